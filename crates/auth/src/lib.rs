@@ -1,0 +1,27 @@
+//! Passwords, tokens and sign-in limits of the Eddyline messaging server.
+//!
+//! The crate knows how a caller proves who they are, and nothing of where accounts are kept or how
+//! a request arrives: it is given a stored hash and answers whether a secret fits it. It may know
+//! only the model crate. The time is an argument of every function that needs it.
+//!
+//! One sign-in with e-mail and password goes through the parts like this:
+//!
+//! 1. [`Credentials::parse`] reads the `Authorization` header.
+//! 2. [`PasswordMemo::recall`] spares the hashing when the same check succeeded a moment ago.
+//! 3. [`Hasher::turn`] waits for a place among the few checks that run at once.
+//! 4. [`SignInGuard::check`] refuses when too many checks have failed.
+//! 5. [`Turn::verify`], or [`Turn::verify_dummy`] when there is no such account, so that both take
+//!    equally long.
+//! 6. [`SignInGuard::failed`] counts a wrong password, [`PasswordMemo::remember`] keeps a right one.
+
+pub mod basic;
+pub mod limiter;
+pub mod memo;
+pub mod password;
+pub mod token;
+
+pub use basic::{Credentials, CredentialsError};
+pub use limiter::{FailureLimiter, RetryAfter, SignInGuard, SignInLimits};
+pub use memo::PasswordMemo;
+pub use password::{Hasher, Password, PasswordError, PasswordPolicy, Turn};
+pub use token::{Secret, TokenHash, constant_time_eq};

@@ -1,0 +1,134 @@
+//! What can go wrong with a call.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::time::Duration;
+
+use http::{HeaderMap, StatusCode};
+use serde::Deserialize;
+
+use crate::stream::MalformedStream;
+
+/// A call that did not give its value.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// An address, path or header that HTTP cannot carry. Nothing was sent.
+    #[error("cannot build the request")]
+    Request(#[source] http::Error),
+    /// TLS could not be set up.
+    #[error("cannot set up TLS")]
+    Tls(#[source] rustls::Error),
+    /// A value that JSON cannot carry. Nothing was sent.
+    #[error("cannot write the request body")]
+    Encode(#[source] serde_json::Error),
+    /// The server was not reached, or the connection ended before the answer's head: the request
+    /// may or may not have had its effect.
+    #[error("the request failed")]
+    Transport(#[source] hyper_util::client::legacy::Error),
+    /// The connection ended within the answer.
+    #[error("the answer broke off")]
+    Body(#[source] hyper::Error),
+    /// No complete answer came within the client's time limit.
+    #[error("no answer within {0:?}")]
+    Timeout(Duration),
+    /// The server refused.
+    #[error("{0}")]
+    Api(ApiError),
+    /// The answer is not of the expected shape.
+    #[error("unexpected answer to the request (status {status})")]
+    Decode {
+        /// The answer's status.
+        status: StatusCode,
+        /// Where the shape differs.
+        source: serde_json::Error,
+    },
+    /// The stream holds something that is not an event.
+    #[error("the stream is not readable")]
+    Stream(#[from] MalformedStream),
+}
+
+impl Error {
+    /// The status of the server's refusal, if it was one.
+    pub fn status(&self) -> Option<StatusCode> {
+        self.api().map(|refusal| refusal.status)
+    }
+
+    /// The server's refusal, if it was one.
+    pub fn api(&self) -> Option<&ApiError> {
+        match self {
+            Self::Api(refusal) => Some(refusal),
+            _ => None,
+        }
+    }
+}
+
+/// The server's refusal: an answer with a status of 400 or above (or an unexpected one below).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ApiError {
+    /// Status of the answer.
+    pub status: StatusCode,
+    /// The server's sentence; empty when the body was not the API's error object.
+    pub message: String,
+    /// For failed validation: what is wrong, by the name of the parameter.
+    pub errors: BTreeMap<String, Vec<String>>,
+    /// How long the server asks to wait before the next attempt.
+    pub retry_after: Option<Duration>,
+}
+
+impl ApiError {
+    pub(crate) fn read(status: StatusCode, headers: &HeaderMap, body: &[u8]) -> Self {
+        #[derive(Deserialize)]
+        struct Body {
+            message: String,
+            #[serde(default)]
+            errors: BTreeMap<String, Vec<String>>,
+        }
+        let (message, errors) = match serde_json::from_slice(body) {
+            Ok(Body { message, errors }) => (message, errors),
+            Err(_) => Default::default(),
+        };
+        let retry_after = headers
+            .get(http::header::RETRY_AFTER)
+            .and_then(|value| value.to_str().ok()?.parse().ok())
+            .map(Duration::from_secs);
+        Self { status, message, errors, retry_after }
+    }
+}
+
+impl fmt::Display for ApiError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "status {}", self.status)?;
+        if !self.message.is_empty() {
+            write!(f, ": {}", self.message)?;
+        }
+        for (field, texts) in &self.errors {
+            write!(f, "; {field} {}", texts.join(", "))?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_validation_error_names_its_fields() {
+        let error = ApiError::read(
+            StatusCode::BAD_REQUEST,
+            &HeaderMap::new(),
+            br#"{"message":"Validation error","errors":{"content":["is too long"]}}"#,
+        );
+        assert_eq!(error.to_string(), "status 400 Bad Request: Validation error; content is too long");
+    }
+
+    #[test]
+    fn a_body_of_another_making_leaves_the_status() {
+        let mut headers = HeaderMap::new();
+        headers.insert("retry-after", "3".parse().unwrap());
+        let error = ApiError::read(StatusCode::BAD_GATEWAY, &headers, b"<html>");
+        assert_eq!(error.to_string(), "status 502 Bad Gateway");
+        assert_eq!(error.retry_after, Some(Duration::from_secs(3)));
+    }
+}

@@ -1,0 +1,397 @@
+//! Messages of a flow (specification, section 4): post, list, edit, delete, comment.
+
+use http::{Method, StatusCode};
+use serde::Serialize;
+
+use crate::client::Client;
+use crate::error::Error;
+use crate::flows::FlowClient;
+use crate::request::{Json, RequestBuilder, encode};
+
+pub(crate) type Message = Json;
+
+/// Asks the server to answer with the finished message.
+const WAIT_HEADER: &str = "x-service-wait-for-message";
+
+/// A message to be posted.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct NewMessage {
+    /// The kind of message: `message`, `status`, `comment`, ...
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub event: String,
+    /// Text for chat; other events have their own forms.
+    #[serde(skip_serializing_if = "Json::is_null")]
+    pub content: Json,
+    /// Tags beside those found in the content.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
+    /// An id made by the caller. The same message posted again under it is stored once, which
+    /// makes a repeated call safe.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub uuid: Option<String>,
+    /// The flow, by id or as `organization/flow`, when the address of the call does not name it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flow: Option<String>,
+    /// The message a comment answers, when the address of the call does not name it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<i64>,
+    /// A sender's name; it makes the message anonymous.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub external_user_name: Option<String>,
+    /// The thread to post into.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub thread_id: Option<String>,
+    /// The thread to post into, by the source's own id for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub external_thread_id: Option<String>,
+    /// The new state of the thread.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub thread: Option<Json>,
+    /// Whether to wait for the finished message; see [`NewMessage::wait`].
+    #[serde(skip)]
+    pub wait: bool,
+}
+
+impl NewMessage {
+    /// A message of this kind.
+    pub fn new(event: &str, content: impl Into<Json>) -> Self {
+        Self { event: event.to_owned(), content: content.into(), ..Self::default() }
+    }
+
+    /// A chat message, at most 8096 characters.
+    pub fn chat(text: &str) -> Self {
+        Self::new("message", text)
+    }
+
+    /// Adds a tag.
+    #[must_use]
+    pub fn tag(mut self, tag: &str) -> Self {
+        self.tags.push(tag.to_owned());
+        self
+    }
+
+    /// Sets the caller's own id for the message.
+    #[must_use]
+    pub fn uuid(mut self, uuid: &str) -> Self {
+        self.uuid = Some(uuid.to_owned());
+        self
+    }
+
+    /// Names the flow to post to.
+    #[must_use]
+    pub fn to_flow(mut self, flow: &str) -> Self {
+        self.flow = Some(flow.to_owned());
+        self
+    }
+
+    /// Makes the message anonymous under this name.
+    #[must_use]
+    pub fn external_user_name(mut self, name: &str) -> Self {
+        self.external_user_name = Some(name.to_owned());
+        self
+    }
+
+    /// Posts into this thread.
+    #[must_use]
+    pub fn thread_id(mut self, id: &str) -> Self {
+        self.thread_id = Some(id.to_owned());
+        self
+    }
+
+    /// Asks for the finished message as the answer. The server may still answer with
+    /// [`Posted::Accepted`] when that takes long.
+    #[must_use]
+    pub fn wait(mut self) -> Self {
+        self.wait = true;
+        self
+    }
+}
+
+/// The server's answer to a post. Either way the message is on its disk.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Posted {
+    /// Accepted; the answer holds no message.
+    Accepted,
+    /// The message as it was stored.
+    Message(Box<Message>),
+}
+
+impl Posted {
+    /// The message, when the answer holds it.
+    pub fn into_message(self) -> Option<Message> {
+        match self {
+            Self::Accepted => None,
+            Self::Message(message) => Some(*message),
+        }
+    }
+}
+
+/// Which messages of a flow to list. The list is always in ascending order of the ids.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MessageQuery {
+    /// Kinds of messages; all when empty.
+    pub events: Vec<String>,
+    /// How many, from 1 to 100; the server's default is 30.
+    pub limit: Option<u32>,
+    /// Whether the latest or the oldest matches are wanted.
+    pub sort: Sort,
+    /// How many matches to pass over first.
+    pub skip: Option<u32>,
+    /// Only messages after this id.
+    pub since_id: Option<i64>,
+    /// Only messages before this id.
+    pub until_id: Option<i64>,
+    /// Only messages with these tags.
+    pub tags: Vec<String>,
+    /// Whether all of the tags or one of them are wanted.
+    pub tag_mode: TagMode,
+    /// Only messages holding all these words. `since_id` and `until_id` are ignored then.
+    pub search: Option<String>,
+}
+
+/// Which end of the matches a list is taken from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sort {
+    /// The latest.
+    #[default]
+    Latest,
+    /// The oldest.
+    Oldest,
+}
+
+/// How several tags combine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TagMode {
+    /// A message must have all of them.
+    #[default]
+    And,
+    /// A message must have one of them.
+    Or,
+}
+
+impl MessageQuery {
+    /// The latest messages.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Only messages of this kind, beside those named before.
+    #[must_use]
+    pub fn event(mut self, event: &str) -> Self {
+        self.events.push(event.to_owned());
+        self
+    }
+
+    /// At most this many.
+    #[must_use]
+    pub fn limit(mut self, limit: u32) -> Self {
+        self.limit = Some(limit);
+        self
+    }
+
+    /// The oldest matches instead of the latest.
+    #[must_use]
+    pub fn oldest(mut self) -> Self {
+        self.sort = Sort::Oldest;
+        self
+    }
+
+    /// Passes over this many matches.
+    #[must_use]
+    pub fn skip(mut self, count: u32) -> Self {
+        self.skip = Some(count);
+        self
+    }
+
+    /// Only messages after this id.
+    #[must_use]
+    pub fn since(mut self, id: i64) -> Self {
+        self.since_id = Some(id);
+        self
+    }
+
+    /// Only messages before this id.
+    #[must_use]
+    pub fn until(mut self, id: i64) -> Self {
+        self.until_id = Some(id);
+        self
+    }
+
+    /// Only messages with this tag, and with those named before.
+    #[must_use]
+    pub fn tag(mut self, tag: &str) -> Self {
+        self.tags.push(tag.to_owned());
+        self
+    }
+
+    /// One of the tags suffices.
+    #[must_use]
+    pub fn any_tag(mut self) -> Self {
+        self.tag_mode = TagMode::Or;
+        self
+    }
+
+    /// Only messages holding all these words.
+    #[must_use]
+    pub fn search(mut self, words: &str) -> Self {
+        self.search = Some(words.to_owned());
+        self
+    }
+
+    fn apply(&self, mut request: RequestBuilder) -> RequestBuilder {
+        let sort = (self.sort == Sort::Oldest).then(|| "asc".to_owned());
+        let tag_mode = (self.tag_mode == TagMode::Or).then(|| "or".to_owned());
+        let parameters = [
+            ("event", joined(&self.events)),
+            ("limit", self.limit.map(|n| n.to_string())),
+            ("sort", sort),
+            ("skip", self.skip.map(|n| n.to_string())),
+            ("since_id", self.since_id.map(|n| n.to_string())),
+            ("until_id", self.until_id.map(|n| n.to_string())),
+            ("tags", joined(&self.tags)),
+            ("tag_mode", tag_mode),
+            ("search", self.search.clone()),
+        ];
+        for (name, value) in parameters {
+            if let Some(value) = value {
+                request = request.query(name, value);
+            }
+        }
+        request
+    }
+}
+
+fn joined(items: &[String]) -> Option<String> {
+    (!items.is_empty()).then(|| items.join(","))
+}
+
+/// A change of a message; what is `None` stays as it is.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct MessageChange {
+    /// New text; for one's own chat messages and comments.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub content: Option<String>,
+    /// The complete new list of tags.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tags: Option<Vec<String>>,
+}
+
+impl Client {
+    /// Posts to the flow that the message or the client's flow token names.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn post(&self, message: &NewMessage) -> Result<Posted, Error> {
+        post(self.request(Method::POST, "/messages"), message).await
+    }
+
+    /// Posts a comment, whose flow and parent the message names.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn comment(&self, comment: &NewMessage) -> Result<Posted, Error> {
+        post(self.request(Method::POST, "/comments"), comment).await
+    }
+}
+
+impl FlowClient {
+    /// Posts a message.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn post(&self, message: &NewMessage) -> Result<Posted, Error> {
+        post(self.request(Method::POST, "/messages"), message).await
+    }
+
+    /// Posts a message into a thread.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn post_to_thread(&self, id: &str, message: &NewMessage) -> Result<Posted, Error> {
+        let path = format!("/threads/{}/messages", encode(id));
+        post(self.request(Method::POST, &path), message).await
+    }
+
+    /// Posts a comment on the message `parent`.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn comment(&self, parent: i64, comment: &NewMessage) -> Result<Posted, Error> {
+        post(self.request(Method::POST, &format!("/messages/{parent}/comments")), comment).await
+    }
+
+    /// The comments on the message `parent`, oldest first.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn comments(&self, parent: i64) -> Result<Vec<Message>, Error> {
+        self.request(Method::GET, &format!("/messages/{parent}/comments")).call().await
+    }
+
+    /// Lists or searches the flow's messages.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn messages(&self, query: &MessageQuery) -> Result<Vec<Message>, Error> {
+        query.apply(self.request(Method::GET, "/messages")).call().await
+    }
+
+    /// Lists or searches the messages of a thread.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn thread_messages(&self, id: &str, query: &MessageQuery) -> Result<Vec<Message>, Error> {
+        let path = format!("/threads/{}/messages", encode(id));
+        query.apply(self.request(Method::GET, &path)).call().await
+    }
+
+    /// One message.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn message(&self, id: i64) -> Result<Message, Error> {
+        self.request(Method::GET, &format!("/messages/{id}")).call().await
+    }
+
+    /// Edits a message.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn edit(&self, id: i64, change: &MessageChange) -> Result<(), Error> {
+        self.request(Method::PUT, &format!("/messages/{id}")).json(change).done().await
+    }
+
+    /// Deletes a message: chat is emptied, inbox and file messages are removed.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn delete(&self, id: i64) -> Result<(), Error> {
+        self.request(Method::DELETE, &format!("/messages/{id}")).done().await
+    }
+}
+
+async fn post(request: RequestBuilder, message: &NewMessage) -> Result<Posted, Error> {
+    let mut request = request.json(message);
+    if message.wait {
+        request = request.header(WAIT_HEADER, "true");
+    }
+    let answer = request.send().await?.success()?;
+    if answer.status == StatusCode::ACCEPTED {
+        return Ok(Posted::Accepted);
+    }
+    Ok(Posted::Message(Box::new(answer.decode()?)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_was_asked_for_is_sent() {
+        let message = NewMessage::chat("hello").tag("coffee").wait();
+        assert_eq!(
+            serde_json::to_value(message).unwrap(),
+            serde_json::json!({"event": "message", "content": "hello", "tags": ["coffee"]})
+        );
+    }
+}

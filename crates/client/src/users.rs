@@ -1,0 +1,76 @@
+//! Users (specification, section 4), and the members of a flow.
+
+use http::Method;
+use serde_json::json;
+
+use crate::client::Client;
+use crate::error::Error;
+use crate::flows::FlowClient;
+use crate::request::Json;
+
+pub(crate) type User = Json;
+
+impl Client {
+    /// The caller.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn me(&self) -> Result<User, Error> {
+        self.request(Method::GET, "/user").call().await
+    }
+
+    /// A user of one of the caller's organizations.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn user(&self, id: i64) -> Result<User, Error> {
+        self.request(Method::GET, &format!("/users/{id}")).call().await
+    }
+}
+
+impl FlowClient {
+    /// The flow's users.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn users(&self) -> Result<Vec<User>, Error> {
+        self.request(Method::GET, "/users").call().await
+    }
+
+    /// Adds a user of the flow's organization; adding a member again changes nothing.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn add_user(&self, id: i64) -> Result<(), Error> {
+        self.request(Method::POST, "/users").json(&json!({ "id": id })).done().await
+    }
+
+    /// Shuts a user out of the flow.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn block_user(&self, id: i64) -> Result<(), Error> {
+        self.set_disabled(id, true).await
+    }
+
+    /// Lets a blocked user in again.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn unblock_user(&self, id: i64) -> Result<(), Error> {
+        self.set_disabled(id, false).await
+    }
+
+    /// Takes the caller, whose own id this is, out of the flow.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn leave(&self, own_id: i64) -> Result<(), Error> {
+        self.request(Method::DELETE, &format!("/users/{own_id}")).done().await
+    }
+
+    async fn set_disabled(&self, id: i64, disabled: bool) -> Result<(), Error> {
+        let path = format!("/users/{id}");
+        self.request(Method::PUT, &path).json(&json!({ "disabled": disabled })).done().await
+    }
+}

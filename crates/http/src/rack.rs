@@ -1,0 +1,382 @@
+//! Form bodies and query strings with nested names, the way Rack reads them.
+//!
+//! The original clients of this API were written against a Ruby server, so they write structured
+//! parameters as `thread[status][color]=red`, `tags[]=a&tags[]=b` and
+//! `fields[][label]=x&fields[][value]=y`. The outcome is the JSON object that the same client would
+//! have sent as `application/json`, save that every value is a string.
+
+use std::borrow::Cow;
+
+use percent_encoding::percent_decode;
+use serde_json::map::Entry;
+use serde_json::{Map, Value};
+
+/// The deepest nesting of a name, counted like the nesting of the JSON object it makes.
+const MAX_DEPTH: usize = 32;
+/// The most pairs of one form or query.
+const MAX_PAIRS: usize = 10_000;
+
+/// A form or query that cannot be read, and the name of the field where it went wrong.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{field}: {problem}")]
+pub(crate) struct FormError {
+    /// The beginning of the field's name as it was sent, decoded as far as it can be.
+    pub(crate) field: String,
+    /// What is wrong with it.
+    pub(crate) problem: FormProblem,
+}
+
+/// What is wrong with a field of a form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum FormProblem {
+    /// A `%` is not followed by two hexadecimal digits.
+    #[error("has an invalid percent-encoding")]
+    Escape,
+    /// The decoded bytes are not UTF-8.
+    #[error("is not valid UTF-8")]
+    Utf8,
+    /// One name is used as a text and as a list or an object, or as a list and as an object.
+    #[error("is given in forms that exclude each other")]
+    Clash,
+    /// The name is nested more than [`MAX_DEPTH`] deep.
+    #[error("is nested too deeply")]
+    Depth,
+    /// This is the pair after the [`MAX_PAIRS`]th.
+    #[error("is one field too many")]
+    Count,
+}
+
+/// Reads an `application/x-www-form-urlencoded` text.
+///
+/// - `a=1&a=2` is the later value; `a[]=1&a[]=2` is a list; `a[b]=1` is an object.
+/// - `a[][b]=1&a[][c]=2` is a list of one object; a name that the last object of the list already
+///   has starts the next object.
+/// - A name whose brackets do not match (`a[b`, `a[b]c`) is a plain name as a whole, brackets at
+///   the very beginning are part of the name, and a pair without a name is passed over.
+/// - A name without `=` has the empty text.
+pub(crate) fn parse(text: &[u8]) -> Result<Map<String, Value>, FormError> {
+    let mut root = Map::new();
+    let pairs = text.split(|byte| *byte == b'&').filter(|pair| !pair.is_empty());
+    for (count, pair) in pairs.enumerate() {
+        let (name, value) = match pair.iter().position(|byte| *byte == b'=') {
+            Some(equals) => (&pair[..equals], &pair[equals + 1..]),
+            None => (pair, &b""[..]),
+        };
+        let error = |problem| FormError { field: readable(name), problem };
+        if count == MAX_PAIRS {
+            return Err(error(FormProblem::Count));
+        }
+        let decoded = decode(name).map_err(error)?;
+        let value = decode(value).map_err(error)?;
+        if let Some((first, rest)) = path_of(&decoded) {
+            if rest.len() >= MAX_DEPTH {
+                return Err(error(FormProblem::Depth));
+            }
+            store(&mut root, first, &rest, value).map_err(error)?;
+        }
+    }
+    Ok(root)
+}
+
+/// A name for an error: decoded as far as it goes, and no more of it than somebody would read.
+fn readable(name: &[u8]) -> String {
+    let bytes: Vec<u8> = percent_decode(&plus_as_space(name)).collect();
+    String::from_utf8_lossy(&bytes).chars().take(100).collect()
+}
+
+fn plus_as_space(text: &[u8]) -> Cow<'_, [u8]> {
+    if text.contains(&b'+') {
+        Cow::Owned(text.iter().map(|byte| if *byte == b'+' { b' ' } else { *byte }).collect())
+    } else {
+        Cow::Borrowed(text)
+    }
+}
+
+fn decode(text: &[u8]) -> Result<String, FormProblem> {
+    let hex = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_hexdigit);
+    for (at, byte) in text.iter().enumerate() {
+        if *byte == b'%' && !(hex(text.get(at + 1)) && hex(text.get(at + 2))) {
+            return Err(FormProblem::Escape);
+        }
+    }
+    let text = plus_as_space(text);
+    percent_decode(&text).decode_utf8().map(Cow::into_owned).map_err(|_| FormProblem::Utf8)
+}
+
+/// One step into a nested name, after its first part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step<'a> {
+    /// `[]`: an element of a list.
+    Element,
+    /// `[key]`: a member of an object.
+    Member(&'a str),
+}
+
+/// The first part of a name and the steps that follow; `None` for the empty name.
+fn path_of(name: &str) -> Option<(&str, Vec<Step<'_>>)> {
+    if name.is_empty() {
+        return None;
+    }
+    let plain = Some((name, Vec::new()));
+    let Some(open) = name.bytes().skip(1).position(|byte| byte == b'[') else {
+        return plain;
+    };
+    let (first, mut rest) = name.split_at(open + 1);
+    let mut steps = Vec::new();
+    while !rest.is_empty() {
+        let Some((key, after)) = rest.strip_prefix('[').and_then(|inner| inner.split_once(']')) else {
+            return plain;
+        };
+        steps.push(if key.is_empty() { Step::Element } else { Step::Member(key) });
+        rest = after;
+    }
+    Some((first, steps))
+}
+
+/// Puts a value into an object under a key and further steps. The recursion is as deep as the name.
+fn store(
+    object: &mut Map<String, Value>,
+    key: &str,
+    steps: &[Step<'_>],
+    value: String,
+) -> Result<(), FormProblem> {
+    match (object.entry(key), steps) {
+        (Entry::Vacant(entry), _) => {
+            entry.insert(fresh(steps, value));
+            Ok(())
+        }
+        (Entry::Occupied(mut entry), []) => match entry.get_mut() {
+            Value::String(text) => {
+                *text = value;
+                Ok(())
+            }
+            _ => Err(FormProblem::Clash),
+        },
+        (Entry::Occupied(entry), [Step::Member(key), rest @ ..]) => match entry.into_mut() {
+            Value::Object(inner) => store(inner, key, rest, value),
+            _ => Err(FormProblem::Clash),
+        },
+        (Entry::Occupied(entry), [Step::Element, rest @ ..]) => match entry.into_mut() {
+            Value::Array(list) => append(list, rest, value),
+            _ => Err(FormProblem::Clash),
+        },
+    }
+}
+
+/// Adds to the last object of a list when that lacks the name, else adds an element.
+fn append(list: &mut Vec<Value>, steps: &[Step<'_>], value: String) -> Result<(), FormProblem> {
+    if let ([Step::Member(key), rest @ ..], Some(Value::Object(last))) = (steps, list.last_mut())
+        && !has(last, steps)
+    {
+        return store(last, key, rest, value);
+    }
+    list.push(fresh(steps, value));
+    Ok(())
+}
+
+/// Whether the name is taken in this object. A name with a list in it can always take one more.
+fn has(object: &Map<String, Value>, steps: &[Step<'_>]) -> bool {
+    let mut place = Some(object);
+    let mut taken = false;
+    for step in steps {
+        let Step::Member(key) = step else {
+            return false;
+        };
+        let found = place.and_then(|object| object.get(*key));
+        taken = found.is_some();
+        place = found.and_then(Value::as_object);
+    }
+    taken
+}
+
+/// The value that a name makes where there is nothing yet.
+fn fresh(steps: &[Step<'_>], value: String) -> Value {
+    steps.iter().rev().fold(Value::String(value), |inner, step| match step {
+        Step::Element => Value::Array(vec![inner]),
+        Step::Member(key) => Value::Object(Map::from_iter([((*key).to_owned(), inner)])),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+    use proptest::collection::{btree_map, vec};
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    fn parsed(text: &str) -> Value {
+        match parse(text.as_bytes()) {
+            Ok(map) => Value::Object(map),
+            Err(error) => panic!("{text}: {error}"),
+        }
+    }
+
+    fn refused(text: impl AsRef<[u8]>) -> (String, FormProblem) {
+        let error = parse(text.as_ref()).expect_err("an error");
+        (error.field, error.problem)
+    }
+
+    #[test]
+    fn plain_names_hold_texts_and_the_later_one_wins() {
+        assert_eq!(parsed("a=1&b=two&a=3"), json!({"a": "3", "b": "two"}));
+        assert_eq!(parsed(""), json!({}));
+        assert_eq!(parsed("&&a=1&"), json!({"a": "1"}));
+        assert_eq!(parsed("a&b=&=c&d=e=f"), json!({"a": "", "b": "", "d": "e=f"}));
+    }
+
+    #[test]
+    fn names_and_values_are_decoded() {
+        assert_eq!(parsed("a+b=c%20d%26%3D+%2B"), json!({"a b": "c d&= +"}));
+        assert_eq!(parsed("tags%5B%5D=%C3%A4&x=ä"), json!({"tags": ["ä"], "x": "ä"}));
+    }
+
+    #[test]
+    fn empty_brackets_make_a_list() {
+        assert_eq!(parsed("a[]=1"), json!({"a": ["1"]}));
+        assert_eq!(parsed("a[]=1&a[]=2&a[]="), json!({"a": ["1", "2", ""]}));
+        assert_eq!(parsed("a[][]=1&a[][]=2"), json!({"a": [["1"], ["2"]]}));
+    }
+
+    #[test]
+    fn named_brackets_make_an_object() {
+        assert_eq!(
+            parsed("thread[title]=t&thread[status][color]=red&thread[status][value]=open"),
+            json!({"thread": {"title": "t", "status": {"color": "red", "value": "open"}}})
+        );
+        assert_eq!(parsed("a[b][]=1&a[b][]=2&a[0]=3"), json!({"a": {"b": ["1", "2"], "0": "3"}}));
+    }
+
+    #[test]
+    fn a_repeated_name_starts_the_next_object_of_a_list() {
+        assert_eq!(
+            parsed("fields[][label]=x&fields[][value]=y&fields[][label]=z"),
+            json!({"fields": [{"label": "x", "value": "y"}, {"label": "z"}]})
+        );
+        assert_eq!(
+            parsed("a[][b][c]=1&a[][b][d]=2&a[][b][c]=3"),
+            json!({"a": [{"b": {"c": "1", "d": "2"}}, {"b": {"c": "3"}}]})
+        );
+        assert_eq!(
+            parsed("a[][n]=1&a[][t][]=x&a[][t][]=y&a[][n]=2&a[][t][]=z"),
+            json!({"a": [{"n": "1", "t": ["x", "y"]}, {"n": "2", "t": ["z"]}]})
+        );
+    }
+
+    #[test]
+    fn an_action_of_a_thread_can_be_written_as_a_form() {
+        assert_eq!(
+            parsed(
+                "thread[actions][][@type]=UpdateAction&thread[actions][][name]=Close\
+                 &thread[actions][][target][urlTemplate]=u&thread[actions][][target][httpMethod]=POST\
+                 &thread[actions][][@type]=ViewAction&thread[actions][][url]=v"
+            ),
+            json!({"thread": {"actions": [
+                {"@type": "UpdateAction", "name": "Close", "target": {"urlTemplate": "u", "httpMethod": "POST"}},
+                {"@type": "ViewAction", "url": "v"},
+            ]}})
+        );
+    }
+
+    #[test]
+    fn malformed_brackets_are_part_of_a_plain_name() {
+        for name in ["a[", "a[b", "a]", "a[b]c", "a[b][", "[]", "[a]", "[", "]", "a[]b", "a[b]]"] {
+            assert_eq!(parsed(&format!("{name}=1")), json!({name: "1"}), "{name}");
+        }
+        assert_eq!(parsed("[a][b]=1"), json!({"[a]": {"b": "1"}}));
+    }
+
+    #[test]
+    fn forms_that_exclude_each_other_name_the_field() {
+        for (text, field) in [
+            ("a=1&a[b]=2", "a[b]"),
+            ("a[b]=2&a=1", "a"),
+            ("a=1&a[]=2", "a[]"),
+            ("a[]=1&a[b]=2", "a[b]"),
+            ("a[b]=1&a[]=2", "a[]"),
+            ("a[b]=1&a[b][c]=2", "a[b][c]"),
+            ("a[][b]=1&a[][b][]=2", "a[][b][]"),
+        ] {
+            assert_eq!(refused(text), (field.to_owned(), FormProblem::Clash), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_decoded_names_the_field() {
+        for text in ["a=%", "a=%4", "a=%zz", "a=1%"] {
+            assert_eq!(refused(text), ("a".to_owned(), FormProblem::Escape), "{text}");
+        }
+        assert_eq!(refused("a%=1"), ("a%".to_owned(), FormProblem::Escape));
+        assert_eq!(refused("a=%ff"), ("a".to_owned(), FormProblem::Utf8));
+        assert_eq!(refused(b"a=\xff"), ("a".to_owned(), FormProblem::Utf8));
+        assert_eq!(refused("a%ff=1"), ("a\u{fffd}".to_owned(), FormProblem::Utf8));
+    }
+
+    #[test]
+    fn depth_and_number_are_bounded() {
+        let nested = |depth: usize| format!("a{}=1", "[b]".repeat(depth - 1));
+        assert!(parse(nested(32).as_bytes()).is_ok());
+        assert_eq!(refused(nested(33)).1, FormProblem::Depth);
+        assert_eq!(refused(nested(100_000)).1, FormProblem::Depth);
+
+        let many = |count: usize| vec!["a[]=1"; count].join("&");
+        assert!(parse(many(10_000).as_bytes()).is_ok());
+        assert_eq!(refused(many(10_001)), ("a[]".to_owned(), FormProblem::Count));
+    }
+
+    /// Writes a value under a name, as the clients do.
+    fn write(name: &str, value: &Value, out: &mut Vec<String>) {
+        match value {
+            Value::Object(map) => {
+                for (key, inner) in map {
+                    write(&format!("{name}[{key}]"), inner, out);
+                }
+            }
+            Value::Array(list) => {
+                for inner in list {
+                    write(&format!("{name}[]"), inner, out);
+                }
+            }
+            Value::String(text) => {
+                let encode = |text| utf8_percent_encode(text, NON_ALPHANUMERIC).to_string();
+                out.push(format!("{}={}", encode(name), encode(text)));
+            }
+            other => unreachable!("a form has no {other}"),
+        }
+    }
+
+    fn any_form_value() -> impl Strategy<Value = Value> {
+        let text = any::<String>().prop_map(Value::String);
+        text.prop_recursive(4, 32, 5, |inner| {
+            let texts = vec(any::<String>().prop_map(Value::String), 1..5).prop_map(Value::Array);
+            // Objects of a list can be told apart when all have their first name.
+            let objects = vec(any::<String>(), 1..5).prop_map(|texts| {
+                texts.into_iter().map(|text| json!({"label": text.as_str(), "value": text})).collect()
+            });
+            let object = btree_map("[^\\[\\]]{1,8}", inner, 1..5)
+                .prop_map(|map| Value::Object(map.into_iter().collect()));
+            prop_oneof![texts, objects, object]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_makes_it_panic(bytes: Vec<u8>, text in "[ab%5BD&=+\\[\\]]{0,60}") {
+            let _ = parse(&bytes);
+            let _ = parse(text.as_bytes());
+        }
+
+        #[test]
+        fn an_object_written_as_a_form_comes_back(
+            map in btree_map("[^\\[\\]]{1,8}", any_form_value(), 0..6),
+        ) {
+            let mut pairs = Vec::new();
+            for (key, value) in &map {
+                write(key, value, &mut pairs);
+            }
+            let object = Value::Object(map.into_iter().collect());
+            prop_assert_eq!(parsed(&pairs.join("&")), object);
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! Types and rules of the Eddyline messaging server.
+//!
+//! Everything here is plain data and plain functions over it: names and identifiers, users,
+//! organizations, flows, messages and their tags, and the one place that decides who may do what
+//! ([`policy`]). The crate does no I/O: it knows neither a runtime, nor a database, nor HTTP, and
+//! it takes the time as an argument.
+
+pub mod flows;
+pub mod ids;
+pub mod log;
+pub mod messages;
+pub mod names;
+pub mod organizations;
+pub mod policy;
+pub mod scopes;
+pub mod search;
+pub mod tags;
+pub mod threads;
+pub mod time;
+pub mod users;
+
+pub use ids::{FlowId, MessageId, OrganizationId, RoomId, UserId};
+pub use log::{EventId, Seq};
+pub use time::Timestamp;

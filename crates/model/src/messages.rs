@@ -1,0 +1,365 @@
+//! Messages: what is said and what happens in a room.
+
+use crate::{MessageId, RoomId, Timestamp, UserId};
+
+/// The most Unicode scalar values a chat message may have (specification, section 8).
+pub const MAX_CONTENT_CHARS: usize = 8096;
+/// The most characters a client's `uuid` may have.
+pub const MAX_UUID_CHARS: usize = 100;
+/// The most characters an `external_user_name` may have.
+pub const MAX_EXTERNAL_NAME_CHARS: usize = 100;
+
+/// What kind of message it is (specification, section 6).
+///
+/// The discriminants are what the store keeps. Everything but chat is at 2 or above, which an
+/// index for the rarer kinds counts on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Event {
+    /// Chat.
+    Message = 0,
+    /// Answer to a chat message.
+    Comment = 1,
+    /// Sets the sender's status.
+    Status = 2,
+    /// An uploaded file.
+    File = 3,
+    /// A change of an item in an outside service.
+    Activity = 4,
+    /// A comment in an outside service.
+    Discussion = 5,
+    /// What the server tells of the flow itself: joins, blocks and the like.
+    Action = 6,
+    /// A mail pushed into the inbox.
+    Mail = 7,
+    /// A message was edited or truncated; on the stream only.
+    MessageEdit = 8,
+    /// The tags of a message were edited; on the stream only.
+    TagChange = 9,
+    /// A message was removed; on the stream only.
+    MessageDelete = 10,
+}
+
+impl Event {
+    /// Every kind, in the order of their stored numbers.
+    pub const ALL: [Self; 11] = [
+        Self::Message,
+        Self::Comment,
+        Self::Status,
+        Self::File,
+        Self::Activity,
+        Self::Discussion,
+        Self::Action,
+        Self::Mail,
+        Self::MessageEdit,
+        Self::TagChange,
+        Self::MessageDelete,
+    ];
+
+    /// The name on the wire.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Message => "message",
+            Self::Comment => "comment",
+            Self::Status => "status",
+            Self::File => "file",
+            Self::Activity => "activity",
+            Self::Discussion => "discussion",
+            Self::Action => "action",
+            Self::Mail => "mail",
+            Self::MessageEdit => "message-edit",
+            Self::TagChange => "tag-change",
+            Self::MessageDelete => "message-delete",
+        }
+    }
+
+    /// Reads the name on the wire.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|event| event.as_str() == name)
+    }
+
+    /// The number the store keeps.
+    #[must_use]
+    pub fn code(self) -> i16 {
+        self as i16
+    }
+
+    /// Reads the number the store keeps.
+    #[must_use]
+    pub fn from_code(code: i16) -> Option<Self> {
+        usize::try_from(code).ok().and_then(|index| Self::ALL.get(index).copied())
+    }
+
+    /// Whether lists, searches and single reads show messages of this kind; the rest lives on the
+    /// stream only.
+    #[must_use]
+    pub fn is_listed(self) -> bool {
+        !matches!(self, Self::MessageEdit | Self::TagChange | Self::MessageDelete)
+    }
+
+    /// Whether content is plain text rather than a JSON document.
+    #[must_use]
+    pub fn has_text(self) -> bool {
+        matches!(self, Self::Message | Self::Comment | Self::Status)
+    }
+
+    /// Whether a message of this kind that answers nothing starts a thread of its own.
+    #[must_use]
+    pub fn starts_thread(self) -> bool {
+        matches!(
+            self,
+            Self::Message | Self::Status | Self::File | Self::Activity | Self::Discussion | Self::Mail
+        )
+    }
+
+    /// The deprecated `app` field: which half of the flow the message belongs to.
+    #[must_use]
+    pub fn app(self) -> Option<&'static str> {
+        match self {
+            Self::Message | Self::Comment | Self::Status | Self::File | Self::Action => Some("chat"),
+            Self::Activity | Self::Discussion | Self::Mail => Some("influx"),
+            Self::MessageEdit | Self::TagChange | Self::MessageDelete => None,
+        }
+    }
+}
+
+/// Who a message is from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Author {
+    /// The user; `None` when the message is anonymous.
+    pub user: Option<UserId>,
+    /// The name an anonymous sender gave.
+    pub external_name: Option<String>,
+}
+
+impl Author {
+    /// A message from a user.
+    #[must_use]
+    pub fn user(id: UserId) -> Self {
+        Self { user: Some(id), external_name: None }
+    }
+
+    /// An anonymous message.
+    #[must_use]
+    pub fn anonymous(name: Option<String>) -> Self {
+        Self { user: None, external_name: name }
+    }
+}
+
+/// A message as it is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// The room it is in.
+    pub room: RoomId,
+    /// Its number in the room.
+    pub id: MessageId,
+    /// Its kind.
+    pub event: Event,
+    /// Who it is from.
+    pub author: Author,
+    /// Text, or a JSON document, as [`Event::has_text`] tells.
+    pub content: String,
+    /// All tags, as sent and as found, in the order they are shown.
+    pub tags: Vec<String>,
+    /// Those of the tags that somebody set, rather than the text; they survive an edit.
+    pub explicit_tags: Vec<String>,
+    /// The identifier the client gave.
+    pub uuid: Option<String>,
+    /// When it was sent.
+    pub sent: Timestamp,
+    /// When it was last edited.
+    pub edited: Option<Timestamp>,
+    /// The message that began its thread, which may be itself.
+    pub thread_root: Option<MessageId>,
+    /// The message a comment answers.
+    pub parent: Option<MessageId>,
+}
+
+/// Where a new message stands among the others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Placement {
+    /// It answers nothing and begins a thread.
+    StartsThread,
+    /// It belongs to no thread.
+    Unthreaded,
+    /// It is a comment on this message.
+    Answers(MessageId),
+    /// It goes into the thread that this message began.
+    InThread(MessageId),
+}
+
+/// Who is told that a message concerns them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Mentions {
+    /// Users mentioned by name.
+    pub users: Vec<UserId>,
+    /// Whether everyone but the sender is.
+    pub everyone: bool,
+}
+
+/// A message checked and ready to be stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Draft {
+    /// The room it goes to.
+    pub room: RoomId,
+    /// The room's access version under which the sender was allowed to post; the store refuses
+    /// the draft when it has changed since. `None` for what the server itself posts.
+    pub access_version: Option<i64>,
+    /// Its kind.
+    pub event: Event,
+    /// Who it is from.
+    pub author: Author,
+    /// Text, or a JSON document.
+    pub content: String,
+    /// All tags.
+    pub tags: Vec<String>,
+    /// The tags that somebody set.
+    pub explicit_tags: Vec<String>,
+    /// Who is mentioned.
+    pub mentions: Mentions,
+    /// The words it is found by.
+    pub search_tokens: Vec<String>,
+    /// The identifier the client gave.
+    pub uuid: Option<String>,
+    /// Digest of everything a repeat with the same uuid must agree in.
+    pub fingerprint: i64,
+    /// Where it stands.
+    pub placement: Placement,
+    /// When it was sent.
+    pub sent: Timestamp,
+}
+
+/// How many messages of each sort a thread holds, and when it last changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ThreadCounts {
+    /// Activity messages.
+    pub activities: i64,
+    /// Messages, comments, statuses and files.
+    pub internal_comments: i64,
+    /// Discussion messages.
+    pub external_comments: i64,
+    /// When the first message was sent.
+    pub created_at: Timestamp,
+    /// When the last message was sent.
+    pub updated_at: Timestamp,
+}
+
+impl ThreadCounts {
+    /// The thread as its first message leaves it.
+    #[must_use]
+    pub fn begun_by(event: Event, sent: Timestamp) -> Self {
+        let mut counts = Self {
+            activities: 0,
+            internal_comments: 0,
+            external_comments: 0,
+            created_at: sent,
+            updated_at: sent,
+        };
+        counts.add(event, sent);
+        counts
+    }
+
+    /// Counts one more message.
+    pub fn add(&mut self, event: Event, sent: Timestamp) {
+        match event {
+            Event::Activity | Event::Mail => self.activities += 1,
+            Event::Discussion => self.external_comments += 1,
+            _ => self.internal_comments += 1,
+        }
+        self.updated_at = self.updated_at.max(sent);
+    }
+}
+
+/// The thread a message belongs to, as far as the store knows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ThreadState {
+    /// The message that began it.
+    pub root: MessageId,
+    /// The text it takes its title from; empty when that message is gone.
+    pub root_text: String,
+    /// How much it holds.
+    pub counts: ThreadCounts,
+}
+
+/// A message with what is needed to show it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MessageView {
+    /// The message.
+    pub message: Message,
+    /// For a comment, the text of what it answers; empty when that is gone.
+    pub parent_text: Option<String>,
+    /// The thread it belongs to.
+    pub thread: Option<ThreadState>,
+}
+
+/// Which way [`MessageQuery`] looks for its matches.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sort {
+    /// The latest matches.
+    #[default]
+    Descending,
+    /// The oldest matches.
+    Ascending,
+}
+
+/// A question for messages of one room (specification, section 4, List).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MessageQuery {
+    /// Kinds wanted; empty means every listed kind.
+    pub events: Vec<Event>,
+    /// How many at most, 1 to 100.
+    pub limit: i64,
+    /// How many matches to pass over, counted from the end that `sort` chooses.
+    pub skip: i64,
+    /// Latest or oldest matches.
+    pub sort: Sort,
+    /// Only messages after this one; ignored in searches.
+    pub since: Option<MessageId>,
+    /// Only messages before this one; ignored in searches.
+    pub until: Option<MessageId>,
+    /// Tags in their stored form.
+    pub tags: Vec<String>,
+    /// Whether one of the tags is enough.
+    pub any_tag: bool,
+    /// Words that must all be there. `Some` of nothing finds nothing.
+    pub search: Option<Vec<String>>,
+    /// Only messages of the thread this message began.
+    pub thread_root: Option<MessageId>,
+    /// Only comments on this message.
+    pub parent: Option<MessageId>,
+}
+
+impl Default for MessageQuery {
+    fn default() -> Self {
+        Self {
+            events: Vec::new(),
+            limit: 30,
+            skip: 0,
+            sort: Sort::Descending,
+            since: None,
+            until: None,
+            tags: Vec::new(),
+            any_tag: false,
+            search: None,
+            thread_root: None,
+            parent: None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_event_survives_its_name_and_its_number() {
+        for event in Event::ALL {
+            assert_eq!(Event::parse(event.as_str()), Some(event));
+            assert_eq!(Event::from_code(event.code()), Some(event));
+        }
+        assert_eq!(Event::parse("Message"), None);
+        assert_eq!(Event::from_code(-1), None);
+        assert_eq!(Event::from_code(11), None);
+    }
+}

@@ -1,0 +1,288 @@
+//! Names that people choose: of flows and organizations, nicks, and e-mail addresses.
+//!
+//! Each type here holds a name that has been checked once, at the edge. Names are compared by
+//! keys ([`nick_key`], [`email_key`]), which are what a store keeps unique; they are shown as
+//! they were typed.
+
+use std::fmt;
+use std::str::FromStr;
+
+use unicode_normalization::UnicodeNormalization;
+
+pub use self::parameterize::{MAX_PARAMETERIZED, RESERVED, parameterize, parameterized_candidates};
+
+mod parameterize;
+
+/// The longest name of a flow, in characters (specification, section 8).
+pub const MAX_FLOW_NAME: usize = 100;
+/// The longest nick, in characters.
+pub const MAX_NICK: usize = 40;
+/// The longest e-mail address, in characters.
+pub const MAX_EMAIL: usize = 254;
+
+/// The words that address everybody in a flow. Nobody can take one as a nick.
+pub const EVERYONE: [&str; 5] = ["everyone", "everybody", "all", "anyone", "anybody"];
+
+/// Why a name was refused. The text is fit to stand beside the field's name in an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidName {
+    /// Nothing but white space.
+    #[error("can't be blank")]
+    Blank,
+    /// More characters (Unicode scalar values) than the limit.
+    #[error("is too long (maximum is {0} characters)")]
+    TooLong(
+        /// The limit.
+        usize,
+    ),
+    /// A NUL or another control character.
+    #[error("can't contain control characters")]
+    ControlCharacter,
+    /// A nick with a character that would keep others from writing it after an `@`.
+    #[error("can't contain spaces, @, comma or colon")]
+    NotMentionable,
+    /// A nick that means everybody.
+    #[error("is reserved")]
+    Reserved,
+    /// Not of the form `somebody@somewhere`.
+    #[error("is not a valid e-mail address")]
+    NotAnAddress,
+}
+
+macro_rules! checked_text {
+    ($name:ident) => {
+        impl $name {
+            /// The text as it was typed, without white space around it.
+            #[must_use]
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+
+            /// The text, handed over.
+            #[must_use]
+            pub fn into_string(self) -> String {
+                self.0
+            }
+        }
+
+        impl AsRef<str> for $name {
+            fn as_ref(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+    };
+}
+
+/// The name of a flow: 1 to [`MAX_FLOW_NAME`] characters of any script.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct FlowName(String);
+
+checked_text!(FlowName);
+
+impl FromStr for FlowName {
+    type Err = InvalidName;
+
+    fn from_str(text: &str) -> Result<Self, InvalidName> {
+        trimmed(text, MAX_FLOW_NAME).map(|name| Self(name.to_owned()))
+    }
+}
+
+/// A nick: 1 to [`MAX_NICK`] characters, written after an `@` to address its bearer.
+///
+/// White space, `@`, `,` and `:` are refused, and so are the words of [`EVERYONE`].
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Nick(String);
+
+checked_text!(Nick);
+
+impl Nick {
+    /// The key under which the nick is unique and found; see [`nick_key`].
+    #[must_use]
+    pub fn key(&self) -> String {
+        nick_key(&self.0)
+    }
+}
+
+impl FromStr for Nick {
+    type Err = InvalidName;
+
+    fn from_str(text: &str) -> Result<Self, InvalidName> {
+        let nick = trimmed(text, MAX_NICK)?;
+        if !nick.chars().all(is_nick_char) {
+            return Err(InvalidName::NotMentionable);
+        }
+        if EVERYONE.contains(&nick_key(nick).as_str()) {
+            return Err(InvalidName::Reserved);
+        }
+        Ok(Self(nick.to_owned()))
+    }
+}
+
+/// An e-mail address that looks like one: a single `@` with something on both sides, no white
+/// space, at most [`MAX_EMAIL`] characters. Only a delivered mail can prove more.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Email(String);
+
+checked_text!(Email);
+
+impl Email {
+    /// The key under which the address is unique and found; see [`email_key`].
+    #[must_use]
+    pub fn key(&self) -> String {
+        email_key(&self.0)
+    }
+}
+
+impl FromStr for Email {
+    type Err = InvalidName;
+
+    fn from_str(text: &str) -> Result<Self, InvalidName> {
+        let address = trimmed(text, MAX_EMAIL)?;
+        match address.split_once('@') {
+            Some((local, domain))
+                if !local.is_empty()
+                    && !domain.is_empty()
+                    && !domain.contains('@')
+                    && !address.contains(char::is_whitespace) =>
+            {
+                Ok(Self(address.to_owned()))
+            }
+            _ => Err(InvalidName::NotAnAddress),
+        }
+    }
+}
+
+/// What two nicks have in common that differ only in case or in how their accents are encoded.
+#[must_use]
+pub fn nick_key(nick: &str) -> String {
+    let mut key = String::with_capacity(nick.len());
+    write_key(nick, &mut key);
+    key
+}
+
+/// What two e-mail addresses have in common that differ only in case or in white space around
+/// them.
+#[must_use]
+pub fn email_key(address: &str) -> String {
+    nick_key(address.trim())
+}
+
+/// Appends the key of `text`, so that a caller with many texts can keep one buffer.
+pub(crate) fn write_key(text: &str, key: &mut String) {
+    if text.is_ascii() {
+        key.extend(text.bytes().map(|b| char::from(b.to_ascii_lowercase())));
+    } else {
+        // A capital sigma does not tell which of the two small ones it stands for.
+        let lower = text.nfc().flat_map(char::to_lowercase).map(|c| if c == 'ς' { 'σ' } else { c });
+        key.extend(lower.nfc());
+    }
+}
+
+/// Whether a nick may hold this character.
+pub(crate) fn is_nick_char(c: char) -> bool {
+    !(c.is_whitespace() || c.is_control() || matches!(c, '@' | ',' | ':'))
+}
+
+fn trimmed(text: &str, limit: usize) -> Result<&str, InvalidName> {
+    let text = text.trim();
+    if text.is_empty() {
+        return Err(InvalidName::Blank);
+    }
+    if text.chars().nth(limit).is_some() {
+        return Err(InvalidName::TooLong(limit));
+    }
+    if text.chars().any(char::is_control) {
+        return Err(InvalidName::ControlCharacter);
+    }
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_flow_name_has_1_to_100_characters_of_any_script() {
+        for good in ["a", "  Main flow ", "日本語のフロー", "🚀", &"é".repeat(100), "../<b>'\"%"] {
+            let name: FlowName = good.parse().expect(good);
+            assert_eq!(name.as_str(), good.trim());
+        }
+        assert_eq!("".parse::<FlowName>(), Err(InvalidName::Blank));
+        assert_eq!(" \u{2003}\t".parse::<FlowName>(), Err(InvalidName::Blank));
+        assert_eq!("é".repeat(101).parse::<FlowName>(), Err(InvalidName::TooLong(100)));
+        assert_eq!("a\0b".parse::<FlowName>(), Err(InvalidName::ControlCharacter));
+        assert_eq!("a\nb".parse::<FlowName>(), Err(InvalidName::ControlCharacter));
+    }
+
+    #[test]
+    fn an_error_reads_well_after_a_field_name() {
+        assert_eq!(InvalidName::Blank.to_string(), "can't be blank");
+        assert_eq!(InvalidName::TooLong(100).to_string(), "is too long (maximum is 100 characters)");
+    }
+
+    #[test]
+    fn a_nick_can_be_written_after_an_at_sign() {
+        for good in ["bob", "J.R", "foo-bar", "O'Neil", "田中", "12345", "[bot]", " trimmed "] {
+            assert!(good.parse::<Nick>().is_ok(), "{good:?}");
+        }
+        for bad in ["two words", "a@b", "a,b", "a:b", "a\u{a0}b"] {
+            assert_eq!(bad.parse::<Nick>(), Err(InvalidName::NotMentionable), "{bad:?}");
+        }
+        assert_eq!("a\u{7}b".parse::<Nick>(), Err(InvalidName::ControlCharacter));
+        assert_eq!("n".repeat(41).parse::<Nick>(), Err(InvalidName::TooLong(40)));
+        assert_eq!("".parse::<Nick>(), Err(InvalidName::Blank));
+    }
+
+    #[test]
+    fn nobody_is_called_everyone() {
+        for word in ["everyone", "Everybody", "ALL", "anyone", "anybody"] {
+            assert_eq!(word.parse::<Nick>(), Err(InvalidName::Reserved), "{word}");
+        }
+        assert!("allan".parse::<Nick>().is_ok());
+    }
+
+    #[test]
+    fn nicks_are_equal_in_any_case_and_encoding() {
+        assert_eq!(nick_key("BoB"), "bob");
+        assert_eq!(nick_key("Zoe\u{308}"), nick_key("ZOË"));
+        assert_eq!(nick_key("ΟΔΟΣ"), nick_key("οδος"));
+        assert_ne!(nick_key("zoe"), nick_key("zoë"), "an accent makes another name");
+    }
+
+    #[test]
+    fn an_address_has_one_at_sign_with_something_on_both_sides() {
+        let address: Email = " Bob@Example.org ".parse().expect("an address");
+        assert_eq!(address.as_str(), "Bob@Example.org");
+        assert_eq!(address.key(), "bob@example.org");
+        for bad in ["bob", "@example.org", "bob@", "a@b@c", "bob @example.org", "b\u{2003}ob@example.org"] {
+            assert_eq!(bad.parse::<Email>(), Err(InvalidName::NotAnAddress), "{bad:?}");
+        }
+        assert_eq!(format!("a@{}", "b".repeat(253)).parse::<Email>(), Err(InvalidName::TooLong(254)));
+        assert_eq!("a\0@b".parse::<Email>(), Err(InvalidName::ControlCharacter));
+    }
+
+    proptest! {
+        #[test]
+        fn the_key_of_a_key_is_the_key(nick: String) {
+            let key = nick_key(&nick);
+            prop_assert_eq!(nick_key(&key), key);
+        }
+
+        #[test]
+        fn a_parsed_name_parses_to_itself(text in "\\PC{0,120}") {
+            if let Ok(name) = text.parse::<FlowName>() {
+                prop_assert_eq!(name.as_str().parse(), Ok(name.clone()));
+            }
+            if let Ok(nick) = text.parse::<Nick>() {
+                prop_assert_eq!(nick.as_str().parse(), Ok(nick.clone()));
+            }
+        }
+    }
+}

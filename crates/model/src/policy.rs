@@ -1,0 +1,309 @@
+//! The one place that decides who may do what.
+//!
+//! Callers come with what they are ([`Standing`]) towards a flow and its organization; the answer
+//! is a plain yes or the reason for the refusal. Nothing here looks anything up.
+
+use crate::flows::{AccessMode, Flow};
+use crate::messages::{Event, Message};
+use crate::organizations::OrganizationRole;
+use crate::{RoomId, UserId};
+
+/// Why something is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// For this caller the thing does not exist, so that ids cannot be probed.
+    NotFound,
+    /// The caller knows that it exists, but may not.
+    Denied,
+}
+
+/// What a caller is towards a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// A user.
+    User {
+        /// Who it is.
+        user: UserId,
+        /// What the user is in the flow's organization; `None` for a stranger.
+        role: Option<OrganizationRole>,
+        /// What the user is in the flow.
+        place: Place,
+    },
+    /// Somebody who holds a token of this very flow.
+    FlowToken {
+        /// The flow the token belongs to.
+        room: RoomId,
+    },
+}
+
+/// What a user is in a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// Not in it.
+    Outside,
+    /// In it.
+    Inside,
+    /// Shut out until unblocked.
+    Blocked,
+}
+
+/// What somebody wants to do with a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FlowDeed {
+    /// See that it is there, and its people.
+    See,
+    /// Read its messages, listen to it.
+    Read,
+    /// Post chat into it.
+    Post,
+    /// Post the messages of outside services into its inbox.
+    PostAsApplication,
+    /// Come in by oneself.
+    Join,
+    /// Change one's own `open`.
+    SetOpen,
+    /// Change name, access mode or archiving.
+    Configure,
+    /// Add a member of the organization.
+    AddUser,
+}
+
+/// Whether the caller may do `deed` with `flow`.
+///
+/// # Errors
+///
+/// The reason of the refusal.
+pub fn flow(standing: Standing, flow: &Flow, deed: FlowDeed) -> Result<(), Refusal> {
+    match standing {
+        Standing::FlowToken { room } => token_deed(room, flow, deed),
+        Standing::User { user, role, place } => user_deed(user, role, place, flow, deed),
+    }
+}
+
+fn token_deed(room: RoomId, flow: &Flow, deed: FlowDeed) -> Result<(), Refusal> {
+    if room != flow.room || flow.disabled {
+        return Err(Refusal::NotFound);
+    }
+    match deed {
+        FlowDeed::Post | FlowDeed::PostAsApplication => Ok(()),
+        _ => Err(Refusal::Denied),
+    }
+}
+
+fn user_deed(
+    user: UserId,
+    role: Option<OrganizationRole>,
+    place: Place,
+    flow: &Flow,
+    deed: FlowDeed,
+) -> Result<(), Refusal> {
+    let Some(role) = role else { return Err(Refusal::NotFound) };
+    let administrator = role == OrganizationRole::Administrator;
+    if flow.disabled {
+        return match deed {
+            FlowDeed::See | FlowDeed::Configure if administrator => Ok(()),
+            _ if administrator => Err(Refusal::Denied),
+            _ => Err(Refusal::NotFound),
+        };
+    }
+    if place == Place::Blocked {
+        return Err(Refusal::Denied);
+    }
+    let inside = place == Place::Inside;
+    let allowed = match deed {
+        FlowDeed::See => inside || administrator || flow.access_mode == AccessMode::Organization,
+        FlowDeed::Join => inside || flow.access_mode == AccessMode::Organization,
+        FlowDeed::Read | FlowDeed::Post | FlowDeed::AddUser | FlowDeed::SetOpen => inside,
+        FlowDeed::Configure => administrator || (inside && flow.creator == Some(user)),
+        FlowDeed::PostAsApplication => false,
+    };
+    if allowed { Ok(()) } else { Err(Refusal::Denied) }
+}
+
+/// Whether somebody who may see the flow may block or unblock a user of it: administrators of the
+/// organization anyone, members of the flow only regular members (specification, section 3).
+///
+/// # Errors
+///
+/// [`Refusal::Denied`].
+pub fn block(actor: Standing, target: Option<OrganizationRole>) -> Result<(), Refusal> {
+    match actor {
+        Standing::User { role: Some(OrganizationRole::Administrator), .. } => Ok(()),
+        Standing::User { role: Some(_), place: Place::Inside, .. }
+            if target != Some(OrganizationRole::Administrator) =>
+        {
+            Ok(())
+        }
+        _ => Err(Refusal::Denied),
+    }
+}
+
+/// What deleting a message does (specification, section 3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Deletion {
+    /// The message goes.
+    Remove,
+    /// The message stays, empty.
+    Truncate,
+}
+
+/// Whether, and how, a reader of the room may delete a message.
+///
+/// # Errors
+///
+/// [`Refusal::Denied`] for every other message.
+pub fn delete(user: UserId, message: &Message) -> Result<Deletion, Refusal> {
+    let own = message.author.user == Some(user);
+    match message.event {
+        Event::Activity | Event::Discussion | Event::Mail => Ok(Deletion::Remove),
+        Event::File if own => Ok(Deletion::Remove),
+        Event::Message | Event::Comment if own => Ok(Deletion::Truncate),
+        _ => Err(Refusal::Denied),
+    }
+}
+
+/// Whether a reader of the room may change a message's content: only their own chat messages and
+/// comments (specification, section 4).
+///
+/// # Errors
+///
+/// [`Refusal::Denied`].
+pub fn edit_content(user: UserId, message: &Message) -> Result<(), Refusal> {
+    match message.event {
+        Event::Message | Event::Comment if message.author.user == Some(user) => Ok(()),
+        _ => Err(Refusal::Denied),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::messages::Author;
+    use crate::{FlowId, MessageId, OrganizationId, Timestamp};
+    use OrganizationRole::{Administrator, Member};
+
+    fn a_flow(access_mode: AccessMode, disabled: bool) -> Flow {
+        Flow {
+            room: RoomId(7),
+            id: FlowId("f".into()),
+            organization: OrganizationId(1),
+            name: "Main".into(),
+            parameterized_name: "main".into(),
+            description: None,
+            access_mode,
+            disabled,
+            creator: Some(UserId(1)),
+            join_secret: String::new(),
+            created_at: Timestamp(0),
+            last_message_id: 0,
+            last_message_at: None,
+            access_version: 0,
+        }
+    }
+
+    fn user(id: i64, role: Option<OrganizationRole>, place: Place) -> Standing {
+        Standing::User { user: UserId(id), role, place }
+    }
+
+    /// One row for each kind of caller, one column for each deed: `+` yes, `-` denied, `.` not found.
+    #[test]
+    fn the_table_of_callers_and_deeds_holds() {
+        use FlowDeed::*;
+        let deeds = [See, Read, Post, PostAsApplication, Join, SetOpen, Configure, AddUser];
+        let callers = [
+            ("stranger", user(9, None, Place::Outside)),
+            ("outsider", user(9, Some(Member), Place::Outside)),
+            ("blocked", user(9, Some(Member), Place::Blocked)),
+            ("member", user(9, Some(Member), Place::Inside)),
+            ("creator", user(1, Some(Member), Place::Inside)),
+            ("administrator outside", user(9, Some(Administrator), Place::Outside)),
+            ("administrator inside", user(9, Some(Administrator), Place::Inside)),
+            ("token", Standing::FlowToken { room: RoomId(7) }),
+            ("other token", Standing::FlowToken { room: RoomId(8) }),
+        ];
+        let expected = [
+            (
+                AccessMode::Invitation,
+                false,
+                [
+                    "........", "--------", "--------", "+++-++-+", "+++-++++", "+-----+-", "+++-++++",
+                    "--++----", "........",
+                ],
+            ),
+            (
+                AccessMode::Organization,
+                false,
+                [
+                    "........", "+---+---", "--------", "+++-++-+", "+++-++++", "+---+-+-", "+++-++++",
+                    "--++----", "........",
+                ],
+            ),
+            (
+                AccessMode::Invitation,
+                true,
+                [
+                    "........", "........", "........", "........", "........", "+-----+-", "+-----+-",
+                    "........", "........",
+                ],
+            ),
+        ];
+        for (mode, disabled, rows) in expected {
+            for ((name, caller), row) in callers.into_iter().zip(rows) {
+                let got: String = deeds
+                    .iter()
+                    .map(|deed| match flow(caller, &a_flow(mode, disabled), *deed) {
+                        Ok(()) => '+',
+                        Err(Refusal::Denied) => '-',
+                        Err(Refusal::NotFound) => '.',
+                    })
+                    .collect();
+                assert_eq!(got, row, "{name}, {mode:?}, archived: {disabled}");
+            }
+        }
+    }
+
+    #[test]
+    fn members_block_regular_members_and_administrators_block_anyone() {
+        let member = user(2, Some(Member), Place::Inside);
+        let outsider = user(2, Some(Member), Place::Outside);
+        let administrator = user(3, Some(Administrator), Place::Outside);
+        assert_eq!(block(member, Some(Member)), Ok(()));
+        assert_eq!(block(member, Some(Administrator)), Err(Refusal::Denied));
+        assert_eq!(block(outsider, Some(Member)), Err(Refusal::Denied));
+        assert_eq!(block(administrator, Some(Administrator)), Ok(()));
+        assert_eq!(block(Standing::FlowToken { room: RoomId(7) }, Some(Member)), Err(Refusal::Denied));
+    }
+
+    #[test]
+    fn deletion_removes_inbox_messages_and_own_files_and_truncates_own_chat() {
+        let message = |event, user| Message {
+            room: RoomId(1),
+            id: MessageId(1),
+            event,
+            author: Author { user, external_name: None },
+            content: String::new(),
+            tags: vec![],
+            explicit_tags: vec![],
+            uuid: None,
+            sent: Timestamp(0),
+            edited: None,
+            thread_root: None,
+            parent: None,
+        };
+        let (own, other) = (Some(UserId(1)), Some(UserId(2)));
+        for (event, author, expected) in [
+            (Event::Message, own, Ok(Deletion::Truncate)),
+            (Event::Comment, own, Ok(Deletion::Truncate)),
+            (Event::Message, other, Err(Refusal::Denied)),
+            (Event::Message, None, Err(Refusal::Denied)),
+            (Event::File, own, Ok(Deletion::Remove)),
+            (Event::File, other, Err(Refusal::Denied)),
+            (Event::Activity, None, Ok(Deletion::Remove)),
+            (Event::Mail, None, Ok(Deletion::Remove)),
+            (Event::Action, own, Err(Refusal::Denied)),
+            (Event::Status, own, Err(Refusal::Denied)),
+        ] {
+            assert_eq!(delete(UserId(1), &message(event, author)), expected, "{event:?}");
+        }
+    }
+}

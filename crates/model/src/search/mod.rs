@@ -1,0 +1,198 @@
+//! The words a message is found by.
+//!
+//! Text to be found and text to search for go through the same rules, in whatever database the
+//! words end up:
+//!
+//! - Case and accents do not count, nor do compatibility forms: `ﬁ` is `fi`, full width is half.
+//! - A word is an unbroken sequence of letters, digits and `_` of any script. Everything else
+//!   separates: `foo::bar`, `it's` and `a-b` are two words each.
+//! - An identifier is found whole and by its parts: `parseHTTP_body` by itself, by `parsehttp`,
+//!   `parse`, `http` and `body`.
+//! - Chinese, Japanese and Korean, which do not set their words apart, are found by any sequence
+//!   of characters; a sequence is looked up as overlapping pairs.
+//! - An emoji or another symbol outside ASCII is a word of its own, in any skin tone.
+//!
+//! A token holds nothing but letters, digits, `_` and combining marks, or else one symbol: no
+//! white space, no control character, and in ASCII nothing that means something to a query
+//! language.
+
+use self::fold::{Kind, kind, lower, plain};
+
+mod fold;
+
+/// The longest token, in characters. Longer words are the same when they begin with the same
+/// `MAX_TOKEN` characters.
+pub const MAX_TOKEN: usize = 64;
+
+/// The tokens under which a message with this text is filed: distinct and in ascending order.
+#[must_use]
+pub fn tokens(text: &str) -> Vec<String> {
+    collect(text, true)
+}
+
+/// The tokens that a message must all have to match a search for this text: distinct and in
+/// ascending order. None when the text has no word to search for, which finds nothing.
+#[must_use]
+pub fn query(text: &str) -> Vec<String> {
+    collect(text, false)
+}
+
+/// Whether a character belongs to a word: a letter, a digit, `_`, or a mark that combines with
+/// one. Variation selectors and the keycap, which follow symbols as well, do not.
+#[must_use]
+pub fn is_word_char(c: char) -> bool {
+    matches!(kind(c), Kind::Word | Kind::Cjk | Kind::Mark)
+}
+
+/// Whether a character is Han, Hiragana, Katakana or Hangul.
+#[must_use]
+pub fn is_cjk(c: char) -> bool {
+    kind(c) == Kind::Cjk
+}
+
+fn collect(text: &str, for_index: bool) -> Vec<String> {
+    let text = plain(text);
+    let mut bag = Bag::with_capacity(text.len());
+    each_run(&text, |run| match run {
+        Run::Word(word) => {
+            bag.add(word);
+            if for_index {
+                add_parts(word, &mut bag);
+            }
+        }
+        Run::Cjk(characters) => add_cjk(characters, for_index, &mut bag),
+        Run::Symbol(symbol) => bag.add(symbol),
+    });
+    bag.into_tokens()
+}
+
+/// A stretch of text of one nature.
+enum Run<'a> {
+    Word(&'a str),
+    Cjk(&'a str),
+    Symbol(&'a str),
+}
+
+/// Calls `found` with the runs of `text` in their order.
+fn each_run<'a>(text: &'a str, mut found: impl FnMut(Run<'a>)) {
+    let mut open: Option<(usize, Kind)> = None;
+    let mut close = |open: &mut Option<(usize, Kind)>, end| match open.take() {
+        Some((start, Kind::Cjk)) => found(Run::Cjk(&text[start..end])),
+        Some((start, Kind::Symbol)) => found(Run::Symbol(&text[start..end])),
+        Some((start, _)) => found(Run::Word(&text[start..end])),
+        None => {}
+    };
+    for (at, c) in text.char_indices() {
+        let kind = kind(c);
+        match (kind, open) {
+            (Kind::Mark, Some((_, Kind::Word | Kind::Cjk))) => {}
+            (Kind::Word, Some((_, Kind::Word))) | (Kind::Cjk, Some((_, Kind::Cjk))) => {}
+            (Kind::Word | Kind::Cjk | Kind::Symbol, _) => {
+                close(&mut open, at);
+                open = Some((at, kind));
+            }
+            (Kind::Mark | Kind::Other, _) => close(&mut open, at),
+        }
+    }
+    close(&mut open, text.len());
+}
+
+/// Adds what lies between the `_` of an identifier, and between its humps.
+fn add_parts(word: &str, bag: &mut Bag) {
+    // Without `_` the only part is the word itself, which is there already.
+    let several = word.contains('_');
+    for part in word.split('_') {
+        if several {
+            bag.add(part);
+        }
+        add_humps(part, bag);
+    }
+}
+
+/// Adds the words run together in `camelCase`; the capitals of `HTTPRequest` belong together up
+/// to the one that begins the next word.
+fn add_humps(part: &str, bag: &mut Bag) {
+    let mut start = 0;
+    // The last two letters or digits, with the position of the last.
+    let mut before: Option<char> = None;
+    let mut last: Option<(usize, char)> = None;
+    for (at, c) in part.char_indices().filter(|&(_, c)| kind(c) != Kind::Mark) {
+        let border = match (before, last) {
+            (_, Some((_, last))) if last.is_lowercase() && c.is_uppercase() => Some(at),
+            (Some(before), Some((last_at, last)))
+                if before.is_uppercase() && last.is_uppercase() && c.is_lowercase() =>
+            {
+                Some(last_at)
+            }
+            _ => None,
+        };
+        if let Some(border) = border.filter(|&border| border > start) {
+            bag.add(&part[start..border]);
+            start = border;
+        }
+        before = last.map(|(_, c)| c);
+        last = Some((at, c));
+    }
+    if start > 0 {
+        bag.add(&part[start..]);
+    }
+}
+
+/// Adds the pairs of neighbours, and singles where they are needed: all of them to be found by,
+/// and to look for the one character of a sequence that has no pair.
+fn add_cjk(characters: &str, for_index: bool, bag: &mut Bag) {
+    // A mark is part of the character before it.
+    let mut starts = characters
+        .char_indices()
+        .filter(|&(_, c)| kind(c) != Kind::Mark)
+        .map(|(at, _)| at)
+        .skip(1)
+        .chain([characters.len()]);
+    let mut single = 0..starts.next().unwrap_or(characters.len());
+    if for_index || single.end == characters.len() {
+        bag.add(&characters[single.clone()]);
+    }
+    for end in starts {
+        bag.add(&characters[single.start..end]);
+        single = single.end..end;
+        if for_index {
+            bag.add(&characters[single.clone()]);
+        }
+    }
+}
+
+/// Tokens in the order they were met, in one buffer; made distinct at the end, so that a repeated
+/// word costs no allocation.
+struct Bag {
+    text: String,
+    spans: Vec<(usize, usize)>,
+}
+
+impl Bag {
+    fn with_capacity(bytes: usize) -> Self {
+        Self { text: String::with_capacity(bytes), spans: Vec::with_capacity(bytes / 5 + 1) }
+    }
+
+    /// Adds the lower-case form of a word, cut to the limit. What begins with a mark or with `_`
+    /// does not begin there, and an empty word is no token.
+    fn add(&mut self, word: &str) {
+        let word = word.trim_start_matches(|c| c == '_' || kind(c) == Kind::Mark);
+        let start = self.text.len();
+        self.text.extend(word.chars().map(lower).take(MAX_TOKEN));
+        let end = start + self.text[start..].trim_end_matches('_').len();
+        self.text.truncate(end);
+        if end > start {
+            self.spans.push((start, end));
+        }
+    }
+
+    fn into_tokens(self) -> Vec<String> {
+        let mut tokens: Vec<&str> = self.spans.iter().map(|&(start, end)| &self.text[start..end]).collect();
+        tokens.sort_unstable();
+        tokens.dedup();
+        tokens.into_iter().map(str::to_owned).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests;

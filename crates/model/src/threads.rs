@@ -1,0 +1,138 @@
+//! Threads: their public ids and their titles.
+//!
+//! A thread costs no row until somebody answers: its id is made from the room and the message that
+//! began it, with a few bytes of a keyed hash so that ids cannot be made up.
+
+use ring::hmac;
+
+use crate::{MessageId, RoomId};
+
+const VERSION: u8 = 1;
+const MAC_BYTES: usize = 11;
+const ID_BYTES: usize = 9 + MAC_BYTES;
+const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+const MAX_TITLE_CHARS: usize = 200;
+
+/// Makes and reads thread ids. All nodes of a server share one key.
+#[derive(Clone)]
+pub struct ThreadIds {
+    key: hmac::Key,
+}
+
+impl std::fmt::Debug for ThreadIds {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("ThreadIds")
+    }
+}
+
+impl ThreadIds {
+    /// Ids under this key, which should be 32 random bytes.
+    #[must_use]
+    pub fn new(key: &[u8]) -> Self {
+        Self { key: hmac::Key::new(hmac::HMAC_SHA256, key) }
+    }
+
+    /// The id of the thread that `root` began in `room`: 27 URL-safe characters for 20 bytes.
+    ///
+    /// Rooms and messages are numbered within 32 bits.
+    #[must_use]
+    pub fn encode(&self, room: RoomId, root: MessageId) -> String {
+        let bytes = self.bytes(room, root);
+        let mut text = String::with_capacity(27);
+        for chunk in bytes.chunks(3) {
+            let word = chunk
+                .iter()
+                .enumerate()
+                .fold(0u32, |word, (i, byte)| word | u32::from(*byte) << (16 - 8 * i));
+            for i in 0..=chunk.len() {
+                text.push(char::from(ALPHABET[(word >> (18 - 6 * i) & 63) as usize]));
+            }
+        }
+        text
+    }
+
+    /// The room and first message an id names; `None` when this server never gave it out.
+    #[must_use]
+    pub fn decode(&self, id: &str) -> Option<(RoomId, MessageId)> {
+        if id.len() != 27 {
+            return None;
+        }
+        let mut head = [0u8; 9];
+        for (chunk, text) in head.chunks_mut(3).zip(id.as_bytes().chunks(4)) {
+            let mut word = 0u32;
+            for byte in text {
+                word = word << 6 | ALPHABET.iter().position(|a| a == byte)? as u32;
+            }
+            chunk.copy_from_slice(&word.to_be_bytes()[1..]);
+        }
+        let [version, r0, r1, r2, r3, m0, m1, m2, m3] = head;
+        let room = RoomId(i64::from(u32::from_be_bytes([r0, r1, r2, r3])));
+        let root = MessageId(i64::from(u32::from_be_bytes([m0, m1, m2, m3])));
+        let genuine = version == VERSION && same(self.encode(room, root).as_bytes(), id.as_bytes());
+        genuine.then_some((room, root))
+    }
+
+    fn bytes(&self, room: RoomId, root: MessageId) -> [u8; ID_BYTES] {
+        let mut bytes = [0; ID_BYTES];
+        bytes[0] = VERSION;
+        bytes[1..5].copy_from_slice(&(room.0 as u32).to_be_bytes());
+        bytes[5..9].copy_from_slice(&(root.0 as u32).to_be_bytes());
+        let mac = hmac::sign(&self.key, &bytes[..9]);
+        bytes[9..].copy_from_slice(&mac.as_ref()[..MAC_BYTES]);
+        bytes
+    }
+}
+
+// Compared in constant time, since the tail is a MAC.
+fn same(a: &[u8], b: &[u8]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).fold(0, |diff, (x, y)| diff | (x ^ y)) == 0
+}
+
+/// The title of a chat thread: the first line of the message that began it, at most 200
+/// characters, with HTML's special characters escaped, because titles are HTML (specification,
+/// section 2, Thread).
+#[must_use]
+pub fn title_of(text: &str) -> String {
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+    let mut title = String::with_capacity(line.len());
+    for c in line.chars().take(MAX_TITLE_CHARS) {
+        match c {
+            '&' => title.push_str("&amp;"),
+            '<' => title.push_str("&lt;"),
+            '>' => title.push_str("&gt;"),
+            '"' => title.push_str("&quot;"),
+            '\'' => title.push_str("&#39;"),
+            c => title.push(c),
+        }
+    }
+    title
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_thread_id_names_its_room_and_first_message(room in 1..=i64::from(u32::MAX), root in 1..=i64::from(u32::MAX)) {
+            let ids = ThreadIds::new(b"key");
+            let id = ids.encode(RoomId(room), MessageId(root));
+            prop_assert_eq!(id.len(), 27);
+            prop_assert_eq!(ids.decode(&id), Some((RoomId(room), MessageId(root))));
+            prop_assert_eq!(ThreadIds::new(b"another").decode(&id), None);
+        }
+
+        #[test]
+        fn no_text_makes_the_parser_panic(text: String) {
+            prop_assert_eq!(ThreadIds::new(b"key").decode(&text), None);
+        }
+    }
+
+    #[test]
+    fn a_title_is_the_first_line_with_html_escaped() {
+        assert_eq!(title_of("\n  a < b & \"c\"\nsecond"), "a &lt; b &amp; &quot;c&quot;");
+        assert_eq!(title_of(""), "");
+        assert_eq!(title_of(&"x".repeat(300)).len(), 200);
+    }
+}

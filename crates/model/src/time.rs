@@ -1,0 +1,58 @@
+//! Points in time, as the wire and the store hold them.
+
+use std::fmt;
+
+use ::time::OffsetDateTime;
+use ::time::format_description::well_known::Rfc3339;
+use ::time::macros::format_description;
+
+/// A point in time in milliseconds since 1970-01-01 UTC, which is the wire's own unit
+/// (specification, section 2).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Timestamp(
+    /// Milliseconds since the epoch.
+    pub i64,
+);
+
+impl Timestamp {
+    /// The point in time `milliseconds` later.
+    #[must_use]
+    pub fn plus_millis(self, milliseconds: i64) -> Self {
+        Self(self.0.saturating_add(milliseconds))
+    }
+
+    /// Reads an ISO 8601 date and time with an offset (RFC 3339); `None` when it is not one.
+    #[must_use]
+    pub fn parse_iso8601(text: &str) -> Option<Self> {
+        let moment = OffsetDateTime::parse(text, &Rfc3339).ok()?;
+        i64::try_from(moment.unix_timestamp_nanos() / 1_000_000).ok().map(Self)
+    }
+}
+
+/// ISO 8601 in UTC with milliseconds and a `Z`, for example `2026-11-20T08:30:00.000Z`.
+impl fmt::Display for Timestamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let format =
+            format_description!("[year]-[month]-[day]T[hour]:[minute]:[second].[subsecond digits:3]Z");
+        let text = OffsetDateTime::from_unix_timestamp_nanos(i128::from(self.0) * 1_000_000)
+            .ok()
+            .and_then(|moment| moment.format(format).ok())
+            .ok_or(fmt::Error)?;
+        f.write_str(&text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_timestamp_is_written_with_milliseconds_and_z() {
+        assert_eq!(Timestamp(1_700_000_000_007).to_string(), "2023-11-14T22:13:20.007Z");
+        assert_eq!(
+            Timestamp::parse_iso8601("2023-11-14T23:13:20.007+01:00"),
+            Some(Timestamp(1_700_000_000_007))
+        );
+        assert_eq!(Timestamp::parse_iso8601("yesterday"), None);
+    }
+}

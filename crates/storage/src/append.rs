@@ -1,0 +1,355 @@
+//! Adding messages to rooms: the one way by which anything that is kept comes to be.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
+
+use diesel::prelude::*;
+use eddyline_model::messages::{Draft, Message, MessageView, Placement, ThreadCounts, ThreadState};
+use eddyline_model::{MessageId, RoomId};
+
+use crate::Result;
+use crate::messages::{Referred, Row, is_indexed, join_tags, mention_keys, message};
+use crate::schema::messages;
+use crate::session::{Session, dialect, portable};
+
+/// What became of a draft.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It is a message now.
+    Added(Arc<MessageView>),
+    /// The same was posted before under this uuid; this is the message it became.
+    Repeated(MessageId),
+    /// Something else was posted before under this uuid.
+    UuidTaken,
+    /// Who may post here changed since the draft was checked: check it again.
+    Stale,
+    /// The message it answers is not there.
+    NoParent,
+    /// The message it answers is itself a comment.
+    ParentIsComment,
+    /// The room is not there, or holds as many messages as it can.
+    NoRoom,
+}
+
+/// A room as a batch sees it.
+#[derive(Clone, Copy, Queryable)]
+pub(crate) struct LockedRoom {
+    id: i64,
+    last_message_id: i64,
+    last_message_at: Option<i64>,
+    access_version: i64,
+}
+
+portable! {
+    fn same_uuid(c, ids: &[i64], uuids: &[&str]) -> Result<Vec<Row>> {
+        Ok(messages::table
+            .filter(messages::room_id.eq_any(ids))
+            .filter(messages::uuid.eq_any(uuids))
+            .load(c)?)
+    }
+}
+
+/// A batch under way: what its rooms, threads and earlier items look like by now.
+struct Batch<'d> {
+    rooms: HashMap<i64, LockedRoom>,
+    changed: BTreeSet<i64>,
+    uuids: HashMap<(i64, &'d str), Earlier>,
+    referred: HashMap<(i64, i64), Referred>,
+    threads: HashMap<(i64, i64), ThreadCounts>,
+}
+
+#[derive(Clone)]
+struct Earlier {
+    id: MessageId,
+    user: Option<i64>,
+    external_name: Option<String>,
+    fingerprint: i64,
+}
+
+impl Session<'_> {
+    /// Adds the drafts, in order, within the transaction at hand, and says what became of each.
+    /// Nothing is written to the log; that comes last, with [`Session::append_log`].
+    pub(crate) fn append_messages(&mut self, drafts: &[Draft]) -> Result<Vec<Outcome>> {
+        let mut batch = self.load_batch(drafts)?;
+        let mut rows = Vec::with_capacity(drafts.len());
+        let mut added: Vec<(usize, Message)> = Vec::with_capacity(drafts.len());
+        let mut outcomes: Vec<Option<Outcome>> = vec![None; drafts.len()];
+        for (i, draft) in drafts.iter().enumerate() {
+            match batch.place(draft) {
+                Ok(row) => {
+                    let message = message(row.clone())?;
+                    rows.push(row);
+                    added.push((i, message));
+                }
+                Err(outcome) => outcomes[i] = Some(outcome),
+            }
+        }
+        self.write_batch(drafts, rows, &added, &batch)?;
+        for (i, message) in added {
+            outcomes[i] = Some(Outcome::Added(Arc::new(batch.view(message))));
+        }
+        Ok(outcomes.into_iter().flatten().collect())
+    }
+
+    fn load_batch<'d>(&mut self, drafts: &'d [Draft]) -> Result<Batch<'d>> {
+        let ids: Vec<i64> = drafts.iter().map(|d| d.room.0).collect::<BTreeSet<_>>().into_iter().collect();
+        let locked: Vec<LockedRoom> = dialect!(self, lock_rooms, &ids)?;
+        let mut batch = Batch {
+            rooms: locked.into_iter().map(|room| (room.id, room)).collect(),
+            changed: BTreeSet::new(),
+            uuids: HashMap::new(),
+            referred: HashMap::new(),
+            threads: HashMap::new(),
+        };
+        self.load_uuids(drafts, &ids, &mut batch)?;
+        for room in ids {
+            self.load_referred(drafts, RoomId(room), &mut batch)?;
+        }
+        Ok(batch)
+    }
+
+    fn load_uuids<'d>(&mut self, drafts: &'d [Draft], ids: &[i64], batch: &mut Batch<'d>) -> Result<()> {
+        let wanted: HashMap<(i64, &str), &str> =
+            drafts.iter().filter_map(|d| d.uuid.as_deref().map(|uuid| ((d.room.0, uuid), uuid))).collect();
+        if wanted.is_empty() {
+            return Ok(());
+        }
+        let uuids: Vec<&str> = wanted.values().copied().collect::<HashSet<_>>().into_iter().collect();
+        for row in self.same_uuid(ids, &uuids)? {
+            let Some(uuid) = row.uuid.as_deref() else { continue };
+            if let Some(uuid) = wanted.get(&(row.room_id, uuid)) {
+                let earlier = Earlier {
+                    id: MessageId(row.id),
+                    user: row.user_id,
+                    external_name: row.external_user_name,
+                    fingerprint: row.fingerprint,
+                };
+                batch.uuids.insert((row.room_id, uuid), earlier);
+            }
+        }
+        Ok(())
+    }
+
+    /// Loads what the drafts of one room answer: the messages, and the state of their threads.
+    fn load_referred(&mut self, drafts: &[Draft], room: RoomId, batch: &mut Batch<'_>) -> Result<()> {
+        let mut ids: Vec<i64> = drafts
+            .iter()
+            .filter(|draft| draft.room == room)
+            .filter_map(|draft| match draft.placement {
+                Placement::Answers(id) | Placement::InThread(id) => Some(id.0),
+                Placement::StartsThread | Placement::Unthreaded => None,
+            })
+            .collect();
+        if ids.is_empty() {
+            return Ok(());
+        }
+        ids.sort_unstable();
+        ids.dedup();
+        let found = self.referred(room, &ids)?;
+        let roots: Vec<i64> = found
+            .iter()
+            .map(|(id, m)| m.thread_root.map_or(*id, |root| root.0))
+            .chain(ids.iter().copied())
+            .collect::<BTreeSet<_>>()
+            .into_iter()
+            .collect();
+        let missing: Vec<i64> = roots.iter().copied().filter(|id| !found.contains_key(id)).collect();
+        let further = self.referred(room, &missing)?;
+        batch.referred.extend(found.into_iter().chain(further).map(|(id, m)| ((room.0, id), m)));
+        batch
+            .threads
+            .extend(self.thread_rows(room, &roots)?.into_iter().map(|(id, counts)| ((room.0, id), counts)));
+        Ok(())
+    }
+
+    fn write_batch(
+        &mut self,
+        drafts: &[Draft],
+        rows: Vec<Row>,
+        added: &[(usize, Message)],
+        batch: &Batch<'_>,
+    ) -> Result<()> {
+        if rows.is_empty() {
+            return Ok(());
+        }
+        let mut tags: Vec<(i64, &str, i64)> = Vec::new();
+        let mut words: Vec<(i64, i64, &[String])> = Vec::new();
+        let mut threads: BTreeSet<(i64, i64)> = BTreeSet::new();
+        for (i, message) in added {
+            let draft = &drafts[*i];
+            let (room, id) = (message.room.0, message.id.0);
+            tags.extend(
+                message.tags.iter().filter(|tag| is_indexed(tag)).map(|tag| (room, tag.as_str(), id)),
+            );
+            if !draft.search_tokens.is_empty() {
+                words.push((room, id, &draft.search_tokens));
+            }
+            if let Some(root) = message.thread_root.filter(|root| *root != message.id) {
+                threads.insert((room, root.0));
+            }
+        }
+        dialect!(self, insert_messages, rows)?;
+        if !tags.is_empty() {
+            dialect!(self, insert_tags, &tags)?;
+        }
+        if !words.is_empty() {
+            dialect!(self, index_words, &words)?;
+        }
+        for (i, message) in added {
+            let keys = mention_keys(&drafts[*i].mentions);
+            if !keys.is_empty() {
+                let sender = message.author.user.map_or(0, |user| user.0);
+                self.add_mentions(message.room, message.id, sender, &keys)?;
+            }
+        }
+        for (room, root) in threads {
+            if let Some(counts) = batch.threads.get(&(room, root)) {
+                self.put_thread(RoomId(room), MessageId(root), *counts)?;
+            }
+        }
+        let rooms: Vec<(i64, i64, Option<i64>)> = batch
+            .changed
+            .iter()
+            .filter_map(|id| batch.rooms.get(id))
+            .map(|room| (room.id, room.last_message_id, room.last_message_at))
+            .collect();
+        dialect!(self, update_rooms, &rooms)
+    }
+}
+
+impl<'d> Batch<'d> {
+    /// Gives the draft its number and place, or says why it has none.
+    fn place(&mut self, draft: &'d Draft) -> std::result::Result<Row, Outcome> {
+        let room = self.rooms.get(&draft.room.0).copied().ok_or(Outcome::NoRoom)?;
+        if draft.access_version.is_some_and(|version| version != room.access_version) {
+            return Err(Outcome::Stale);
+        }
+        if let Some(uuid) = &draft.uuid {
+            if let Some(earlier) = self.uuids.get(&(draft.room.0, uuid.as_str())) {
+                return Err(earlier.outcome_for(draft));
+            }
+        }
+        let id = room.last_message_id + 1;
+        if id > MessageId::MAX.0 {
+            return Err(Outcome::NoRoom);
+        }
+        let (thread_root, parent) = self.thread_of(draft, id)?;
+        let row = row(draft, id, thread_root, parent);
+        self.note(draft, &row);
+        Ok(row)
+    }
+
+    /// The thread a draft goes to and the message it answers.
+    fn thread_of(&self, draft: &Draft, id: i64) -> std::result::Result<(Option<i64>, Option<i64>), Outcome> {
+        match draft.placement {
+            Placement::Unthreaded => Ok((None, None)),
+            Placement::StartsThread => Ok((Some(id), None)),
+            Placement::InThread(root) => {
+                let first = self.referred.get(&(draft.room.0, root.0));
+                let begun = first.is_some_and(|first| first.thread_root == Some(root))
+                    || self.threads.contains_key(&(draft.room.0, root.0));
+                if begun { Ok((Some(root.0), None)) } else { Err(Outcome::NoParent) }
+            }
+            Placement::Answers(parent) => {
+                let answered = self.referred.get(&(draft.room.0, parent.0)).ok_or(Outcome::NoParent)?;
+                if answered.event == eddyline_model::messages::Event::Comment {
+                    return Err(Outcome::ParentIsComment);
+                }
+                if !answered.event.is_listed() {
+                    return Err(Outcome::NoParent);
+                }
+                Ok((answered.thread_root.map(|root| root.0), Some(parent.0)))
+            }
+        }
+    }
+
+    /// Makes later items of the batch see this one.
+    fn note(&mut self, draft: &'d Draft, row: &Row) {
+        if let Some(room) = self.rooms.get_mut(&row.room_id) {
+            room.last_message_id = row.id;
+            room.last_message_at = Some(room.last_message_at.unwrap_or(row.sent).max(row.sent));
+            self.changed.insert(row.room_id);
+        }
+        if let Some(uuid) = &draft.uuid {
+            let earlier = Earlier {
+                id: MessageId(row.id),
+                user: row.user_id,
+                external_name: row.external_user_name.clone(),
+                fingerprint: row.fingerprint,
+            };
+            self.uuids.insert((row.room_id, uuid), earlier);
+        }
+        if let Some(root) = row.thread_root {
+            let begun = match self.referred.get(&(row.room_id, root)) {
+                Some(first) => ThreadCounts::begun_by(first.event, first.sent),
+                None => ThreadCounts::begun_by(draft.event, draft.sent),
+            };
+            if root == row.id {
+                self.threads.insert((row.room_id, root), begun);
+            } else {
+                self.threads.entry((row.room_id, root)).or_insert(begun).add(draft.event, draft.sent);
+            }
+        }
+    }
+
+    fn view(&self, message: Message) -> MessageView {
+        let text = |id: MessageId| {
+            self.referred.get(&(message.room.0, id.0)).map_or_else(String::new, |m| m.text().to_owned())
+        };
+        let parent_text = message.parent.map(text);
+        let thread = message.thread_root.map(|root| {
+            let own = root == message.id;
+            let root_text = match own {
+                true if message.event.has_text() => message.content.clone(),
+                true => String::new(),
+                false => text(root),
+            };
+            let counts = self.threads.get(&(message.room.0, root.0)).copied();
+            let counts = counts.unwrap_or_else(|| ThreadCounts::begun_by(message.event, message.sent));
+            ThreadState { root, root_text, counts }
+        });
+        MessageView { message, parent_text, thread }
+    }
+}
+
+impl Earlier {
+    fn outcome_for(&self, draft: &Draft) -> Outcome {
+        let same_author = self.user == draft.author.user.map(|user| user.0)
+            && self.external_name == draft.author.external_name;
+        if same_author && self.fingerprint == draft.fingerprint {
+            Outcome::Repeated(self.id)
+        } else {
+            Outcome::UuidTaken
+        }
+    }
+}
+
+fn row(draft: &Draft, id: i64, thread_root: Option<i64>, parent_id: Option<i64>) -> Row {
+    Row {
+        room_id: draft.room.0,
+        id,
+        event: draft.event.code(),
+        user_id: draft.author.user.map(|user| user.0),
+        external_user_name: draft.author.external_name.clone(),
+        content: draft.content.clone(),
+        tags: join_tags(&comment_tag(draft)),
+        explicit_tags: join_tags(&draft.explicit_tags),
+        uuid: draft.uuid.clone(),
+        fingerprint: draft.fingerprint,
+        sent: draft.sent.0,
+        edited: None,
+        thread_root,
+        parent_id,
+    }
+}
+
+/// A comment bears the number of what it answers as a tag (specification, section 2).
+fn comment_tag(draft: &Draft) -> Vec<String> {
+    let mut tags = draft.tags.clone();
+    if let Placement::Answers(parent) = draft.placement {
+        let tag = format!(":influx:{parent}");
+        tags.retain(|other| *other != tag);
+        tags.insert(0, tag);
+    }
+    tags
+}

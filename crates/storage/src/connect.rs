@@ -1,0 +1,203 @@
+//! Getting connections: from an address to a pool of either kind, brought up to date.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use diesel::r2d2::{ConnectionManager, Pool, PooledConnection};
+use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
+
+use crate::session::{Inner, Session};
+use crate::{Error, Result};
+
+#[cfg(feature = "sqlite")]
+const SQLITE_MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../migrations/sqlite");
+#[cfg(feature = "postgres")]
+const POSTGRES_MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../migrations/postgres");
+
+/// How long a caller waits for a free connection before the store counts as unavailable.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Where the data is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Location {
+    /// A database in this process that ends with it.
+    Memory,
+    /// An SQLite file.
+    File(PathBuf),
+    /// A PostgreSQL database.
+    Postgres(String),
+}
+
+impl Location {
+    /// Reads a database URL: `sqlite::memory:`, `sqlite:PATH` (also `sqlite://PATH`), or
+    /// `postgres://…` (also `postgresql://…`).
+    pub(crate) fn parse(url: &str) -> Result<Self> {
+        if url == "sqlite::memory:" {
+            return Ok(Self::Memory);
+        }
+        if let Some(path) = url.strip_prefix("sqlite:") {
+            let path = path.strip_prefix("//").unwrap_or(path);
+            if path.is_empty() {
+                return Err(Error::Url("sqlite: needs a path".into()));
+            }
+            return Ok(Self::File(path.into()));
+        }
+        if url.starts_with("postgres://") || url.starts_with("postgresql://") {
+            return Ok(Self::Postgres(url.to_owned()));
+        }
+        let scheme = url.split(':').next().unwrap_or_default();
+        Err(Error::Url(format!(
+            "unknown scheme {scheme:?}; use sqlite:PATH, sqlite::memory: or postgres://…"
+        )))
+    }
+}
+
+#[cfg(feature = "sqlite")]
+type Lite = ConnectionManager<diesel::SqliteConnection>;
+#[cfg(feature = "postgres")]
+type Pg = ConnectionManager<diesel::PgConnection>;
+
+/// Connections for reading, and the only one when the database is in memory.
+#[derive(Clone)]
+pub(crate) enum Connections {
+    #[cfg(feature = "sqlite")]
+    Sqlite(Pool<Lite>),
+    #[cfg(feature = "postgres")]
+    Postgres(Pool<Pg>),
+}
+
+/// A connection of one's own, or borrowed from the pool.
+pub(crate) enum Connection {
+    #[cfg(feature = "sqlite")]
+    Sqlite(Box<diesel::SqliteConnection>),
+    #[cfg(feature = "sqlite")]
+    PooledSqlite(PooledConnection<Lite>),
+    #[cfg(feature = "postgres")]
+    Postgres(Box<diesel::PgConnection>),
+    #[cfg(feature = "postgres")]
+    PooledPostgres(PooledConnection<Pg>),
+}
+
+impl Connection {
+    pub(crate) fn session(&mut self) -> Session<'_> {
+        Session(match self {
+            #[cfg(feature = "sqlite")]
+            Self::Sqlite(c) => Inner::Sqlite(c),
+            #[cfg(feature = "sqlite")]
+            Self::PooledSqlite(c) => Inner::Sqlite(c),
+            #[cfg(feature = "postgres")]
+            Self::Postgres(c) => Inner::Postgres(c),
+            #[cfg(feature = "postgres")]
+            Self::PooledPostgres(c) => Inner::Postgres(c),
+        })
+    }
+}
+
+impl Connections {
+    /// A pool of up to `size` connections to an up-to-date database.
+    pub(crate) fn open(location: &Location, size: u32) -> Result<Self> {
+        match location {
+            #[cfg(feature = "sqlite")]
+            Location::Memory => Self::sqlite(":memory:", 1),
+            #[cfg(feature = "sqlite")]
+            Location::File(path) => Self::sqlite(&path.to_string_lossy(), size),
+            #[cfg(feature = "postgres")]
+            Location::Postgres(url) => {
+                migrate_postgres(&mut connect_postgres(url)?)?;
+                let manager = Pg::new(url);
+                // A server that was restarted leaves dead connections behind; they are found here
+                // rather than by the request that gets one.
+                let pool = Pool::builder()
+                    .max_size(size)
+                    .min_idle(Some(1))
+                    .test_on_check_out(true)
+                    .connection_timeout(CONNECT_TIMEOUT)
+                    .build(manager)?;
+                Ok(Self::Postgres(pool))
+            }
+            #[cfg(not(all(feature = "sqlite", feature = "postgres")))]
+            other => Err(Error::Url(format!("this program was built without support for {other:?}"))),
+        }
+    }
+
+    #[cfg(feature = "sqlite")]
+    fn sqlite(path: &str, size: u32) -> Result<Self> {
+        let pool = Pool::builder()
+            .max_size(size)
+            .min_idle(Some(1))
+            .test_on_check_out(false)
+            .idle_timeout(None)
+            .max_lifetime(None)
+            .connection_timeout(CONNECT_TIMEOUT)
+            .connection_customizer(Box::new(Prepare))
+            .build(Lite::new(path))?;
+        migrate_sqlite(&mut *pool.get()?)?;
+        Ok(Self::Sqlite(pool))
+    }
+
+    pub(crate) fn get(&self) -> Result<Connection> {
+        Ok(match self {
+            #[cfg(feature = "sqlite")]
+            Self::Sqlite(pool) => Connection::PooledSqlite(pool.get()?),
+            #[cfg(feature = "postgres")]
+            Self::Postgres(pool) => Connection::PooledPostgres(pool.get()?),
+        })
+    }
+}
+
+/// A connection outside the pool. A database in memory has no second one.
+pub(crate) fn connect(location: &Location, pool: &Connections) -> Result<Connection> {
+    match location {
+        Location::Memory => pool.get(),
+        #[cfg(feature = "sqlite")]
+        Location::File(path) => {
+            let mut connection =
+                <diesel::SqliteConnection as diesel::Connection>::establish(&path.to_string_lossy())
+                    .map_err(|error| Error::Unavailable(error.to_string()))?;
+            crate::sqlite::prepare(&mut connection)?;
+            Ok(Connection::Sqlite(Box::new(connection)))
+        }
+        #[cfg(feature = "postgres")]
+        Location::Postgres(url) => Ok(Connection::Postgres(Box::new(connect_postgres(url)?))),
+        #[cfg(not(all(feature = "sqlite", feature = "postgres")))]
+        other => Err(Error::Url(format!("this program was built without support for {other:?}"))),
+    }
+}
+
+#[cfg(feature = "postgres")]
+fn connect_postgres(url: &str) -> Result<diesel::PgConnection> {
+    <diesel::PgConnection as diesel::Connection>::establish(url)
+        .map_err(|error| Error::Unavailable(error.to_string()))
+}
+
+#[cfg(feature = "sqlite")]
+#[derive(Debug)]
+struct Prepare;
+
+#[cfg(feature = "sqlite")]
+impl diesel::r2d2::CustomizeConnection<diesel::SqliteConnection, diesel::r2d2::Error> for Prepare {
+    fn on_acquire(&self, c: &mut diesel::SqliteConnection) -> std::result::Result<(), diesel::r2d2::Error> {
+        crate::sqlite::prepare(c).map_err(diesel::r2d2::Error::QueryError)
+    }
+}
+
+/// The transaction around all of them is the lock: a second process waits, then finds nothing left
+/// to do.
+#[cfg(feature = "sqlite")]
+fn migrate_sqlite(c: &mut diesel::SqliteConnection) -> Result<()> {
+    c.exclusive_transaction(|c| {
+        c.run_pending_migrations(SQLITE_MIGRATIONS).map_err(|error| Error::Migration(error.to_string()))?;
+        Ok(())
+    })
+}
+
+#[cfg(feature = "postgres")]
+fn migrate_postgres(c: &mut diesel::PgConnection) -> Result<()> {
+    use diesel::RunQueryDsl;
+    const LOCK: i64 = 0x6564_6479_6c69_6e65;
+    diesel::sql_query(format!("select pg_advisory_lock({LOCK})")).execute(c)?;
+    // The lock ends with the connection, also when this fails.
+    c.run_pending_migrations(POSTGRES_MIGRATIONS).map_err(|error| Error::Migration(error.to_string()))?;
+    diesel::sql_query(format!("select pg_advisory_unlock({LOCK})")).execute(c)?;
+    Ok(())
+}

@@ -1,0 +1,114 @@
+//! Hearing that another process has written to the log.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::Notify;
+use tokio::task::JoinHandle;
+
+use crate::Store;
+use crate::connect::Location;
+
+/// How often an SQLite file is looked at: the command line writes from a process of its own.
+const FILE_PERIOD: Duration = Duration::from_millis(200);
+/// How often the log is looked at when no bell came.
+#[cfg(feature = "postgres")]
+const POLL_PERIOD: Duration = Duration::from_millis(500);
+
+/// Rings when the log may have grown by another process's doing. It may ring for nothing.
+#[derive(Debug)]
+pub struct Doorbell {
+    bell: Arc<Notify>,
+    task: Option<JoinHandle<()>>,
+}
+
+impl Doorbell {
+    /// Waits for the next ring.
+    pub async fn rung(&self) {
+        self.bell.notified().await;
+    }
+}
+
+impl Drop for Doorbell {
+    fn drop(&mut self) {
+        if let Some(task) = &self.task {
+            task.abort();
+        }
+    }
+}
+
+impl Store {
+    /// Begins to listen for writes of other processes. Needs a tokio runtime.
+    #[must_use]
+    pub fn doorbell(&self) -> Doorbell {
+        let bell = Arc::new(Notify::new());
+        let task = match self.location() {
+            Location::Memory => None,
+            Location::File(_) => Some(tokio::spawn(watch_file(self.clone(), bell.clone()))),
+            #[cfg(feature = "postgres")]
+            Location::Postgres(url) => Some(tokio::spawn(listen(url.clone(), bell.clone()))),
+            #[cfg(not(feature = "postgres"))]
+            Location::Postgres(_) => None,
+        };
+        Doorbell { bell, task }
+    }
+}
+
+async fn watch_file(store: Store, bell: Arc<Notify>) {
+    let mut timer = tokio::time::interval(FILE_PERIOD);
+    timer.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    let mut seen = None;
+    loop {
+        timer.tick().await;
+        match store.data_version().await {
+            Ok(version) if seen != Some(version) => {
+                seen = Some(version);
+                bell.notify_one();
+            }
+            Ok(_) => {}
+            Err(error) => tracing::debug!(%error, "the database file could not be looked at"),
+        }
+    }
+}
+
+/// Listens on a connection of its own, and looks by itself every now and then, since a bell can be
+/// lost; always after connecting, since one may have rung before.
+#[cfg(feature = "postgres")]
+async fn listen(url: String, bell: Arc<Notify>) {
+    loop {
+        if let Err(error) = listen_once(&url, &bell).await {
+            tracing::debug!(%error, "the log's bell is out of order; looking at it instead");
+        }
+        bell.notify_one();
+        tokio::time::sleep(POLL_PERIOD).await;
+    }
+}
+
+#[cfg(feature = "postgres")]
+async fn listen_once(url: &str, bell: &Notify) -> Result<(), tokio_postgres::Error> {
+    use futures_util::StreamExt as _;
+    use tokio_postgres::AsyncMessage;
+
+    let (client, mut connection) = tokio_postgres::connect(url, tokio_postgres::NoTls).await?;
+    let mut messages = futures_util::stream::poll_fn(move |context| connection.poll_message(context));
+    let listening = client.batch_execute("listen eddyline_log");
+    tokio::pin!(listening);
+    let mut ready = false;
+    let mut timer = tokio::time::interval(POLL_PERIOD);
+    loop {
+        tokio::select! {
+            answer = &mut listening, if !ready => {
+                answer?;
+                ready = true;
+                bell.notify_one();
+            }
+            message = messages.next() => match message {
+                Some(Ok(AsyncMessage::Notification(_))) => bell.notify_one(),
+                Some(Ok(_)) => {}
+                Some(Err(error)) => return Err(error),
+                None => return Ok(()),
+            },
+            _ = timer.tick() => bell.notify_one(),
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! The statement that finds messages by words and tags, the same for both databases but for where
+//! the words stand.
+
+use eddyline_model::RoomId;
+use eddyline_model::messages::{Event, MessageQuery, Sort};
+
+pub(crate) const UNREAD: &str = ":unread:";
+pub(crate) const EVERYONE: &str = ":user:everyone";
+
+/// The user an unread mark is for.
+pub(crate) fn unread_user(tag: &str) -> Option<i64> {
+    tag.strip_prefix(UNREAD)?.parse().ok()
+}
+
+/// How a database words what differs.
+pub(crate) struct Wording {
+    /// The placeholder of the n-th value, counted from 1.
+    pub(crate) placeholder: fn(usize) -> String,
+    /// The table of words, named `t`.
+    pub(crate) words_from: &'static str,
+    /// The message number in it.
+    pub(crate) words_id: &'static str,
+    /// What to sort it by.
+    pub(crate) words_order: &'static str,
+    /// The condition that words match in a room, given the placeholder.
+    pub(crate) words_match: fn(RoomId, &str) -> String,
+    /// The words as the value of that placeholder.
+    pub(crate) words_value: fn(&[String]) -> String,
+}
+
+/// A statement that answers with message numbers in a column `id`, and its text values in order.
+pub(crate) struct Statement {
+    pub(crate) sql: String,
+    pub(crate) values: Vec<String>,
+}
+
+/// Finds the numbers of messages with the words and tags of the query. There is at least one word
+/// or tag.
+pub(crate) fn statement(room: RoomId, query: &MessageQuery, wording: &Wording) -> Statement {
+    let mut values = Vec::new();
+    let mut conditions = Vec::new();
+    let mut value = |text: String| {
+        values.push(text);
+        (wording.placeholder)(values.len())
+    };
+    let mut tags = query.tags.iter();
+    let (from, id, order);
+    if let Some(words) = &query.search {
+        (from, id, order) = (wording.words_from.to_owned(), wording.words_id, wording.words_order);
+        conditions.push((wording.words_match)(room, &value((wording.words_value)(words))));
+    } else if query.any_tag {
+        let sources: Vec<String> = tags.by_ref().map(|tag| tag_source(room, tag, &mut value)).collect();
+        (from, id, order) = (format!("({}) t", sources.join(" union ")), "t.message_id", "t.message_id");
+    } else {
+        let source = tags.next().map(|tag| tag_source(room, tag, &mut value)).unwrap_or_default();
+        (from, id, order) = (format!("({source}) t"), "t.message_id", "t.message_id");
+    }
+    let tags: Vec<String> =
+        tags.map(|tag| format!("{id} in ({})", tag_member(room, tag, id, &mut value))).collect();
+    if query.any_tag && !tags.is_empty() {
+        conditions.push(format!("({})", tags.join(" or ")));
+    } else {
+        conditions.extend(tags);
+    }
+    if query.search.is_none() {
+        conditions.extend(query.since.map(|since| format!("{id} > {since}")));
+        conditions.extend(query.until.map(|until| format!("{id} < {until}")));
+    }
+    conditions.extend(message_condition(room, query, id));
+    let filter =
+        if conditions.is_empty() { String::new() } else { format!("where {}", conditions.join(" and ")) };
+    let direction = match query.sort {
+        Sort::Descending => "desc",
+        Sort::Ascending => "asc",
+    };
+    let (limit, skip) = (query.limit, query.skip);
+    let sql = format!(
+        "select {id} as id from {from} {filter} order by {order} {direction} limit {limit} offset {skip}"
+    );
+    Statement { sql, values }
+}
+
+fn tag_source(room: RoomId, tag: &str, value: &mut impl FnMut(String) -> String) -> String {
+    match unread_user(tag) {
+        Some(user) => format!(
+            "select distinct message_id from mentions where room_id = {room} and user_id in ({user}, 0) and sender_id <> {user}"
+        ),
+        None => {
+            let tag = value(tag.to_owned());
+            format!("select message_id from message_tags where room_id = {room} and tag = {tag}")
+        }
+    }
+}
+
+// Bound to the one message, so that a frequent tag costs a look-up and not a list.
+fn tag_member(room: RoomId, tag: &str, id: &str, value: &mut impl FnMut(String) -> String) -> String {
+    format!("{} and message_id = {id}", tag_source(room, tag, value))
+}
+
+fn message_condition(room: RoomId, query: &MessageQuery, id: &str) -> Option<String> {
+    let mut conditions = Vec::new();
+    if !query.events.is_empty() {
+        let codes: Vec<String> = query.events.iter().map(|event| event.code().to_string()).collect();
+        conditions.push(format!("m.event in ({})", codes.join(", ")));
+    } else if query.search.is_none() {
+        conditions.push(format!("m.event < {}", Event::MessageEdit.code()));
+    }
+    conditions.extend(query.thread_root.map(|root| format!("m.thread_root = {root}")));
+    conditions.extend(query.parent.map(|parent| format!("m.parent_id = {parent}")));
+    if conditions.is_empty() {
+        return None;
+    }
+    let conditions = conditions.join(" and ");
+    Some(format!(
+        "exists (select 1 from messages m where m.room_id = {room} and m.id = {id} and {conditions})"
+    ))
+}

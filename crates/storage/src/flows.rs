@@ -1,0 +1,346 @@
+//! Flows, their members and their tokens.
+
+use diesel::prelude::*;
+use eddyline_model::flows::{AccessMode, Flow, FlowMembership};
+use eddyline_model::users::User;
+use eddyline_model::{FlowId, MessageId, OrganizationId, RoomId, Timestamp, UserId};
+
+use crate::schema::{
+    flow_tokens, flows, mentions, mentions_seen, organization_members, room_members, rooms, users,
+};
+use crate::session::portable;
+use crate::users::{COLUMNS, to_user};
+use crate::{Error, Result};
+
+const ROOM_KIND_FLOW: i16 = 0;
+
+type FlowRow = (i64, String, i64, String, String, Option<String>, i16, bool, Option<i64>, String, i64);
+type RoomRow = (i64, Option<i64>, i64);
+type MemberRow = (i64, i64, bool, bool, i64, i64, i64);
+
+fn mode_code(mode: AccessMode) -> i16 {
+    match mode {
+        AccessMode::Invitation => 0,
+        AccessMode::Link => 1,
+        AccessMode::Organization => 2,
+    }
+}
+
+fn to_flow((row, room): (FlowRow, RoomRow)) -> Result<Flow> {
+    let (
+        room_id,
+        id,
+        organization,
+        name,
+        parameterized_name,
+        description,
+        mode,
+        disabled,
+        creator,
+        join_secret,
+        created,
+    ) = row;
+    Ok(Flow {
+        room: RoomId(room_id),
+        id: FlowId(id),
+        organization: OrganizationId(organization),
+        name,
+        parameterized_name,
+        description,
+        access_mode: match mode {
+            0 => AccessMode::Invitation,
+            1 => AccessMode::Link,
+            2 => AccessMode::Organization,
+            _ => return Err(Error::Corrupt("access mode")),
+        },
+        disabled,
+        creator: creator.map(UserId),
+        join_secret,
+        created_at: Timestamp(created),
+        last_message_id: room.0,
+        last_message_at: room.1.map(Timestamp),
+        access_version: room.2,
+    })
+}
+
+fn membership(
+    (room, user, open, blocked, last_activity, last_ping, read_up_to): MemberRow,
+) -> FlowMembership {
+    FlowMembership {
+        room: RoomId(room),
+        user: UserId(user),
+        open,
+        blocked,
+        last_activity: Timestamp(last_activity),
+        last_ping: Timestamp(last_ping),
+        read_up_to: MessageId(read_up_to),
+    }
+}
+
+/// What a new flow starts with.
+#[derive(Clone, Debug)]
+pub struct NewFlow {
+    /// Public id.
+    pub id: FlowId,
+    /// The organization it belongs to.
+    pub organization: OrganizationId,
+    /// Display name.
+    pub name: String,
+    /// Name in URLs.
+    pub parameterized_name: String,
+    /// Who makes it.
+    pub creator: Option<UserId>,
+    /// 40 hexadecimal digits.
+    pub join_secret: String,
+    /// The time of making.
+    pub created_at: Timestamp,
+}
+
+macro_rules! room_columns {
+    () => {
+        (rooms::last_message_id, rooms::last_message_at, rooms::access_version)
+    };
+}
+
+portable! {
+    /// Adds a flow with its room. It is invitation-only and has nobody in it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Exists`] when the organization has a flow of that name.
+    pub fn insert_flow(c, new: &NewFlow) -> Result<RoomId> {
+        let room: i64 = diesel::insert_into(rooms::table)
+            .values(rooms::kind.eq(ROOM_KIND_FLOW))
+            .returning(rooms::id)
+            .get_result(c)?;
+        diesel::insert_into(flows::table)
+            .values((
+                flows::room_id.eq(room),
+                flows::public_id.eq(&new.id.0),
+                flows::organization_id.eq(new.organization.0),
+                flows::name.eq(&new.name),
+                flows::parameterized_name.eq(&new.parameterized_name),
+                flows::access_mode.eq(mode_code(AccessMode::Invitation)),
+                flows::disabled.eq(false),
+                flows::creator_id.eq(new.creator.map(|id| id.0)),
+                flows::join_secret.eq(&new.join_secret),
+                flows::created_at.eq(new.created_at.0),
+            ))
+            .execute(c)?;
+        Ok(RoomId(room))
+    }
+
+    /// The flow that is this room.
+    pub fn flow(c, room: RoomId) -> Result<Option<Flow>> {
+        let row = flows::table
+            .inner_join(rooms::table.on(rooms::id.eq(flows::room_id)))
+            .filter(flows::room_id.eq(room.0))
+            .select((flows::all_columns, room_columns!()))
+            .first::<(FlowRow, RoomRow)>(c)
+            .optional()?;
+        row.map(to_flow).transpose()
+    }
+
+    /// The room of the flow with this public id.
+    pub fn room_by_flow_id(c, id: &str) -> Result<Option<RoomId>> {
+        let room = flows::table.filter(flows::public_id.eq(id)).select(flows::room_id).first(c).optional()?;
+        Ok(room.map(RoomId))
+    }
+
+    /// The room of the flow with this name.
+    pub fn room_by_flow_name(c, organization: OrganizationId, parameterized_name: &str) -> Result<Option<RoomId>> {
+        let room = flows::table
+            .filter(flows::organization_id.eq(organization.0))
+            .filter(flows::parameterized_name.eq(parameterized_name))
+            .select(flows::room_id)
+            .first(c)
+            .optional()?;
+        Ok(room.map(RoomId))
+    }
+
+    /// The flows of some organizations, ordered by room.
+    pub fn flows_of(c, organizations: &[OrganizationId]) -> Result<Vec<Flow>> {
+        let ids: Vec<i64> = organizations.iter().map(|id| id.0).collect();
+        let rows = flows::table
+            .inner_join(rooms::table.on(rooms::id.eq(flows::room_id)))
+            .filter(flows::organization_id.eq_any(ids))
+            .order(flows::room_id)
+            .select((flows::all_columns, room_columns!()))
+            .load::<(FlowRow, RoomRow)>(c)?;
+        rows.into_iter().map(to_flow).collect()
+    }
+
+    /// The names of an organization's flows that begin with `prefix`.
+    pub fn flow_names_like(c, organization: OrganizationId, prefix: &str) -> Result<Vec<String>> {
+        Ok(flows::table
+            .filter(flows::organization_id.eq(organization.0))
+            .filter(flows::parameterized_name.like(format!("{prefix}%")))
+            .select(flows::parameterized_name)
+            .load(c)?)
+    }
+
+    /// Writes a flow's changeable fields.
+    pub fn update_flow(c, changed: &Flow) -> Result<()> {
+        diesel::update(flows::table.find(changed.room.0))
+            .set((
+                flows::name.eq(&changed.name),
+                flows::description.eq(&changed.description),
+                flows::access_mode.eq(mode_code(changed.access_mode)),
+                flows::disabled.eq(changed.disabled),
+            ))
+            .execute(c)?;
+        Ok(())
+    }
+
+    /// Counts a change of who may read or post in a room: drafts checked before are checked again.
+    pub fn bump_access(c, room: RoomId) -> Result<()> {
+        diesel::update(rooms::table.find(room.0))
+            .set(rooms::access_version.eq(rooms::access_version + 1))
+            .execute(c)?;
+        Ok(())
+    }
+
+    /// What a user is in a room; `None` when never there, or gone.
+    pub fn room_membership(c, room: RoomId, user: UserId) -> Result<Option<FlowMembership>> {
+        let row = room_members::table.find((room.0, user.0)).first::<MemberRow>(c).optional()?;
+        Ok(row.map(membership))
+    }
+
+    /// Everything a user is in, blocked or not.
+    pub fn room_memberships_of(c, user: UserId) -> Result<Vec<FlowMembership>> {
+        let rows = room_members::table
+            .filter(room_members::user_id.eq(user.0))
+            .order(room_members::room_id)
+            .load::<MemberRow>(c)?;
+        Ok(rows.into_iter().map(membership).collect())
+    }
+
+    /// The people of some rooms, the blocked ones too, ordered by room and user, each with whether
+    /// they administer the organization given.
+    pub fn room_users(c, ids: &[RoomId]) -> Result<Vec<(FlowMembership, User)>> {
+        let ids: Vec<i64> = ids.iter().map(|id| id.0).collect();
+        let rows = room_members::table
+            .inner_join(users::table.on(users::id.eq(room_members::user_id)))
+            .filter(room_members::room_id.eq_any(ids))
+            .order((room_members::room_id, room_members::user_id))
+            .select((room_members::all_columns, COLUMNS))
+            .load(c)?;
+        Ok(rows.into_iter().map(|(member, person)| (membership(member), to_user(person))).collect())
+    }
+
+    /// Who administers an organization.
+    pub fn administrators(c, organization: OrganizationId) -> Result<Vec<UserId>> {
+        let ids = organization_members::table
+            .filter(organization_members::organization_id.eq(organization.0))
+            .filter(organization_members::admin.eq(true))
+            .select(organization_members::user_id)
+            .load(c)?;
+        Ok(ids.into_iter().map(UserId).collect())
+    }
+
+    /// Puts a user into a room. Whoever comes in has read what was said before.
+    pub fn insert_room_member(c, room: RoomId, user: UserId, now: Timestamp) -> Result<()> {
+        let read: i64 = rooms::table.find(room.0).select(rooms::last_message_id).first(c)?;
+        diesel::insert_into(room_members::table)
+            .values((
+                room_members::room_id.eq(room.0),
+                room_members::user_id.eq(user.0),
+                room_members::open.eq(true),
+                room_members::blocked.eq(false),
+                room_members::last_activity.eq(now.0),
+                room_members::last_ping.eq(0),
+                room_members::read_up_to.eq(read),
+            ))
+            .execute(c)?;
+        Ok(())
+    }
+
+    /// Takes a user out of a room.
+    pub fn delete_room_member(c, room: RoomId, user: UserId) -> Result<()> {
+        diesel::delete(room_members::table.find((room.0, user.0))).execute(c)?;
+        Ok(())
+    }
+
+    /// Sets whether a user's clients show a tab for the room.
+    pub fn set_open(c, room: RoomId, user: UserId, open: bool) -> Result<()> {
+        diesel::update(room_members::table.find((room.0, user.0))).set(room_members::open.eq(open)).execute(c)?;
+        Ok(())
+    }
+
+    /// Sets whether a user is shut out of the room.
+    pub fn set_blocked(c, room: RoomId, user: UserId, blocked: bool) -> Result<()> {
+        diesel::update(room_members::table.find((room.0, user.0)))
+            .set(room_members::blocked.eq(blocked))
+            .execute(c)?;
+        Ok(())
+    }
+
+    /// Moves a user's marker of what is read forward; it never goes back. Tells whether it moved.
+    pub fn set_read(c, room: RoomId, user: UserId, message: MessageId) -> Result<bool> {
+        let moved = diesel::update(
+            room_members::table
+                .find((room.0, user.0))
+                .filter(room_members::read_up_to.lt(message.0)),
+        )
+        .set(room_members::read_up_to.eq(message.0))
+        .execute(c)?;
+        Ok(moved > 0)
+    }
+
+    /// Notes when users were last connected and last did something.
+    pub fn touch_members(c, seen: &[(RoomId, UserId, Timestamp, Timestamp)]) -> Result<()> {
+        for (room, user, ping, activity) in seen {
+            let member = room_members::table.find((room.0, user.0));
+            if ping.0 > 0 {
+                diesel::update(member.filter(room_members::last_ping.lt(ping.0)))
+                    .set(room_members::last_ping.eq(ping.0))
+                    .execute(c)?;
+            }
+            if activity.0 > 0 {
+                diesel::update(member.filter(room_members::last_activity.lt(activity.0)))
+                    .set(room_members::last_activity.eq(activity.0))
+                    .execute(c)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// How many messages after the user's marker mention them.
+    pub fn unread_mentions(c, room: RoomId, user: UserId, read_up_to: MessageId) -> Result<i64> {
+        let personal = mentions::table
+            .filter(mentions::room_id.eq(room.0))
+            .filter(mentions::user_id.eq(user.0))
+            .filter(mentions::message_id.gt(read_up_to.0))
+            .select(mentions::message_id)
+            .load::<i64>(c)?;
+        let everyone = mentions::table
+            .filter(mentions::room_id.eq(room.0))
+            .filter(mentions::user_id.eq(0))
+            .filter(mentions::sender_id.ne(user.0))
+            .filter(mentions::message_id.gt(read_up_to.0))
+            .filter(mentions::message_id.ne_all(&personal))
+            .filter(diesel::dsl::not(diesel::dsl::exists(
+                mentions_seen::table
+                    .filter(mentions_seen::room_id.eq(room.0))
+                    .filter(mentions_seen::user_id.eq(user.0))
+                    .filter(mentions_seen::message_id.eq(mentions::message_id)),
+            )))
+            .count()
+            .get_result::<i64>(c)?;
+        Ok(personal.len() as i64 + everyone)
+    }
+
+    /// Adds a flow's API token by its hash.
+    pub fn insert_flow_token(c, hash: &[u8], room: RoomId, now: Timestamp) -> Result<()> {
+        diesel::insert_into(flow_tokens::table)
+            .values((flow_tokens::hash.eq(hash), flow_tokens::room_id.eq(room.0), flow_tokens::created_at.eq(now.0)))
+            .execute(c)?;
+        Ok(())
+    }
+
+    /// The room whose token has this hash.
+    pub fn room_by_flow_token(c, hash: &[u8]) -> Result<Option<RoomId>> {
+        let room = flow_tokens::table.find(hash).select(flow_tokens::room_id).first(c).optional()?;
+        Ok(room.map(RoomId))
+    }
+}

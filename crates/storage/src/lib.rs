@@ -1,0 +1,40 @@
+//! The store of the Eddyline messaging server, on SQLite or PostgreSQL.
+//!
+//! [`Store`] is the handle. Reads are closures over a [`Session`], which has every query as a
+//! method; writes are jobs for one writer, which commits posts in batches and answers only after
+//! the commit. Everything that is kept also stands in the log, whose order is the order of the
+//! commits; [`Store::committed`] and [`Store::doorbell`] tell of its growth.
+//!
+//! Only this crate knows diesel, and it knows only the model: nothing of tokens, streams or HTTP.
+
+mod append;
+mod connect;
+mod doorbell;
+mod error;
+mod find;
+mod flows;
+mod log;
+mod messages;
+mod organizations;
+#[cfg(feature = "postgres")]
+mod postgres;
+mod schema;
+mod session;
+mod settings;
+#[cfg(feature = "sqlite")]
+mod sqlite;
+mod store;
+mod transaction;
+mod users;
+mod writer;
+
+pub use append::Outcome;
+pub use doorbell::Doorbell;
+pub use error::{Error, Result};
+pub use flows::NewFlow;
+pub use log::{LogFilter, LogPage};
+pub use session::Session;
+pub use store::{Clock, Options, Store};
+pub use transaction::Tx;
+pub use users::NewUser;
+pub use writer::Posted;

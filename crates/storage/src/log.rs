@@ -1,0 +1,336 @@
+//! The log: everything that happened, in commit order.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use diesel::prelude::*;
+use eddyline_model::log::{Control, EventId, LogBody, LogItem, Seq};
+use eddyline_model::messages::MessageView;
+use eddyline_model::{MessageId, RoomId, Timestamp, UserId};
+
+use crate::schema::{event_log, log_clock, nodes};
+use crate::session::{Session, dialect, portable};
+use crate::{Error, Result};
+
+const MESSAGE: i16 = 0;
+const FLOW_ADD: i16 = 1;
+const FLOW_REMOVE: i16 = 2;
+const FLOW_BLOCK: i16 = 3;
+const FLOW_CHANGE: i16 = 4;
+const USER_EDIT: i16 = 5;
+const REVOKED: i16 = 6;
+const FLOW_TOKENS: i16 = 7;
+const READ: i16 = 8;
+
+/// A filter with more rooms than this reads the log itself instead of each room's part of it.
+const FEW_ROOMS: usize = 16;
+/// How much of the log one page of such a filter looks through.
+const STRIDE: i64 = 8192;
+
+#[derive(Clone, Copy, Queryable, Selectable)]
+#[diesel(table_name = event_log)]
+struct Row {
+    seq: i64,
+    check_value: i64,
+    kind: i16,
+    room_id: Option<i64>,
+    message_id: Option<i64>,
+    user_id: Option<i64>,
+}
+
+/// A row about to be written; its position comes with the clock.
+#[derive(Clone, Copy)]
+pub(crate) struct NewRow {
+    pub(crate) check_value: i64,
+    pub(crate) kind: i16,
+    pub(crate) room_id: Option<i64>,
+    pub(crate) message_id: Option<i64>,
+    pub(crate) user_id: Option<i64>,
+    pub(crate) created_at: i64,
+}
+
+/// Whose entries are wanted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LogFilter {
+    /// Entries of these rooms.
+    pub rooms: Vec<RoomId>,
+    /// Entries for this user.
+    pub user: Option<UserId>,
+}
+
+/// A part of the log under a filter.
+#[derive(Clone, Debug)]
+pub struct LogPage {
+    /// The entries, ascending.
+    pub items: Vec<LogItem>,
+    /// The page holds everything up to here.
+    pub through: Seq,
+}
+
+pub(crate) fn new_row(body: &LogBody, now: Timestamp) -> Option<NewRow> {
+    let row = |kind, room: Option<RoomId>, message: Option<MessageId>, user: Option<UserId>| NewRow {
+        check_value: 0,
+        kind,
+        room_id: room.map(|id| id.0),
+        message_id: message.map(|id| id.0),
+        user_id: user.map(|id| id.0),
+        created_at: now.0,
+    };
+    Some(match body {
+        LogBody::Message(view) => {
+            let message = &view.as_ref()?.message;
+            row(MESSAGE, Some(message.room), Some(message.id), None)
+        }
+        LogBody::Control(control) => match *control {
+            Control::FlowAdd { room, user } => row(FLOW_ADD, Some(room), None, Some(user)),
+            Control::FlowRemove { room, user, blocked: false } => {
+                row(FLOW_REMOVE, Some(room), None, Some(user))
+            }
+            Control::FlowRemove { room, user, blocked: true } => {
+                row(FLOW_BLOCK, Some(room), None, Some(user))
+            }
+            Control::FlowChange { room } => row(FLOW_CHANGE, Some(room), None, None),
+            Control::UserEdit { user } => row(USER_EDIT, None, None, Some(user)),
+            Control::Revoked { user } => row(REVOKED, None, None, Some(user)),
+            Control::FlowTokens { room } => row(FLOW_TOKENS, Some(room), None, None),
+            Control::Read { room, user, message } => row(READ, Some(room), Some(message), Some(user)),
+        },
+    })
+}
+
+fn control(row: &Row) -> Result<Control> {
+    let broken = Error::Corrupt("log row");
+    let room = row.room_id.map(RoomId);
+    let user = row.user_id.map(UserId);
+    Ok(match (row.kind, room, user) {
+        (FLOW_ADD, Some(room), Some(user)) => Control::FlowAdd { room, user },
+        (FLOW_REMOVE, Some(room), Some(user)) => Control::FlowRemove { room, user, blocked: false },
+        (FLOW_BLOCK, Some(room), Some(user)) => Control::FlowRemove { room, user, blocked: true },
+        (FLOW_CHANGE, Some(room), _) => Control::FlowChange { room },
+        (USER_EDIT, _, Some(user)) => Control::UserEdit { user },
+        (REVOKED, _, Some(user)) => Control::Revoked { user },
+        (FLOW_TOKENS, Some(room), _) => Control::FlowTokens { room },
+        (READ, Some(room), Some(user)) => {
+            Control::Read { room, user, message: MessageId(row.message_id.ok_or(broken)?) }
+        }
+        _ => return Err(broken),
+    })
+}
+
+fn event_id(row: &Row) -> EventId {
+    EventId { seq: Seq(row.seq), check: row.check_value as u32 }
+}
+
+portable! {
+    /// Moves the clock by `count` and gives the last position. Its row stays locked until the
+    /// transaction ends, so this comes last.
+    fn advance_clock(c, count: i64) -> Result<i64> {
+        Ok(diesel::update(log_clock::table.find(1))
+            .set(log_clock::sequence.eq(log_clock::sequence + count))
+            .returning(log_clock::sequence)
+            .get_result(c)?)
+    }
+
+    fn last_row(c) -> Result<Option<Row>> {
+        Ok(event_log::table.select(Row::as_select()).order(event_log::seq.desc()).first(c).optional()?)
+    }
+
+    fn row_at(c, seq: Seq) -> Result<Option<Row>> {
+        Ok(event_log::table.find(seq.0).select(Row::as_select()).first(c).optional()?)
+    }
+
+    fn rows_after(c, after: Seq, limit: i64) -> Result<Vec<Row>> {
+        Ok(event_log::table.select(Row::as_select()).filter(event_log::seq.gt(after.0)).order(event_log::seq).limit(limit).load(c)?)
+    }
+
+    fn rows_of_room(c, room: RoomId, after: Seq, through: Seq, limit: i64) -> Result<Vec<Row>> {
+        Ok(event_log::table
+            .select(Row::as_select())
+            .filter(event_log::room_id.eq(room.0))
+            .filter(event_log::seq.gt(after.0))
+            .filter(event_log::seq.le(through.0))
+            .order(event_log::seq)
+            .limit(limit)
+            .load(c)?)
+    }
+
+    /// Rows about a user. Changes of other users are told to the rooms they are in, so those come
+    /// for every filter.
+    fn rows_of_users(c, user: Option<UserId>, after: Seq, through: Seq, limit: i64) -> Result<Vec<Row>> {
+        Ok(event_log::table
+            .select(Row::as_select())
+            .filter(event_log::user_id.is_not_null())
+            .filter(event_log::user_id.eq(user.map_or(0, |id| id.0)).or(event_log::kind.eq(USER_EDIT)))
+            .filter(event_log::seq.gt(after.0))
+            .filter(event_log::seq.le(through.0))
+            .order(event_log::seq)
+            .limit(limit)
+            .load(c)?)
+    }
+
+    fn rows_between(c, after: Seq, through: Seq) -> Result<Vec<Row>> {
+        Ok(event_log::table
+            .select(Row::as_select())
+            .filter(event_log::seq.gt(after.0))
+            .filter(event_log::seq.le(through.0))
+            .order(event_log::seq)
+            .load(c)?)
+    }
+
+    /// Notes that a serving process lives, and how far it has read the log.
+    pub fn beat(c, node: &str, now: Timestamp, read: Seq) -> Result<()> {
+        diesel::insert_into(nodes::table)
+            .values((nodes::id.eq(node), nodes::heartbeat.eq(now.0), nodes::seq_read.eq(read.0)))
+            .on_conflict(nodes::id)
+            .do_update()
+            .set((nodes::heartbeat.eq(now.0), nodes::seq_read.eq(read.0)))
+            .execute(c)?;
+        Ok(())
+    }
+
+    /// Takes a serving process off the list, with all that have been silent since `since`.
+    pub fn forget_node(c, node: &str, since: Timestamp) -> Result<()> {
+        diesel::delete(nodes::table.filter(nodes::id.eq(node).or(nodes::heartbeat.lt(since.0)))).execute(c)?;
+        Ok(())
+    }
+
+    /// Whether every process that showed a sign of life since `since` has read the log up to
+    /// `seq`.
+    pub fn all_have_read(c, seq: Seq, since: Timestamp) -> Result<bool> {
+        let behind: i64 = nodes::table
+            .filter(nodes::heartbeat.ge(since.0))
+            .filter(nodes::seq_read.lt(seq.0))
+            .count()
+            .get_result(c)?;
+        Ok(behind == 0)
+    }
+}
+
+impl Session<'_> {
+    /// Writes the log rows of a transaction and gives them their positions. Comes last in it.
+    pub(crate) fn append_log(&mut self, mut rows: Vec<NewRow>) -> Result<Vec<EventId>> {
+        if rows.is_empty() {
+            return Ok(Vec::new());
+        }
+        fill_checks(&mut rows)?;
+        let last = self.advance_clock(rows.len() as i64)?;
+        let first = last - rows.len() as i64 + 1;
+        let ids = rows
+            .iter()
+            .zip(first..)
+            .map(|(row, seq)| EventId { seq: Seq(seq), check: row.check_value as u32 })
+            .collect();
+        dialect!(self, insert_log, first, &rows)?;
+        Ok(ids)
+    }
+
+    /// The last entry of the log; position 0 when there is none.
+    pub fn log_head(&mut self) -> Result<EventId> {
+        Ok(self.last_row()?.map_or_else(EventId::default, |row| event_id(&row)))
+    }
+
+    /// Whether this log holds an entry with that position and check value. The beginning, position
+    /// 0, is part of every log.
+    pub fn log_holds(&mut self, id: EventId) -> Result<bool> {
+        if id == EventId::default() {
+            return Ok(true);
+        }
+        Ok(self.row_at(id.seq)?.is_some_and(|row| event_id(&row) == id))
+    }
+
+    /// The entries after a position, at most `limit`, ascending.
+    pub fn log_after(&mut self, after: Seq, limit: i64) -> Result<Vec<LogItem>> {
+        let rows = self.rows_after(after, limit)?;
+        self.items(&rows)
+    }
+
+    /// The next entries that a filter wants, about `limit` at most, of those after one position and
+    /// not after another.
+    pub fn log_page(&mut self, after: Seq, through: Seq, filter: &LogFilter, limit: i64) -> Result<LogPage> {
+        let (rows, through) = if filter.rooms.len() <= FEW_ROOMS {
+            self.merge_rooms(after, through, filter, limit)?
+        } else {
+            let through = Seq(through.0.min(after.0 + STRIDE));
+            let mut rows = self.rows_between(after, through)?;
+            rows.retain(|row| wants(filter, row));
+            let through = cut(&mut rows, limit, through);
+            (rows, through)
+        };
+        Ok(LogPage { items: self.items(&rows)?, through })
+    }
+
+    fn merge_rooms(
+        &mut self,
+        after: Seq,
+        through: Seq,
+        filter: &LogFilter,
+        limit: i64,
+    ) -> Result<(Vec<Row>, Seq)> {
+        let mut rows = self.rows_of_users(filter.user, after, through, limit)?;
+        for room in &filter.rooms {
+            rows.extend(self.rows_of_room(*room, after, through, limit)?);
+        }
+        rows.sort_unstable_by_key(|row| row.seq);
+        rows.dedup_by_key(|row| row.seq);
+        let through = cut(&mut rows, limit, through);
+        Ok((rows, through))
+    }
+
+    fn items(&mut self, rows: &[Row]) -> Result<Vec<LogItem>> {
+        let mut views = self.views_of(rows)?;
+        rows.iter()
+            .map(|row| {
+                let body = match (row.kind, row.room_id, row.message_id) {
+                    (MESSAGE, Some(room), Some(id)) => LogBody::Message(views.remove(&(room, id))),
+                    _ => LogBody::Control(control(row)?),
+                };
+                Ok(LogItem { id: event_id(row), body })
+            })
+            .collect()
+    }
+
+    fn views_of(&mut self, rows: &[Row]) -> Result<HashMap<(i64, i64), Arc<MessageView>>> {
+        let mut wanted: HashMap<i64, Vec<i64>> = HashMap::new();
+        for row in rows.iter().filter(|row| row.kind == MESSAGE) {
+            if let (Some(room), Some(id)) = (row.room_id, row.message_id) {
+                wanted.entry(room).or_default().push(id);
+            }
+        }
+        let mut views = HashMap::new();
+        for (room, ids) in wanted {
+            let found = self.messages_by_id(RoomId(room), &ids)?;
+            for view in self.views(RoomId(room), found)? {
+                views.insert((room, view.message.id.0), Arc::new(view));
+            }
+        }
+        Ok(views)
+    }
+}
+
+fn wants(filter: &LogFilter, row: &Row) -> bool {
+    row.kind == USER_EDIT
+        || row.room_id.is_some_and(|room| filter.rooms.contains(&RoomId(room)))
+        || row.user_id.is_some_and(|user| filter.user == Some(UserId(user)))
+}
+
+/// Cuts the rows to the limit and says up to where they are complete.
+fn cut(rows: &mut Vec<Row>, limit: i64, through: Seq) -> Seq {
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX).max(1);
+    if rows.len() < limit {
+        return through;
+    }
+    rows.truncate(limit);
+    rows.last().map_or(through, |row| Seq(row.seq))
+}
+
+fn fill_checks(rows: &mut [NewRow]) -> Result<()> {
+    use ring::rand::SecureRandom;
+    let mut bytes = vec![0u8; rows.len() * 4];
+    ring::rand::SystemRandom::new()
+        .fill(&mut bytes)
+        .map_err(|_| Error::Unavailable("no random numbers from the system".into()))?;
+    for (row, chunk) in rows.iter_mut().zip(bytes.chunks_exact(4)) {
+        row.check_value = i64::from(u32::from_le_bytes([chunk[0], chunk[1], chunk[2], chunk[3]]));
+    }
+    Ok(())
+}

@@ -1,0 +1,395 @@
+//! Reading messages, and the changes that can be made to one.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use diesel::prelude::*;
+use diesel::sql_types::Bool;
+use eddyline_model::messages::{
+    Author, Event, Message, MessageQuery, MessageView, Sort, ThreadCounts, ThreadState,
+};
+use eddyline_model::{MessageId, RoomId, Timestamp, UserId};
+
+use crate::find;
+use crate::schema::{mentions, mentions_seen, message_tags, messages, threads};
+use crate::session::{Session, dialect, portable};
+use crate::{Error, Result};
+
+#[derive(Clone, Queryable, Insertable)]
+#[diesel(table_name = messages)]
+pub(crate) struct Row {
+    pub(crate) room_id: i64,
+    pub(crate) id: i64,
+    pub(crate) event: i16,
+    pub(crate) user_id: Option<i64>,
+    pub(crate) external_user_name: Option<String>,
+    pub(crate) content: String,
+    pub(crate) tags: String,
+    pub(crate) explicit_tags: String,
+    pub(crate) uuid: Option<String>,
+    pub(crate) fingerprint: i64,
+    pub(crate) sent: i64,
+    pub(crate) edited: Option<i64>,
+    pub(crate) thread_root: Option<i64>,
+    pub(crate) parent_id: Option<i64>,
+}
+
+/// Tags are kept as one text: none of them holds a line feed.
+pub(crate) fn join_tags(tags: &[String]) -> String {
+    tags.join("\n")
+}
+
+fn split_tags(text: &str) -> Vec<String> {
+    text.split('\n').filter(|tag| !tag.is_empty()).map(str::to_owned).collect()
+}
+
+pub(crate) fn message(row: Row) -> Result<Message> {
+    Ok(Message {
+        room: RoomId(row.room_id),
+        id: MessageId(row.id),
+        event: Event::from_code(row.event).ok_or(Error::Corrupt("event"))?,
+        author: Author { user: row.user_id.map(UserId), external_name: row.external_user_name },
+        content: row.content,
+        tags: split_tags(&row.tags),
+        explicit_tags: split_tags(&row.explicit_tags),
+        uuid: row.uuid,
+        sent: Timestamp(row.sent),
+        edited: row.edited.map(Timestamp),
+        thread_root: row.thread_root.map(MessageId),
+        parent: row.parent_id.map(MessageId),
+    })
+}
+
+/// What another message is about, for titles and counts.
+#[derive(Clone)]
+pub(crate) struct Referred {
+    pub(crate) event: Event,
+    pub(crate) content: String,
+    pub(crate) sent: Timestamp,
+    pub(crate) thread_root: Option<MessageId>,
+}
+
+impl Referred {
+    /// The text by which others refer to it; inbox and file messages hold documents instead.
+    pub(crate) fn text(&self) -> &str {
+        if self.event.has_text() { &self.content } else { "" }
+    }
+}
+
+portable! {
+    /// Messages of one room by number, ascending. Numbers of no message are passed over.
+    pub fn messages_by_id(c, room: RoomId, ids: &[i64]) -> Result<Vec<Message>> {
+        let rows = messages::table
+            .filter(messages::room_id.eq(room.0))
+            .filter(messages::id.eq_any(ids))
+            .order(messages::id)
+            .load::<Row>(c)?;
+        rows.into_iter().map(message).collect()
+    }
+
+    fn plain_list(c, room: RoomId, query: &MessageQuery) -> Result<Vec<Row>> {
+        let mut found = messages::table.filter(messages::room_id.eq(room.0)).into_boxed();
+        if query.events.is_empty() {
+            found = found.filter(messages::event.lt(Event::MessageEdit.code()));
+        } else {
+            found = found.filter(messages::event.eq_any(query.events.iter().map(|event| event.code())));
+            if query.events.iter().all(|event| event.code() >= Event::Status.code()) {
+                // Spelled as the index `messages_rare` spells it, so that the planner may use it.
+                found = found.filter(diesel::dsl::sql::<Bool>("event >= 2"));
+            }
+        }
+        if let Some(since) = query.since {
+            found = found.filter(messages::id.gt(since.0));
+        }
+        if let Some(until) = query.until {
+            found = found.filter(messages::id.lt(until.0));
+        }
+        if let Some(parent) = query.parent {
+            found = found.filter(messages::parent_id.eq(parent.0));
+        }
+        if let Some(root) = query.thread_root {
+            found = found.filter(
+                messages::thread_root
+                    .eq(root.0)
+                    .and(diesel::dsl::sql::<Bool>("thread_root <> id"))
+                    .or(messages::id.eq(root.0)),
+            );
+        }
+        found = match query.sort {
+            Sort::Descending => found.order(messages::id.desc()),
+            Sort::Ascending => found.order(messages::id.asc()),
+        };
+        Ok(found.limit(query.limit).offset(query.skip).load(c)?)
+    }
+
+    /// The state of threads of one room that somebody answered, by their first messages.
+    pub(crate) fn thread_rows(c, room: RoomId, roots: &[i64]) -> Result<HashMap<i64, ThreadCounts>> {
+        let rows = threads::table
+            .filter(threads::room_id.eq(room.0))
+            .filter(threads::root_id.eq_any(roots))
+            .select((
+                threads::root_id,
+                threads::activities,
+                threads::internal_comments,
+                threads::external_comments,
+                threads::created_at,
+                threads::updated_at,
+            ))
+            .load::<(i64, i64, i64, i64, i64, i64)>(c)?;
+        Ok(rows
+            .into_iter()
+            .map(|(root, activities, internal_comments, external_comments, created_at, updated_at)| {
+                let counts = ThreadCounts {
+                    activities,
+                    internal_comments,
+                    external_comments,
+                    created_at: Timestamp(created_at),
+                    updated_at: Timestamp(updated_at),
+                };
+                (root, counts)
+            })
+            .collect())
+    }
+
+    pub(crate) fn put_thread(c, room: RoomId, root: MessageId, counts: ThreadCounts) -> Result<()> {
+        let values = (
+            threads::activities.eq(counts.activities),
+            threads::internal_comments.eq(counts.internal_comments),
+            threads::external_comments.eq(counts.external_comments),
+            threads::created_at.eq(counts.created_at.0),
+            threads::updated_at.eq(counts.updated_at.0),
+        );
+        diesel::insert_into(threads::table)
+            .values((threads::room_id.eq(room.0), threads::root_id.eq(root.0), values))
+            .on_conflict((threads::room_id, threads::root_id))
+            .do_update()
+            .set(values)
+            .execute(c)?;
+        Ok(())
+    }
+
+    pub(crate) fn referred(c, room: RoomId, ids: &[i64]) -> Result<HashMap<i64, Referred>> {
+        let rows = messages::table
+            .filter(messages::room_id.eq(room.0))
+            .filter(messages::id.eq_any(ids))
+            .select((messages::id, messages::event, messages::content, messages::sent, messages::thread_root))
+            .load::<(i64, i16, String, i64, Option<i64>)>(c)?;
+        rows.into_iter()
+            .map(|(id, event, content, sent, root)| {
+                let event = Event::from_code(event).ok_or(Error::Corrupt("event"))?;
+                let thread_root = root.map(MessageId);
+                Ok((id, Referred { event, content, sent: Timestamp(sent), thread_root }))
+            })
+            .collect()
+    }
+
+    fn write_message(c, changed: &Message) -> Result<()> {
+        diesel::update(messages::table.find((changed.room.0, changed.id.0)))
+            .set((
+                messages::content.eq(&changed.content),
+                messages::tags.eq(join_tags(&changed.tags)),
+                messages::explicit_tags.eq(join_tags(&changed.explicit_tags)),
+                messages::edited.eq(changed.edited.map(|at| at.0)),
+            ))
+            .execute(c)?;
+        Ok(())
+    }
+
+    fn remove_message(c, room: RoomId, id: MessageId) -> Result<()> {
+        diesel::delete(messages::table.find((room.0, id.0))).execute(c)?;
+        Ok(())
+    }
+
+    fn remove_tags(c, room: RoomId, id: MessageId, tags: &[String]) -> Result<()> {
+        diesel::delete(
+            message_tags::table
+                .filter(message_tags::room_id.eq(room.0))
+                .filter(message_tags::tag.eq_any(tags))
+                .filter(message_tags::message_id.eq(id.0)),
+        )
+        .execute(c)?;
+        Ok(())
+    }
+
+    fn add_tags(c, room: RoomId, id: MessageId, tags: &[&String]) -> Result<()> {
+        for tag in tags {
+            diesel::insert_into(message_tags::table)
+                .values((
+                    message_tags::room_id.eq(room.0),
+                    message_tags::tag.eq(*tag),
+                    message_tags::message_id.eq(id.0),
+                ))
+                .on_conflict_do_nothing()
+                .execute(c)?;
+        }
+        Ok(())
+    }
+
+    /// Takes back that a message mentions these users; 0 stands for everyone.
+    fn remove_mentions(c, room: RoomId, id: MessageId, ids: &[i64]) -> Result<()> {
+        diesel::delete(
+            mentions::table
+                .filter(mentions::room_id.eq(room.0))
+                .filter(mentions::user_id.eq_any(ids))
+                .filter(mentions::message_id.eq(id.0)),
+        )
+        .execute(c)?;
+        Ok(())
+    }
+
+    pub(crate) fn add_mentions(c, room: RoomId, id: MessageId, sender: i64, ids: &[i64]) -> Result<()> {
+        for user in ids {
+            diesel::insert_into(mentions::table)
+                .values((
+                    mentions::room_id.eq(room.0),
+                    mentions::user_id.eq(user),
+                    mentions::message_id.eq(id.0),
+                    mentions::sender_id.eq(sender),
+                ))
+                .on_conflict_do_nothing()
+                .execute(c)?;
+        }
+        Ok(())
+    }
+
+    /// Notes that a user has dealt with one message that mentions them.
+    pub fn see_mention(c, room: RoomId, user: UserId, id: MessageId) -> Result<()> {
+        diesel::insert_into(mentions_seen::table)
+            .values((
+                mentions_seen::room_id.eq(room.0),
+                mentions_seen::user_id.eq(user.0),
+                mentions_seen::message_id.eq(id.0),
+            ))
+            .on_conflict_do_nothing()
+            .execute(c)?;
+        diesel::delete(mentions::table.find((room.0, user.0, id.0))).execute(c)?;
+        Ok(())
+    }
+}
+
+/// What mentions become in the table: 0 stands for everyone.
+pub(crate) fn mention_keys(mentioned: &eddyline_model::messages::Mentions) -> Vec<i64> {
+    let everyone = mentioned.everyone.then_some(0);
+    mentioned.users.iter().map(|user| user.0).chain(everyone).collect()
+}
+
+/// Whether a tag has a row of its own. Unread marks do not: mentions hold them, in one row for
+/// everyone instead of one for each.
+pub(crate) fn is_indexed(tag: &str) -> bool {
+    !tag.starts_with(find::UNREAD)
+}
+
+impl Session<'_> {
+    /// The message with this number.
+    pub fn message(&mut self, room: RoomId, id: MessageId) -> Result<Option<Message>> {
+        Ok(self.messages_by_id(room, &[id.0])?.pop())
+    }
+
+    /// The matches of a query, ascending by number.
+    pub fn find_messages(&mut self, room: RoomId, query: &MessageQuery) -> Result<Vec<Message>> {
+        if query.search.is_none() && query.tags.is_empty() {
+            let mut found =
+                self.plain_list(room, query)?.into_iter().map(message).collect::<Result<Vec<_>>>()?;
+            if query.sort == Sort::Descending {
+                found.reverse();
+            }
+            return Ok(found);
+        }
+        if query.search.as_ref().is_some_and(Vec::is_empty) {
+            return Ok(Vec::new());
+        }
+        let ids = dialect!(self, find_ids, room, query)?;
+        self.messages_by_id(room, &ids)
+    }
+
+    /// The messages with what is needed to show them: what comments answer, and the threads as
+    /// they are now. All are of one room.
+    pub fn views(&mut self, room: RoomId, found: Vec<Message>) -> Result<Vec<MessageView>> {
+        let roots: BTreeSet<i64> = found.iter().filter_map(|m| m.thread_root).map(|id| id.0).collect();
+        let here: BTreeMap<i64, Referred> = found.iter().map(|m| (m.id.0, refer(m))).collect();
+        let referred: BTreeSet<i64> = found.iter().filter_map(|m| m.parent).map(|id| id.0).collect();
+        let missing: Vec<i64> = roots.union(&referred).copied().filter(|id| !here.contains_key(id)).collect();
+        let elsewhere = if missing.is_empty() { HashMap::new() } else { self.referred(room, &missing)? };
+        let roots: Vec<i64> = roots.into_iter().collect();
+        let answered = if roots.is_empty() { HashMap::new() } else { self.thread_rows(room, &roots)? };
+        let other = |id: MessageId| here.get(&id.0).or_else(|| elsewhere.get(&id.0));
+        Ok(found
+            .into_iter()
+            .map(|message| {
+                let parent_text =
+                    message.parent.map(|id| other(id).map_or_else(String::new, |p| p.text().to_owned()));
+                let thread = message.thread_root.map(|root| {
+                    let first = other(root);
+                    let counts = answered.get(&root.0).copied().unwrap_or_else(|| match first {
+                        Some(first) => ThreadCounts::begun_by(first.event, first.sent),
+                        None => ThreadCounts::begun_by(message.event, message.sent),
+                    });
+                    ThreadState {
+                        root,
+                        root_text: first.map_or_else(String::new, |f| f.text().to_owned()),
+                        counts,
+                    }
+                });
+                MessageView { message, parent_text, thread }
+            })
+            .collect())
+    }
+
+    /// Writes a message's changed content and tags, with everything it is found by.
+    ///
+    /// `before` is the message as it was; `mentioned` and `words` belong to the new one.
+    pub fn change_message(
+        &mut self,
+        before: &Message,
+        after: &Message,
+        mentioned: &eddyline_model::messages::Mentions,
+        words: &[String],
+    ) -> Result<()> {
+        let (room, id) = (after.room, after.id);
+        self.write_message(after)?;
+        let gone: Vec<String> = before.tags.iter().filter(|tag| !after.tags.contains(tag)).cloned().collect();
+        self.remove_tags(room, id, &gone)?;
+        let new: Vec<&String> =
+            after.tags.iter().filter(|tag| is_indexed(tag) && !before.tags.contains(tag)).collect();
+        self.add_tags(room, id, &new)?;
+        let unmentioned: Vec<i64> = gone.iter().filter_map(|tag| find::unread_user(tag)).collect();
+        self.remove_mentions(room, id, &unmentioned)?;
+        if gone.iter().any(|tag| tag == find::EVERYONE) {
+            self.remove_mentions(room, id, &[0])?;
+        }
+        let keys: Vec<i64> = mention_keys(mentioned)
+            .into_iter()
+            .filter(|key| match key {
+                0 => !before.tags.iter().any(|tag| tag == find::EVERYONE),
+                user => !before.tags.iter().any(|tag| find::unread_user(tag) == Some(*user)),
+            })
+            .collect();
+        self.add_mentions(room, id, after.author.user.map_or(0, |user| user.0), &keys)?;
+        if before.content != after.content {
+            dialect!(self, unindex_words, room, id)?;
+            if !words.is_empty() {
+                dialect!(self, index_words, &[(room.0, id.0, words)])?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes a message and everything it is found by. Its log row stays.
+    pub fn delete_message(&mut self, gone: &Message) -> Result<()> {
+        let (room, id) = (gone.room, gone.id);
+        self.remove_message(room, id)?;
+        self.remove_tags(room, id, &gone.tags)?;
+        let mut users: Vec<i64> = gone.tags.iter().filter_map(|tag| find::unread_user(tag)).collect();
+        users.push(0);
+        self.remove_mentions(room, id, &users)?;
+        dialect!(self, unindex_words, room, id)
+    }
+}
+
+fn refer(message: &Message) -> Referred {
+    Referred {
+        event: message.event,
+        content: message.content.clone(),
+        sent: message.sent,
+        thread_root: message.thread_root,
+    }
+}

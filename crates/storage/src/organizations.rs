@@ -1,0 +1,125 @@
+//! Organizations and who belongs to them.
+
+use diesel::prelude::*;
+use eddyline_model::organizations::{Organization, OrganizationMembership, OrganizationRole};
+use eddyline_model::{OrganizationId, Timestamp, UserId};
+
+use crate::schema::{organization_members, organizations};
+use crate::session::{Session, portable};
+use crate::{Error, Result};
+
+type Row = (i64, String, String, i64, bool, Option<i64>, i64);
+
+fn to_organization(row: Row, user_count: i64) -> Organization {
+    let (id, name, parameterized_name, user_limit, active, parent, created_at) = row;
+    Organization {
+        id: OrganizationId(id),
+        name,
+        parameterized_name,
+        user_limit,
+        user_count,
+        active,
+        parent: parent.map(OrganizationId),
+        created_at: Timestamp(created_at),
+    }
+}
+
+portable! {
+    /// Adds an organization.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Exists`] when the name is taken.
+    pub fn insert_organization(c, name: &str, parameterized_name: &str, user_limit: i64, now: Timestamp) -> Result<OrganizationId> {
+        let id = diesel::insert_into(organizations::table)
+            .values((
+                organizations::name.eq(name),
+                organizations::parameterized_name.eq(parameterized_name),
+                organizations::user_limit.eq(user_limit),
+                organizations::active.eq(true),
+                organizations::created_at.eq(now.0),
+            ))
+            .returning(organizations::id)
+            .get_result(c)?;
+        Ok(OrganizationId(id))
+    }
+
+    /// The organization with this number.
+    pub fn organization(c, id: OrganizationId) -> Result<Option<Organization>> {
+        let Some(row) = organizations::table.find(id.0).first::<Row>(c).optional()? else { return Ok(None) };
+        let count = organization_members::table
+            .filter(organization_members::organization_id.eq(id.0))
+            .count()
+            .get_result(c)?;
+        Ok(Some(to_organization(row, count)))
+    }
+
+    /// The number of the organization with this name.
+    pub fn organization_id_by_name(c, parameterized_name: &str) -> Result<Option<OrganizationId>> {
+        let id = organizations::table
+            .filter(organizations::parameterized_name.eq(parameterized_name))
+            .select(organizations::id)
+            .first::<i64>(c)
+            .optional()?;
+        Ok(id.map(OrganizationId))
+    }
+
+    /// Brings a user into an organization.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Refused`] when the organization is full, [`Error::Exists`] when the user is in it
+    /// or the nick is taken there.
+    pub fn insert_organization_member(c, membership: OrganizationMembership, nick_key: &str, now: Timestamp) -> Result<()> {
+        let organization = Session::from(&mut *c)
+            .lock_organization(membership.organization)?
+            .ok_or(Error::Refused("no such organization"))?;
+        if organization.user_count >= organization.user_limit {
+            return Err(Error::Refused("the organization's user limit is reached"));
+        }
+        diesel::insert_into(organization_members::table)
+            .values((
+                organization_members::organization_id.eq(membership.organization.0),
+                organization_members::user_id.eq(membership.user.0),
+                organization_members::nick_key.eq(nick_key),
+                organization_members::admin.eq(membership.role == OrganizationRole::Administrator),
+                organization_members::created_at.eq(now.0),
+            ))
+            .execute(c)?;
+        Ok(())
+    }
+
+    /// The organizations a user belongs to.
+    pub fn memberships_of(c, user: UserId) -> Result<Vec<OrganizationMembership>> {
+        let rows = organization_members::table
+            .filter(organization_members::user_id.eq(user.0))
+            .order(organization_members::organization_id)
+            .select((organization_members::organization_id, organization_members::admin))
+            .load::<(i64, bool)>(c)?;
+        Ok(rows
+            .into_iter()
+            .map(|(organization, admin)| OrganizationMembership {
+                organization: OrganizationId(organization),
+                user,
+                role: if admin { OrganizationRole::Administrator } else { OrganizationRole::Member },
+            })
+            .collect())
+    }
+}
+
+impl Session<'_> {
+    /// The organization, held against other writers until the transaction ends, so that counting
+    /// its people and adding one is one step.
+    fn lock_organization(&mut self, id: OrganizationId) -> Result<Option<Organization>> {
+        #[cfg(feature = "postgres")]
+        if let crate::session::Inner::Postgres(c) = &mut self.0 {
+            organizations::table
+                .find(id.0)
+                .select(organizations::id)
+                .for_update()
+                .first::<i64>(*c)
+                .optional()?;
+        }
+        self.organization(id)
+    }
+}

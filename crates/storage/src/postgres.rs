@@ -1,0 +1,148 @@
+//! What PostgreSQL does in its own way: the batch as a few statements over arrays, locks, words
+//! in a `tsvector`.
+
+use diesel::prelude::*;
+use diesel::sql_types::{Array, BigInt, Nullable, SmallInt, Text};
+use eddyline_model::messages::MessageQuery;
+use eddyline_model::{MessageId, RoomId};
+
+use crate::Result;
+use crate::append::LockedRoom;
+use crate::find::{Wording, statement};
+use crate::log::NewRow;
+use crate::messages::Row;
+use crate::schema::{rooms, writers};
+
+/// Locks in ascending order, which all writers keep to, so that none waits for another in a ring.
+pub(crate) fn lock_rooms(c: &mut PgConnection, ids: &[i64]) -> Result<Vec<LockedRoom>> {
+    Ok(rooms::table
+        .filter(rooms::id.eq_any(ids))
+        .order(rooms::id)
+        .select((rooms::id, rooms::last_message_id, rooms::last_message_at, rooms::access_version))
+        .for_update()
+        .load(c)?)
+}
+
+pub(crate) fn update_rooms(c: &mut PgConnection, changed: &[(i64, i64, Option<i64>)]) -> Result<()> {
+    diesel::sql_query(
+        "update rooms set last_message_id = n.last, last_message_at = n.at \
+         from unnest($1, $2, $3) as n (id, last, at) where rooms.id = n.id",
+    )
+    .bind::<Array<BigInt>, _>(column(changed, |room| room.0))
+    .bind::<Array<BigInt>, _>(column(changed, |room| room.1))
+    .bind::<Array<Nullable<BigInt>>, _>(column(changed, |room| room.2))
+    .execute(c)?;
+    Ok(())
+}
+
+fn column<T, V>(rows: &[T], value: impl Fn(&T) -> V) -> Vec<V> {
+    rows.iter().map(value).collect()
+}
+
+pub(crate) fn insert_messages(c: &mut PgConnection, rows: Vec<Row>) -> Result<()> {
+    diesel::sql_query(
+        "insert into messages (room_id, id, event, user_id, external_user_name, content, tags, explicit_tags, \
+         uuid, fingerprint, sent, thread_root, parent_id) \
+         select * from unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
+    )
+    .bind::<Array<BigInt>, _>(column(&rows, |row| row.room_id))
+    .bind::<Array<BigInt>, _>(column(&rows, |row| row.id))
+    .bind::<Array<SmallInt>, _>(column(&rows, |row| row.event))
+    .bind::<Array<Nullable<BigInt>>, _>(column(&rows, |row| row.user_id))
+    .bind::<Array<Nullable<Text>>, _>(rows.iter().map(|row| row.external_user_name.as_deref()).collect::<Vec<_>>())
+    .bind::<Array<Text>, _>(rows.iter().map(|row| row.content.as_str()).collect::<Vec<_>>())
+    .bind::<Array<Text>, _>(rows.iter().map(|row| row.tags.as_str()).collect::<Vec<_>>())
+    .bind::<Array<Text>, _>(rows.iter().map(|row| row.explicit_tags.as_str()).collect::<Vec<_>>())
+    .bind::<Array<Nullable<Text>>, _>(rows.iter().map(|row| row.uuid.as_deref()).collect::<Vec<_>>())
+    .bind::<Array<BigInt>, _>(column(&rows, |row| row.fingerprint))
+    .bind::<Array<BigInt>, _>(column(&rows, |row| row.sent))
+    .bind::<Array<Nullable<BigInt>>, _>(column(&rows, |row| row.thread_root))
+    .bind::<Array<Nullable<BigInt>>, _>(column(&rows, |row| row.parent_id))
+    .execute(c)?;
+    Ok(())
+}
+
+pub(crate) fn insert_tags(c: &mut PgConnection, tags: &[(i64, &str, i64)]) -> Result<()> {
+    diesel::sql_query(
+        "insert into message_tags (room_id, tag, message_id) \
+         select * from unnest($1, $2, $3) on conflict do nothing",
+    )
+    .bind::<Array<BigInt>, _>(column(tags, |tag| tag.0))
+    .bind::<Array<Text>, _>(tags.iter().map(|tag| tag.1).collect::<Vec<_>>())
+    .bind::<Array<BigInt>, _>(column(tags, |tag| tag.2))
+    .execute(c)?;
+    Ok(())
+}
+
+pub(crate) fn insert_log(c: &mut PgConnection, first: i64, rows: &[NewRow]) -> Result<()> {
+    diesel::sql_query(
+        "insert into event_log (seq, check_value, kind, room_id, message_id, user_id, created_at) \
+         select * from unnest($1, $2, $3, $4, $5, $6, $7)",
+    )
+    .bind::<Array<BigInt>, _>((first..).take(rows.len()).collect::<Vec<_>>())
+    .bind::<Array<BigInt>, _>(column(rows, |row| row.check_value))
+    .bind::<Array<SmallInt>, _>(column(rows, |row| row.kind))
+    .bind::<Array<Nullable<BigInt>>, _>(column(rows, |row| row.room_id))
+    .bind::<Array<Nullable<BigInt>>, _>(column(rows, |row| row.message_id))
+    .bind::<Array<Nullable<BigInt>>, _>(column(rows, |row| row.user_id))
+    .bind::<Array<BigInt>, _>(column(rows, |row| row.created_at))
+    .execute(c)?;
+    Ok(())
+}
+
+pub(crate) fn index_words(c: &mut PgConnection, words: &[(i64, i64, &[String])]) -> Result<()> {
+    diesel::sql_query(
+        "insert into message_search (room_id, message_id, words) \
+         select room, id, array_to_tsvector(string_to_array(words, ' ')) \
+         from unnest($1, $2, $3) as n (room, id, words)",
+    )
+    .bind::<Array<BigInt>, _>(column(words, |word| word.0))
+    .bind::<Array<BigInt>, _>(column(words, |word| word.1))
+    .bind::<Array<Text>, _>(column(words, |word| word.2.join(" ")))
+    .execute(c)?;
+    Ok(())
+}
+
+pub(crate) fn unindex_words(c: &mut PgConnection, room: RoomId, id: MessageId) -> Result<()> {
+    diesel::sql_query("delete from message_search where room_id = $1 and message_id = $2")
+        .bind::<BigInt, _>(room.0)
+        .bind::<BigInt, _>(id.0)
+        .execute(c)?;
+    Ok(())
+}
+
+const WORDING: Wording = Wording {
+    placeholder: |n| format!("${n}"),
+    words_from: "message_search t",
+    words_id: "t.message_id",
+    words_order: "t.message_id",
+    words_match: |room, placeholder| format!("t.room_id = {room} and t.words @@ {placeholder}::tsquery"),
+    words_value: |words| words.iter().map(|word| format!("'{word}'")).collect::<Vec<_>>().join(" & "),
+};
+
+#[derive(QueryableByName)]
+struct Found {
+    #[diesel(sql_type = BigInt)]
+    id: i64,
+}
+
+pub(crate) fn find_ids(c: &mut PgConnection, room: RoomId, query: &MessageQuery) -> Result<Vec<i64>> {
+    let statement = statement(room, query, &WORDING);
+    let mut sql = diesel::sql_query(statement.sql).into_boxed();
+    for value in statement.values {
+        sql = sql.bind::<Text, _>(value);
+    }
+    Ok(sql.load::<Found>(c)?.into_iter().map(|found| found.id).collect())
+}
+
+/// The last batch a writer committed. Waits for a backend of that writer that is still dying with
+/// its transaction open, so that the answer is final.
+pub(crate) fn committed_batch(c: &mut PgConnection, writer: &str) -> Result<Option<i64>> {
+    Ok(writers::table.find(writer).select(writers::batch).for_update().first(c).optional()?)
+}
+
+/// Wakes the other processes.
+pub(crate) fn notify(c: &mut PgConnection) -> Result<()> {
+    diesel::sql_query("notify eddyline_log").execute(c)?;
+    Ok(())
+}

@@ -1,0 +1,169 @@
+//! The tables as diesel sees them, the same for both databases.
+
+diesel::table! {
+    settings (name) { name -> Text, value -> Binary, }
+}
+diesel::table! {
+    organizations (id) {
+        id -> BigInt,
+        name -> Text,
+        parameterized_name -> Text,
+        user_limit -> BigInt,
+        active -> Bool,
+        parent_id -> Nullable<BigInt>,
+        created_at -> BigInt,
+    }
+}
+diesel::table! {
+    users (id) {
+        id -> BigInt,
+        email -> Text,
+        email_key -> Text,
+        name -> Text,
+        nick -> Text,
+        website -> Text,
+        avatar -> Text,
+        status -> Nullable<Text>,
+        bot -> Bool,
+        password_hash -> Nullable<Text>,
+        created_at -> BigInt,
+    }
+}
+diesel::table! {
+    organization_members (organization_id, user_id) {
+        organization_id -> BigInt,
+        user_id -> BigInt,
+        nick_key -> Text,
+        admin -> Bool,
+        created_at -> BigInt,
+    }
+}
+diesel::table! {
+    api_tokens (hash) {
+        hash -> Binary,
+        user_id -> BigInt,
+        name -> Text,
+        created_at -> BigInt,
+    }
+}
+diesel::table! {
+    rooms (id) {
+        id -> BigInt,
+        kind -> SmallInt,
+        last_message_id -> BigInt,
+        last_message_at -> Nullable<BigInt>,
+        access_version -> BigInt,
+    }
+}
+diesel::table! {
+    flows (room_id) {
+        room_id -> BigInt,
+        public_id -> Text,
+        organization_id -> BigInt,
+        name -> Text,
+        parameterized_name -> Text,
+        description -> Nullable<Text>,
+        access_mode -> SmallInt,
+        disabled -> Bool,
+        creator_id -> Nullable<BigInt>,
+        join_secret -> Text,
+        created_at -> BigInt,
+    }
+}
+diesel::table! {
+    flow_tokens (hash) { hash -> Binary, room_id -> BigInt, created_at -> BigInt, }
+}
+diesel::table! {
+    room_members (room_id, user_id) {
+        room_id -> BigInt,
+        user_id -> BigInt,
+        open -> Bool,
+        blocked -> Bool,
+        last_activity -> BigInt,
+        last_ping -> BigInt,
+        read_up_to -> BigInt,
+    }
+}
+diesel::table! {
+    messages (room_id, id) {
+        room_id -> BigInt,
+        id -> BigInt,
+        event -> SmallInt,
+        user_id -> Nullable<BigInt>,
+        external_user_name -> Nullable<Text>,
+        content -> Text,
+        tags -> Text,
+        explicit_tags -> Text,
+        uuid -> Nullable<Text>,
+        fingerprint -> BigInt,
+        sent -> BigInt,
+        edited -> Nullable<BigInt>,
+        thread_root -> Nullable<BigInt>,
+        parent_id -> Nullable<BigInt>,
+    }
+}
+diesel::table! {
+    message_tags (room_id, tag, message_id) { room_id -> BigInt, tag -> Text, message_id -> BigInt, }
+}
+diesel::table! {
+    mentions (room_id, user_id, message_id) {
+        room_id -> BigInt,
+        user_id -> BigInt,
+        message_id -> BigInt,
+        sender_id -> BigInt,
+    }
+}
+diesel::table! {
+    mentions_seen (room_id, user_id, message_id) {
+        room_id -> BigInt,
+        user_id -> BigInt,
+        message_id -> BigInt,
+    }
+}
+diesel::table! {
+    threads (room_id, root_id) {
+        room_id -> BigInt,
+        root_id -> BigInt,
+        activities -> BigInt,
+        internal_comments -> BigInt,
+        external_comments -> BigInt,
+        created_at -> BigInt,
+        updated_at -> BigInt,
+    }
+}
+diesel::table! {
+    event_log (seq) {
+        seq -> BigInt,
+        check_value -> BigInt,
+        kind -> SmallInt,
+        room_id -> Nullable<BigInt>,
+        message_id -> Nullable<BigInt>,
+        user_id -> Nullable<BigInt>,
+        created_at -> BigInt,
+    }
+}
+diesel::table! {
+    log_clock (id) { id -> SmallInt, sequence -> BigInt, }
+}
+diesel::table! {
+    writers (id) { id -> Text, batch -> BigInt, }
+}
+diesel::table! {
+    nodes (id) { id -> Text, heartbeat -> BigInt, seq_read -> BigInt, }
+}
+
+diesel::allow_tables_to_appear_in_same_query!(
+    organizations,
+    users,
+    organization_members,
+    api_tokens,
+    rooms,
+    flows,
+    flow_tokens,
+    room_members,
+    messages,
+    message_tags,
+    mentions,
+    mentions_seen,
+    threads,
+);

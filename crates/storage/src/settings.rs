@@ -1,0 +1,40 @@
+//! Values that all processes on one database share.
+
+use diesel::prelude::*;
+
+use crate::Result;
+use crate::schema::{settings, writers};
+use crate::session::portable;
+
+portable! {
+    /// The value under this name.
+    pub fn setting(c, name: &str) -> Result<Option<Vec<u8>>> {
+        Ok(settings::table.find(name).select(settings::value).first(c).optional()?)
+    }
+
+    /// Sets a value unless there is one, and gives the one that holds.
+    pub fn setting_or_insert(c, name: &str, value: &[u8]) -> Result<Vec<u8>> {
+        diesel::insert_into(settings::table)
+            .values((settings::name.eq(name), settings::value.eq(value)))
+            .on_conflict_do_nothing()
+            .execute(c)?;
+        Ok(settings::table.find(name).select(settings::value).first(c)?)
+    }
+
+    /// Notes a writer's batch in the transaction that holds it.
+    pub(crate) fn note_batch(c, writer: &str, batch: i64) -> Result<()> {
+        diesel::insert_into(writers::table)
+            .values((writers::id.eq(writer), writers::batch.eq(batch)))
+            .on_conflict(writers::id)
+            .do_update()
+            .set(writers::batch.eq(batch))
+            .execute(c)?;
+        Ok(())
+    }
+
+    /// Takes a writer that ended in order off the list.
+    pub(crate) fn forget_writer(c, writer: &str) -> Result<()> {
+        diesel::delete(writers::table.find(writer)).execute(c)?;
+        Ok(())
+    }
+}

@@ -1,0 +1,164 @@
+//! What SQLite does in its own way: opening, the batch's inserts, words in FTS5.
+
+use diesel::connection::SimpleConnection;
+use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Text};
+use eddyline_model::messages::MessageQuery;
+use eddyline_model::{MessageId, RoomId};
+
+use crate::Result;
+use crate::append::LockedRoom;
+use crate::find::{Wording, statement};
+use crate::log::NewRow;
+use crate::messages::Row;
+use crate::schema::{event_log, message_tags, messages, rooms};
+
+/// Full synchronisation, so that an answered message survives a power cut.
+pub(crate) const PRAGMAS: &str = "pragma busy_timeout = 5000; pragma journal_mode = wal; \
+    pragma synchronous = full; pragma foreign_keys = on; pragma temp_store = memory; \
+    pragma cache_size = -16000; pragma journal_size_limit = 67108864;";
+
+pub(crate) fn prepare(c: &mut SqliteConnection) -> QueryResult<()> {
+    c.batch_execute(PRAGMAS)
+}
+
+/// Changes when another connection has written.
+pub(crate) fn data_version(c: &mut SqliteConnection) -> Result<i64> {
+    #[derive(QueryableByName)]
+    struct Version {
+        #[diesel(sql_type = BigInt)]
+        data_version: i64,
+    }
+    Ok(diesel::sql_query("pragma data_version").get_result::<Version>(c)?.data_version)
+}
+
+pub(crate) fn lock_rooms(c: &mut SqliteConnection, ids: &[i64]) -> Result<Vec<LockedRoom>> {
+    Ok(rooms::table
+        .filter(rooms::id.eq_any(ids))
+        .order(rooms::id)
+        .select((rooms::id, rooms::last_message_id, rooms::last_message_at, rooms::access_version))
+        .load(c)?)
+}
+
+pub(crate) fn update_rooms(c: &mut SqliteConnection, changed: &[(i64, i64, Option<i64>)]) -> Result<()> {
+    for (id, last, at) in changed {
+        diesel::update(rooms::table.find(id))
+            .set((rooms::last_message_id.eq(last), rooms::last_message_at.eq(at)))
+            .execute(c)?;
+    }
+    Ok(())
+}
+
+pub(crate) fn insert_messages(c: &mut SqliteConnection, rows: Vec<Row>) -> Result<()> {
+    for row in rows {
+        diesel::insert_into(messages::table).values(row).execute(c)?;
+    }
+    Ok(())
+}
+
+pub(crate) fn insert_tags(c: &mut SqliteConnection, tags: &[(i64, &str, i64)]) -> Result<()> {
+    for (room, tag, id) in tags {
+        diesel::insert_into(message_tags::table)
+            .values((
+                message_tags::room_id.eq(room),
+                message_tags::tag.eq(tag),
+                message_tags::message_id.eq(id),
+            ))
+            .on_conflict_do_nothing()
+            .execute(c)?;
+    }
+    Ok(())
+}
+
+pub(crate) fn insert_log(c: &mut SqliteConnection, first: i64, rows: &[NewRow]) -> Result<()> {
+    for (row, seq) in rows.iter().zip(first..) {
+        diesel::insert_into(event_log::table)
+            .values((
+                event_log::seq.eq(seq),
+                event_log::check_value.eq(row.check_value),
+                event_log::kind.eq(row.kind),
+                event_log::room_id.eq(row.room_id),
+                event_log::message_id.eq(row.message_id),
+                event_log::user_id.eq(row.user_id),
+                event_log::created_at.eq(row.created_at),
+            ))
+            .execute(c)?;
+    }
+    Ok(())
+}
+
+fn search_row(room: i64, id: i64) -> i64 {
+    room << 32 | id
+}
+
+pub(crate) fn index_words(c: &mut SqliteConnection, words: &[(i64, i64, &[String])]) -> Result<()> {
+    for (room, id, words) in words {
+        diesel::sql_query("insert into message_search (rowid, words) values (?, ?)")
+            .bind::<BigInt, _>(search_row(*room, *id))
+            .bind::<Text, _>(words.join(" "))
+            .execute(c)?;
+    }
+    Ok(())
+}
+
+pub(crate) fn unindex_words(c: &mut SqliteConnection, room: RoomId, id: MessageId) -> Result<()> {
+    diesel::sql_query("delete from message_search where rowid = ?")
+        .bind::<BigInt, _>(search_row(room.0, id.0))
+        .execute(c)?;
+    Ok(())
+}
+
+const WORDING: Wording = Wording {
+    placeholder: |_| "?".to_owned(),
+    words_from: "message_search t",
+    words_id: "(t.rowid & 4294967295)",
+    words_order: "t.rowid",
+    // The range keeps a search inside its room; FTS5 takes it into account while it reads.
+    words_match: |room, placeholder| {
+        let (first, last) = (search_row(room.0, 0), search_row(room.0, u32::MAX.into()));
+        format!("t.message_search match {placeholder} and t.rowid between {first} and {last}")
+    },
+    words_value: |words| words.iter().map(|word| format!("\"{word}\"")).collect::<Vec<_>>().join(" "),
+};
+
+#[derive(QueryableByName)]
+struct Found {
+    #[diesel(sql_type = BigInt)]
+    id: i64,
+}
+
+pub(crate) fn find_ids(c: &mut SqliteConnection, room: RoomId, query: &MessageQuery) -> Result<Vec<i64>> {
+    let statement = statement(room, query, &WORDING);
+    let mut sql = diesel::sql_query(statement.sql).into_boxed();
+    for value in statement.values {
+        sql = sql.bind::<Text, _>(value);
+    }
+    Ok(sql.load::<Found>(c)?.into_iter().map(|found| found.id).collect())
+}
+
+/// How long a writer tries to get SQLite's one write lock.
+const LOCK_PATIENCE: std::time::Duration = std::time::Duration::from_secs(10);
+const LOCK_PAUSE: std::time::Duration = std::time::Duration::from_micros(500);
+
+/// Begins a transaction that may write.
+///
+/// SQLite's own waiting backs off to a tenth of a second, in which a busy writer commits a hundred
+/// times and the one who waits never finds the lock free. So the waiting is done here, in short
+/// steps.
+pub(crate) fn begin(c: &mut SqliteConnection) -> Result<()> {
+    use diesel::connection::AnsiTransactionManager;
+    let started = std::time::Instant::now();
+    c.batch_execute("pragma busy_timeout = 0")?;
+    let outcome = loop {
+        match AnsiTransactionManager::begin_transaction_sql(c, "begin immediate") {
+            Err(diesel::result::Error::DatabaseError(_, info))
+                if info.message().contains("locked") && started.elapsed() < LOCK_PATIENCE =>
+            {
+                std::thread::sleep(LOCK_PAUSE);
+            }
+            other => break other,
+        }
+    };
+    c.batch_execute("pragma busy_timeout = 5000")?;
+    Ok(outcome?)
+}

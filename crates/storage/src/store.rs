@@ -1,0 +1,242 @@
+//! The handle by which everything else reaches the data.
+
+use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use eddyline_model::Timestamp;
+use eddyline_model::log::{EventId, LogItem};
+use eddyline_model::messages::Draft;
+use tokio::sync::{Semaphore, mpsc, oneshot};
+
+use crate::connect::{Connections, Location};
+use crate::session::Session;
+use crate::transaction::Tx;
+use crate::writer::{Closure, Job, Posted, Writer};
+use crate::{Error, Result};
+
+/// Tells the time.
+pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
+
+/// How a store is opened.
+#[derive(Clone)]
+pub struct Options {
+    /// How many requests may read at once, each on a connection of its own.
+    pub readers: u32,
+    /// How many writes may wait; more are refused with [`Error::Busy`].
+    pub queue: usize,
+    /// What time it is.
+    pub clock: Clock,
+}
+
+impl std::fmt::Debug for Options {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Options")
+            .field("readers", &self.readers)
+            .field("queue", &self.queue)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { readers: 8, queue: 4096, clock: Arc::new(system_time) }
+    }
+}
+
+fn system_time() -> Timestamp {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Timestamp(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+}
+
+/// A store. Clones share it.
+///
+/// Reading and writing need a tokio runtime; opening does not.
+///
+/// ```
+/// # fn main() -> Result<(), eddyline_storage::Error> {
+/// let store = eddyline_storage::Store::open("sqlite::memory:")?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Store {
+    inner: Arc<StoreInner>,
+}
+
+struct StoreInner {
+    location: Location,
+    pool: Connections,
+    permits: Arc<Semaphore>,
+    jobs: SyncSender<Job>,
+    writer: Mutex<Option<JoinHandle<()>>>,
+    committed: Mutex<Option<mpsc::UnboundedReceiver<Vec<LogItem>>>>,
+    clock: Clock,
+}
+
+impl std::fmt::Debug for Store {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Store")
+    }
+}
+
+impl Store {
+    /// Opens the database at `url`, making and upgrading its tables as needed: `sqlite:PATH`,
+    /// `sqlite::memory:`, or `postgres://…`.
+    ///
+    /// Blocks while it connects.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Url`], [`Error::Unavailable`], [`Error::Migration`].
+    pub fn open(url: &str) -> Result<Self> {
+        Self::open_with(url, Options::default())
+    }
+
+    /// Opens a database, not by default.
+    ///
+    /// # Errors
+    ///
+    /// As [`Store::open`].
+    pub fn open_with(url: &str, options: Options) -> Result<Self> {
+        let location = Location::parse(url)?;
+        let pool = Connections::open(&location, options.readers)?;
+        let readers = if location == Location::Memory { 1 } else { options.readers };
+        let (jobs, queue) = sync_channel(options.queue);
+        let (committed, receiver) = mpsc::unbounded_channel();
+        let writer =
+            Writer::new(location.clone(), pool.clone(), options.clock.clone(), committed, random_name()?);
+        let thread = std::thread::Builder::new()
+            .name("writer".into())
+            .spawn(move || writer.run(&queue))
+            .map_err(|error| Error::Unavailable(error.to_string()))?;
+        Ok(Self {
+            inner: Arc::new(StoreInner {
+                location,
+                pool,
+                permits: Arc::new(Semaphore::new(readers as usize)),
+                jobs,
+                writer: Mutex::new(Some(thread)),
+                committed: Mutex::new(Some(receiver)),
+                clock: options.clock,
+            }),
+        })
+    }
+
+    /// What time it is for this store.
+    #[must_use]
+    pub fn now(&self) -> Timestamp {
+        (self.inner.clock)()
+    }
+
+    pub(crate) fn location(&self) -> &Location {
+        &self.inner.location
+    }
+
+    /// What this process commits, in order, as it commits it. There is one such feed: the second
+    /// call gives `None`.
+    #[must_use]
+    pub fn committed(&self) -> Option<mpsc::UnboundedReceiver<Vec<LogItem>>> {
+        self.inner.committed.lock().ok()?.take()
+    }
+
+    /// Reads. The closure runs where it may block, and should ask all it needs.
+    ///
+    /// # Errors
+    ///
+    /// What the closure answers, and [`Error::Unavailable`].
+    pub async fn read<R, F>(&self, work: F) -> Result<R>
+    where
+        R: Send + 'static,
+        F: FnOnce(&mut Session<'_>) -> Result<R> + Send + 'static,
+    {
+        let permit = self.inner.permits.clone().acquire_owned().await.map_err(|_| closed())?;
+        let pool = self.inner.pool.clone();
+        let task = tokio::task::spawn_blocking(move || {
+            let _permit = permit;
+            let mut connection = pool.get()?;
+            work(&mut connection.session())
+        });
+        task.await.unwrap_or(Err(Error::Corrupt("a read panicked")))
+    }
+
+    /// Writes, in a transaction of its own; the answer comes after the commit, with the position of
+    /// the last log entry the closure told. The closure is called again when the transaction met
+    /// another and nothing of it was kept.
+    ///
+    /// # Errors
+    ///
+    /// What the closure answers (then nothing was written), [`Error::Busy`],
+    /// [`Error::Unavailable`], [`Error::DiskFull`].
+    pub async fn write<R, F>(&self, work: F) -> Result<(R, Option<EventId>)>
+    where
+        R: Send + 'static,
+        F: FnMut(&mut Tx<'_, '_>) -> Result<R> + Send + 'static,
+    {
+        let (reply, answer) = oneshot::channel();
+        self.send(Job::Run(Box::new(Closure { work, result: None, reply })))?;
+        answer.await.map_err(|_| closed())?
+    }
+
+    /// Posts a message, in one transaction with whatever else is posted at that moment; the answer
+    /// comes after the commit.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Busy`], [`Error::Unavailable`], [`Error::DiskFull`].
+    pub async fn post(&self, draft: Draft) -> Result<Posted> {
+        let (reply, answer) = oneshot::channel();
+        self.send(Job::Post(Box::new(draft), reply))?;
+        answer.await.map_err(|_| closed())?
+    }
+
+    fn send(&self, job: Job) -> Result<()> {
+        self.inner.jobs.try_send(job).map_err(|error| match error {
+            TrySendError::Full(_) => Error::Busy,
+            TrySendError::Disconnected(_) => closed(),
+        })
+    }
+
+    /// Finishes the writes that wait and ends the writer. Reads still work.
+    pub async fn close(&self) {
+        let jobs = self.inner.jobs.clone();
+        let writer = self.inner.writer.lock().ok().and_then(|mut writer| writer.take());
+        let ended = tokio::task::spawn_blocking(move || {
+            // The queue may be full; the writer ends by itself when it is gone already.
+            let _ = jobs.send(Job::Close);
+            writer.map(JoinHandle::join)
+        });
+        if let Ok(Some(Err(_))) = ended.await {
+            tracing::error!("the writer ended in a panic");
+        }
+    }
+
+    #[cfg(feature = "sqlite")]
+    pub(crate) async fn data_version(&self) -> Result<i64> {
+        self.read(|session| match &mut session.0 {
+            crate::session::Inner::Sqlite(c) => crate::sqlite::data_version(c),
+            #[cfg(feature = "postgres")]
+            crate::session::Inner::Postgres(_) => Ok(0),
+        })
+        .await
+    }
+
+    #[cfg(not(feature = "sqlite"))]
+    pub(crate) async fn data_version(&self) -> Result<i64> {
+        Ok(0)
+    }
+}
+
+fn closed() -> Error {
+    Error::Unavailable("the store is closed".into())
+}
+
+fn random_name() -> Result<String> {
+    use ring::rand::SecureRandom;
+    let mut bytes = [0u8; 16];
+    ring::rand::SystemRandom::new()
+        .fill(&mut bytes)
+        .map_err(|_| Error::Unavailable("no random numbers from the system".into()))?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}

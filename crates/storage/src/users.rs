@@ -1,0 +1,204 @@
+//! Users, their passwords' hashes and their API tokens.
+
+use diesel::prelude::*;
+use eddyline_model::users::{Account, User};
+use eddyline_model::{OrganizationId, RoomId, Timestamp, UserId};
+
+use crate::Result;
+use crate::schema::{api_tokens, organization_members, room_members, users};
+use crate::session::portable;
+
+type Row = (i64, String, String, String, String, String, Option<String>, bool, i64);
+
+type Columns = (
+    users::id,
+    users::email,
+    users::name,
+    users::nick,
+    users::website,
+    users::avatar,
+    users::status,
+    users::bot,
+    users::created_at,
+);
+
+pub(crate) const COLUMNS: Columns = (
+    users::id,
+    users::email,
+    users::name,
+    users::nick,
+    users::website,
+    users::avatar,
+    users::status,
+    users::bot,
+    users::created_at,
+);
+
+pub(crate) fn to_user((id, email, name, nick, website, avatar, status, bot, created_at): Row) -> User {
+    User {
+        id: UserId(id),
+        email,
+        name,
+        nick,
+        website,
+        avatar,
+        status,
+        bot,
+        created_at: Timestamp(created_at),
+    }
+}
+
+/// What a new user starts with.
+#[derive(Clone)]
+pub struct NewUser {
+    /// Address as written.
+    pub email: String,
+    /// The form by which addresses are compared.
+    pub email_key: String,
+    /// Full name.
+    pub name: String,
+    /// Short name.
+    pub nick: String,
+    /// 32 hexadecimal digits.
+    pub avatar: String,
+    /// Whether it is a program.
+    pub bot: bool,
+    /// PHC string, if there is a password.
+    pub password_hash: Option<String>,
+    /// The time of making.
+    pub created_at: Timestamp,
+}
+
+portable! {
+    /// Adds a user.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::Exists`] when the address is taken.
+    pub fn insert_user(c, new: &NewUser) -> Result<UserId> {
+        let id = diesel::insert_into(users::table)
+            .values((
+                users::email.eq(&new.email),
+                users::email_key.eq(&new.email_key),
+                users::name.eq(&new.name),
+                users::nick.eq(&new.nick),
+                users::avatar.eq(&new.avatar),
+                users::bot.eq(new.bot),
+                users::password_hash.eq(&new.password_hash),
+                users::created_at.eq(new.created_at.0),
+            ))
+            .returning(users::id)
+            .get_result(c)?;
+        Ok(UserId(id))
+    }
+
+    /// The user with this number.
+    pub fn user(c, id: UserId) -> Result<Option<User>> {
+        Ok(users::table.find(id.0).select(COLUMNS).first::<Row>(c).optional()?.map(to_user))
+    }
+
+    /// Several users, ordered by number.
+    pub fn users(c, ids: &[UserId]) -> Result<Vec<User>> {
+        let ids: Vec<i64> = ids.iter().map(|id| id.0).collect();
+        let rows = users::table.filter(users::id.eq_any(ids)).order(users::id).select(COLUMNS).load::<Row>(c)?;
+        Ok(rows.into_iter().map(to_user).collect())
+    }
+
+    /// The account with this address, given in the form by which addresses are compared.
+    pub fn account_by_email(c, email_key: &str) -> Result<Option<Account>> {
+        let row = users::table
+            .filter(users::email_key.eq(email_key))
+            .select((COLUMNS, users::password_hash))
+            .first::<(Row, Option<String>)>(c)
+            .optional()?;
+        Ok(row.map(|(row, password_hash)| Account { user: to_user(row), password_hash }))
+    }
+
+    /// Sets the hash of a user's password.
+    pub fn set_password_hash(c, id: UserId, hash: &str) -> Result<()> {
+        diesel::update(users::table.find(id.0)).set(users::password_hash.eq(hash)).execute(c)?;
+        Ok(())
+    }
+
+    /// Sets what the user says about what they are doing.
+    pub fn set_status(c, id: UserId, status: Option<&str>) -> Result<()> {
+        diesel::update(users::table.find(id.0)).set(users::status.eq(status)).execute(c)?;
+        Ok(())
+    }
+
+    /// Changes a user's address and nick.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::Exists`] when the address is taken, or the nick within one of the user's
+    /// organizations.
+    pub fn update_user(c, id: UserId, nick: (&str, &str), email: (&str, &str)) -> Result<()> {
+        diesel::update(users::table.find(id.0))
+            .set((users::nick.eq(nick.0), users::email.eq(email.0), users::email_key.eq(email.1)))
+            .execute(c)?;
+        diesel::update(organization_members::table.filter(organization_members::user_id.eq(id.0)))
+            .set(organization_members::nick_key.eq(nick.1))
+            .execute(c)?;
+        Ok(())
+    }
+
+    /// Adds an API token by its hash.
+    pub fn insert_api_token(c, hash: &[u8], user: UserId, name: &str, now: Timestamp) -> Result<()> {
+        diesel::insert_into(api_tokens::table)
+            .values((
+                api_tokens::hash.eq(hash),
+                api_tokens::user_id.eq(user.0),
+                api_tokens::name.eq(name),
+                api_tokens::created_at.eq(now.0),
+            ))
+            .execute(c)?;
+        Ok(())
+    }
+
+    /// The user whose API token has this hash.
+    pub fn user_by_api_token(c, hash: &[u8]) -> Result<Option<User>> {
+        let row = api_tokens::table
+            .inner_join(users::table.on(users::id.eq(api_tokens::user_id)))
+            .filter(api_tokens::hash.eq(hash))
+            .select(COLUMNS)
+            .first::<Row>(c)
+            .optional()?;
+        Ok(row.map(to_user))
+    }
+
+    /// The users of an organization, ordered by number.
+    pub fn organization_users(c, organization: OrganizationId) -> Result<Vec<(User, bool)>> {
+        let rows = organization_members::table
+            .inner_join(users::table.on(users::id.eq(organization_members::user_id)))
+            .filter(organization_members::organization_id.eq(organization.0))
+            .order(users::id)
+            .select((COLUMNS, organization_members::admin))
+            .load::<(Row, bool)>(c)?;
+        Ok(rows.into_iter().map(|(row, admin)| (to_user(row), admin)).collect())
+    }
+
+    /// Whether two users belong to a common organization.
+    pub fn share_organization(c, one: UserId, other: UserId) -> Result<bool> {
+        let mine = organization_members::table
+            .filter(organization_members::user_id.eq(one.0))
+            .select(organization_members::organization_id)
+            .load::<i64>(c)?;
+        let common = organization_members::table
+            .filter(organization_members::user_id.eq(other.0))
+            .filter(organization_members::organization_id.eq_any(mine))
+            .count()
+            .get_result::<i64>(c)?;
+        Ok(common > 0)
+    }
+
+    /// The rooms a user is in and not blocked from.
+    pub fn rooms_of(c, user: UserId) -> Result<Vec<RoomId>> {
+        let ids = room_members::table
+            .filter(room_members::user_id.eq(user.0))
+            .filter(room_members::blocked.eq(false))
+            .order(room_members::room_id)
+            .select(room_members::room_id)
+            .load::<i64>(c)?;
+        Ok(ids.into_iter().map(RoomId).collect())
+    }
+}

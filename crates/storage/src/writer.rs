@@ -1,0 +1,335 @@
+//! The one writer of a process: every write is a job for it, posts in batches.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
+use std::time::{Duration, Instant};
+
+use eddyline_model::log::{EventId, LogItem};
+use eddyline_model::messages::Draft;
+use tokio::sync::{mpsc::UnboundedSender, oneshot};
+
+use crate::append::Outcome;
+use crate::connect::{Connection, Connections, Location, connect};
+use crate::transaction::{Failure, Tx};
+use crate::{Clock, Error, Result};
+
+/// The most posts in one transaction.
+const BATCH: usize = 256;
+/// Other processes are woken at most this often.
+const BELL_PAUSE: Duration = Duration::from_millis(4);
+/// How long the outcome of a commit whose answer got lost is looked for.
+const DOUBT_PATIENCE: Duration = Duration::from_secs(8);
+const RETRY_PAUSE: Duration = Duration::from_millis(200);
+
+/// What became of a post, and where the log stood then.
+#[derive(Clone, Debug)]
+pub struct Posted {
+    /// What became of it.
+    pub outcome: Outcome,
+    /// The position of its log entry, when there is one.
+    pub event: Option<EventId>,
+}
+
+pub(crate) enum Job {
+    Post(Box<Draft>, oneshot::Sender<Result<Posted>>),
+    Run(Box<dyn Work>),
+    Close,
+}
+
+/// A write that is not a post: runs in a transaction of its own.
+pub(crate) trait Work: Send {
+    /// Does it. May be called again when nothing of the first call was kept.
+    fn run(&mut self, tx: &mut Tx<'_, '_>) -> Result<()>;
+    /// Answers whoever asked for it.
+    fn done(self: Box<Self>, outcome: Result<Option<EventId>>);
+}
+
+pub(crate) struct Writer {
+    location: Location,
+    pool: Connections,
+    own: Option<Connection>,
+    clock: Clock,
+    committed: UnboundedSender<Vec<LogItem>>,
+    name: String,
+    batch: i64,
+    bell_due: bool,
+    last_bell: Instant,
+}
+
+impl Writer {
+    pub(crate) fn new(
+        location: Location,
+        pool: Connections,
+        clock: Clock,
+        committed: UnboundedSender<Vec<LogItem>>,
+        name: String,
+    ) -> Self {
+        Self {
+            location,
+            pool,
+            own: None,
+            clock,
+            committed,
+            name,
+            batch: 0,
+            bell_due: false,
+            last_bell: Instant::now(),
+        }
+    }
+
+    /// Works until the last job: until [`Job::Close`], or until nobody can send another.
+    pub(crate) fn run(mut self, jobs: &Receiver<Job>) {
+        let mut held = None;
+        loop {
+            let job = match held.take() {
+                Some(job) => job,
+                None => match self.next(jobs) {
+                    Some(job) => job,
+                    None => break,
+                },
+            };
+            match job {
+                Job::Close => break,
+                Job::Run(work) => self.run_work(work),
+                Job::Post(draft, reply) => {
+                    let (mut drafts, mut replies) = (vec![*draft], vec![reply]);
+                    while drafts.len() < BATCH {
+                        match jobs.try_recv() {
+                            Ok(Job::Post(draft, reply)) => {
+                                drafts.push(*draft);
+                                replies.push(reply);
+                            }
+                            Ok(other) => {
+                                held = Some(other);
+                                break;
+                            }
+                            Err(TryRecvError::Empty | TryRecvError::Disconnected) => break,
+                        }
+                    }
+                    self.post(&drafts, replies);
+                }
+            }
+        }
+        self.farewell();
+    }
+
+    fn next(&mut self, jobs: &Receiver<Job>) -> Option<Job> {
+        if self.bell_due {
+            match jobs.recv_timeout(BELL_PAUSE) {
+                Ok(job) => return Some(job),
+                Err(RecvTimeoutError::Timeout) => self.ring(),
+                Err(RecvTimeoutError::Disconnected) => return None,
+            }
+        }
+        jobs.recv().ok()
+    }
+
+    fn post(&mut self, drafts: &[Draft], replies: Vec<oneshot::Sender<Result<Posted>>>) {
+        let outcome = self.commit(|tx| tx.post(drafts));
+        match outcome {
+            Ok((outcomes, items)) => {
+                let mut events = items.iter().map(|item| item.id).collect::<Vec<_>>().into_iter();
+                self.tell(items);
+                for (outcome, reply) in outcomes.into_iter().zip(replies) {
+                    let event = if matches!(outcome, Outcome::Added(_)) { events.next() } else { None };
+                    // Whoever asked may be gone; the message is there all the same.
+                    let _ = reply.send(Ok(Posted { outcome, event }));
+                }
+            }
+            Err(Error::Database(error)) if drafts.len() > 1 => {
+                tracing::warn!(%error, items = drafts.len(), "a batch failed; its items are tried one by one");
+                for (draft, reply) in drafts.iter().zip(replies) {
+                    self.post(std::slice::from_ref(draft), vec![reply]);
+                }
+            }
+            Err(error) => {
+                let mut error = Some(error);
+                for reply in replies {
+                    let own = error.take().unwrap_or(Error::Unavailable("the batch failed".into()));
+                    let next = own.again();
+                    let _ = reply.send(Err(own));
+                    error = Some(next);
+                }
+            }
+        }
+    }
+
+    fn run_work(&mut self, mut work: Box<dyn Work>) {
+        // A mistake in one job must not take the writer, and every later write, with it.
+        let outcome =
+            catch_unwind(AssertUnwindSafe(|| self.commit(|tx| work.run(tx)))).unwrap_or_else(|_| {
+                self.own = None;
+                Err(Error::Corrupt("a write panicked"))
+            });
+        let outcome = outcome.map(|((), items)| {
+            let last = items.last().map(|item| item.id);
+            self.tell(items);
+            last
+        });
+        work.done(outcome);
+    }
+
+    /// Runs `work` in a transaction with its log entries, and again where that is safe.
+    fn commit<T>(&mut self, mut work: impl FnMut(&mut Tx<'_, '_>) -> Result<T>) -> Result<(T, Vec<LogItem>)> {
+        let mut attempt = 0;
+        loop {
+            attempt += 1;
+            self.batch += 1;
+            let mut result = None;
+            let failure = match self.attempt(&mut work, &mut result) {
+                Ok(()) => return result.ok_or(Error::Corrupt("a transaction without a result")),
+                Err(failure) => failure,
+            };
+            let error = match failure {
+                Failure::Before(error) => error,
+                Failure::AtCommit(error) if self.is_doubtful(&error) => {
+                    if self.was_committed()? {
+                        return result.ok_or(Error::Corrupt("a transaction without a result"));
+                    }
+                    error
+                }
+                Failure::AtCommit(error) => error,
+            };
+            let again = matches!(error, Error::Unavailable(_)) || error.is_contention();
+            if matches!(error, Error::Unavailable(_)) {
+                self.own = None;
+            }
+            if !again || attempt >= 3 {
+                return Err(error);
+            }
+        }
+    }
+
+    fn attempt<T>(
+        &mut self,
+        work: &mut impl FnMut(&mut Tx<'_, '_>) -> Result<T>,
+        result: &mut Option<(T, Vec<LogItem>)>,
+    ) -> std::result::Result<(), Failure> {
+        let now = (self.clock)();
+        let (name, batch) = (self.name.clone(), self.batch);
+        let doubtful = matches!(self.location, Location::Postgres(_));
+        let pooled = matches!(self.location, Location::Memory);
+        let mut connection = self.connection().map_err(Failure::Before)?;
+        let outcome = connection.session().transact(|session| {
+            let mut tx = Tx::new(session, now);
+            let value = work(&mut tx)?;
+            if doubtful {
+                tx.note_batch(&name, batch)?;
+            }
+            let items = tx.finish()?;
+            *result = Some((value, items));
+            Ok(())
+        });
+        // The only connection of a database in memory goes back for others to read with.
+        if !pooled {
+            self.own = Some(connection);
+        }
+        outcome
+    }
+
+    fn connection(&mut self) -> Result<Connection> {
+        if let Some(own) = self.own.take() {
+            return Ok(own);
+        }
+        let mut connection = connect(&self.location, &self.pool)?;
+        if matches!(self.location, Location::Postgres(_)) {
+            // The row must be there before the first batch, so that it can be waited for.
+            connection.session().note_batch(&self.name, 0)?;
+        }
+        Ok(connection)
+    }
+
+    fn is_doubtful(&self, error: &Error) -> bool {
+        matches!(self.location, Location::Postgres(_)) && matches!(error, Error::Unavailable(_))
+    }
+
+    /// Finds out whether the batch whose answer got lost is there.
+    fn was_committed(&mut self) -> Result<bool> {
+        let started = Instant::now();
+        loop {
+            match self.ask_committed() {
+                Ok(answer) => return Ok(answer),
+                Err(error) if started.elapsed() > DOUBT_PATIENCE => return Err(error),
+                Err(_) => std::thread::sleep(RETRY_PAUSE),
+            }
+        }
+    }
+
+    fn ask_committed(&mut self) -> Result<bool> {
+        #[cfg(feature = "postgres")]
+        {
+            let mut connection = connect(&self.location, &self.pool)?;
+            if let Connection::Postgres(c) = &mut connection {
+                let committed = crate::postgres::committed_batch(c, &self.name)? == Some(self.batch);
+                self.own = Some(connection);
+                return Ok(committed);
+            }
+        }
+        Ok(false)
+    }
+
+    fn tell(&mut self, items: Vec<LogItem>) {
+        if items.is_empty() {
+            return;
+        }
+        // Nobody listens when the store is used without a feed.
+        let _ = self.committed.send(items);
+        self.bell_due = matches!(self.location, Location::Postgres(_));
+        if self.bell_due && self.last_bell.elapsed() >= BELL_PAUSE {
+            self.ring();
+        }
+    }
+
+    /// Wakes the other processes, after the commit and on its own: inside the transaction it would
+    /// serialise the commits of all of them. A lost bell is harmless, since they also look by
+    /// themselves.
+    fn ring(&mut self) {
+        self.bell_due = false;
+        self.last_bell = Instant::now();
+        #[cfg(feature = "postgres")]
+        if let Some(Connection::Postgres(c)) = &mut self.own
+            && let Err(error) = crate::postgres::notify(c)
+        {
+            tracing::debug!(%error, "the other processes could not be woken");
+        }
+    }
+
+    fn farewell(&mut self) {
+        if self.bell_due {
+            self.ring();
+        }
+        if let Some(mut own) = self.own.take()
+            && matches!(self.location, Location::Postgres(_))
+            && let Err(error) = own.session().forget_writer(&self.name)
+        {
+            tracing::debug!(%error, "the writer could not be taken off the list");
+        }
+    }
+}
+
+/// A closure as [`Work`].
+pub(crate) struct Closure<F, R> {
+    pub(crate) work: F,
+    pub(crate) result: Option<R>,
+    pub(crate) reply: oneshot::Sender<Result<(R, Option<EventId>)>>,
+}
+
+impl<F, R> Work for Closure<F, R>
+where
+    F: FnMut(&mut Tx<'_, '_>) -> Result<R> + Send,
+    R: Send,
+{
+    fn run(&mut self, tx: &mut Tx<'_, '_>) -> Result<()> {
+        self.result = Some((self.work)(tx)?);
+        Ok(())
+    }
+
+    fn done(self: Box<Self>, outcome: Result<Option<EventId>>) {
+        let answer = match (outcome, self.result) {
+            (Ok(event), Some(result)) => Ok((result, event)),
+            (Ok(_), None) => Err(Error::Corrupt("a write without a result")),
+            (Err(error), _) => Err(error),
+        };
+        let _ = self.reply.send(answer);
+    }
+}

@@ -1,0 +1,177 @@
+//! What a subscription hands out: whole frames, ready to be written.
+
+use std::collections::VecDeque;
+use std::io::IoSlice;
+use std::sync::Arc;
+
+use bytes::{Buf, Bytes, BytesMut};
+
+use crate::entry::{Entry, Filter};
+use crate::framing::Format;
+
+/// All frames that were waiting for a listener, up to the size that the hub's configuration sets
+/// for one write.
+///
+/// It is a [`Buf`]: a socket writes it with `write_buf` in as few calls as the kernel allows, and
+/// without copying. A body, which needs one piece, takes it with [`Batch::into_bytes`].
+#[derive(Debug)]
+pub struct Batch {
+    format: Format,
+    pieces: VecDeque<Piece>,
+    /// How much of the first piece is written.
+    begun: usize,
+}
+
+#[derive(Debug)]
+enum Piece {
+    Entry(Arc<Entry>),
+    /// What is said whatever the rights are: a keep-alive, a reset.
+    Notice(Bytes),
+}
+
+impl Batch {
+    pub(crate) fn of_entries(format: Format, entries: Vec<Arc<Entry>>) -> Self {
+        Self { format, pieces: entries.into_iter().map(Piece::Entry).collect(), begun: 0 }
+    }
+
+    pub(crate) fn keep_alive(format: Format) -> Self {
+        Self::notice(format, Bytes::from_static(format.keep_alive()))
+    }
+
+    pub(crate) fn notice(format: Format, frame: Bytes) -> Self {
+        Self { format, pieces: VecDeque::from([Piece::Notice(frame)]), begun: 0 }
+    }
+
+    /// The entries that are not wholly written yet, in order. A keep-alive and a reset have none.
+    pub fn entries(&self) -> impl Iterator<Item = &Arc<Entry>> {
+        self.pieces.iter().filter_map(|piece| match piece {
+            Piece::Entry(entry) => Some(entry),
+            Piece::Notice(_) => None,
+        })
+    }
+
+    /// All bytes not yet written, in one piece. A single whole frame is shared, not copied.
+    #[must_use]
+    pub fn into_bytes(mut self) -> Bytes {
+        if let (1, 0, Some(Piece::Entry(entry))) = (self.pieces.len(), self.begun, self.pieces.front()) {
+            return entry.frame(self.format).clone();
+        }
+        let mut all = BytesMut::with_capacity(self.remaining());
+        while self.has_remaining() {
+            let written = {
+                let chunk = self.chunk();
+                all.extend_from_slice(chunk);
+                chunk.len()
+            };
+            self.advance(written);
+        }
+        all.freeze()
+    }
+
+    /// Drops the frames that `filter` does not let through. One that is written in part stays:
+    /// half a frame would garble the rest of the stream.
+    pub(crate) fn retain_admitted(&mut self, filter: &Filter) {
+        let mut begun = self.begun > 0;
+        self.pieces.retain(|piece| {
+            std::mem::take(&mut begun)
+                || match piece {
+                    Piece::Entry(entry) => filter.admits(entry.audience()),
+                    Piece::Notice(_) => true,
+                }
+        });
+    }
+
+    fn bytes_of<'a>(&self, piece: &'a Piece) -> &'a [u8] {
+        match piece {
+            Piece::Entry(entry) => entry.frame(self.format),
+            Piece::Notice(frame) => frame,
+        }
+    }
+
+    /// What is left to write, frame by frame.
+    fn chunks(&self) -> impl Iterator<Item = &[u8]> {
+        let begun = std::iter::once(self.begun).chain(std::iter::repeat(0));
+        self.pieces.iter().zip(begun).map(|(piece, begun)| &self.bytes_of(piece)[begun..])
+    }
+}
+
+impl Buf for Batch {
+    fn remaining(&self) -> usize {
+        self.chunks().map(<[u8]>::len).sum()
+    }
+
+    fn has_remaining(&self) -> bool {
+        !self.pieces.is_empty()
+    }
+
+    fn chunk(&self) -> &[u8] {
+        self.chunks().next().unwrap_or_default()
+    }
+
+    fn chunks_vectored<'a>(&'a self, slices: &mut [IoSlice<'a>]) -> usize {
+        let filled = slices.iter_mut().zip(self.chunks()).map(|(slice, chunk)| *slice = IoSlice::new(chunk));
+        filled.count()
+    }
+
+    fn advance(&mut self, mut count: usize) {
+        while count > 0 {
+            let left = self.chunk().len();
+            assert!(left > 0, "cannot advance past the end of a batch");
+            if count < left {
+                self.begun += count;
+                return;
+            }
+            count -= left;
+            self.begun = 0;
+            self.pieces.pop_front();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::entry::Audience;
+    use eddyline_model::{EventId, RoomId, Seq};
+
+    fn entry(seq: i64, room: i64) -> Arc<Entry> {
+        let id = EventId { seq: Seq(seq), check: 0 };
+        Arc::new(Entry::new(id, Audience::Room(RoomId(room)), format!("{{\"n\":{seq}}}").as_bytes()))
+    }
+
+    #[test]
+    fn a_batch_can_be_written_bit_by_bit() {
+        let mut batch = Batch::of_entries(Format::Json, vec![entry(1, 1), entry(2, 1)]);
+        let mut written = Vec::new();
+        while batch.has_remaining() {
+            written.push(batch.chunk()[0]);
+            batch.advance(1);
+        }
+        assert_eq!(written, b"{\"n\":1}\r\n{\"n\":2}\r\n");
+    }
+
+    #[test]
+    fn a_vectored_write_gets_all_frames_at_once() {
+        let mut batch = Batch::of_entries(Format::Json, vec![entry(1, 1), entry(2, 1)]);
+        batch.advance(3);
+        let mut slices = [IoSlice::new(b""); 4];
+        assert_eq!(batch.chunks_vectored(&mut slices), 2);
+        assert_eq!((&slices[0][..], &slices[1][..]), (&b"\":1}\r\n"[..], &b"{\"n\":2}\r\n"[..]));
+    }
+
+    #[test]
+    fn a_single_frame_is_handed_over_without_a_copy() {
+        let entry = entry(1, 1);
+        let bytes = Batch::of_entries(Format::Sse, vec![entry.clone()]).into_bytes();
+        assert_eq!(bytes.as_ptr(), entry.frame(Format::Sse).as_ptr());
+        assert_eq!(&Batch::keep_alive(Format::Json).into_bytes()[..], b"\n");
+    }
+
+    #[test]
+    fn a_lost_room_is_cut_out_of_what_is_not_written_yet() {
+        let mut batch = Batch::of_entries(Format::Json, vec![entry(1, 1), entry(2, 1), entry(3, 2)]);
+        batch.advance(2);
+        batch.retain_admitted(&Filter::new(vec![RoomId(2)], None));
+        assert_eq!(&batch.into_bytes()[..], b"\":1}\r\n{\"n\":3}\r\n", "the begun frame is finished");
+    }
+}

@@ -1,0 +1,230 @@
+//! What is told, to whom, and who wants to hear it.
+
+use std::fmt;
+use std::slice;
+use std::sync::OnceLock;
+
+use bytes::{BufMut, Bytes, BytesMut};
+use eddyline_model::{EventId, RoomId, Seq, UserId};
+
+use crate::framing::{self, Format};
+
+/// One thing to tell: an encoded JSON object, its audience, and its place in the log.
+///
+/// It is encoded once and shared by all listeners. The frame of each [`Format`] is made when the
+/// first listener of that format needs it.
+pub struct Entry {
+    id: Option<EventId>,
+    audience: Audience,
+    /// The object and CR LF, which is the whole frame of the plain JSON stream.
+    line: Bytes,
+    with_id: OnceLock<Bytes>,
+    sse: OnceLock<Bytes>,
+}
+
+impl Entry {
+    /// An entry of the log. `object` is one JSON object in compact form, from `{` to `}`, without
+    /// CR and LF.
+    #[must_use]
+    pub fn new(id: EventId, audience: Audience, object: &[u8]) -> Self {
+        Self::make(Some(id), audience, object)
+    }
+
+    /// An object that has no place in the log.
+    pub(crate) fn without_id(audience: Audience, object: &[u8]) -> Self {
+        Self::make(None, audience, object)
+    }
+
+    fn make(id: Option<EventId>, audience: Audience, object: &[u8]) -> Self {
+        debug_assert!(object.starts_with(b"{") && object.ends_with(b"}"), "an entry is an object");
+        debug_assert!(!object.iter().any(|b| matches!(b, b'\r' | b'\n')), "an entry is one line");
+        let mut line = BytesMut::with_capacity(object.len() + framing::LINE_END.len());
+        line.put_slice(object);
+        line.put_slice(framing::LINE_END);
+        Self {
+            id,
+            audience: audience.normalized(),
+            line: line.freeze(),
+            with_id: OnceLock::new(),
+            sse: OnceLock::new(),
+        }
+    }
+
+    /// The id that the entry bears on the stream. `None` for what is not stored.
+    #[must_use]
+    pub fn id(&self) -> Option<EventId> {
+        self.id
+    }
+
+    /// The position in the log; 0 for what is not stored.
+    pub(crate) fn seq(&self) -> Seq {
+        self.id.unwrap_or_default().seq
+    }
+
+    /// Whom it is for.
+    #[must_use]
+    pub fn audience(&self) -> &Audience {
+        &self.audience
+    }
+
+    /// The encoded object alone.
+    #[must_use]
+    pub fn object(&self) -> &[u8] {
+        &self.line[..self.line.len() - framing::LINE_END.len()]
+    }
+
+    /// The bytes that go to a listener of `format`, end of frame included.
+    #[must_use]
+    pub fn frame(&self, format: Format) -> &Bytes {
+        match (format, self.id) {
+            (Format::Json, _) | (Format::JsonWithIds, None) => &self.line,
+            (Format::JsonWithIds, Some(id)) => {
+                self.with_id.get_or_init(|| framing::json_with_id(self.object(), id))
+            }
+            (Format::Sse, id) => self.sse.get_or_init(|| framing::sse(self.object(), id)),
+        }
+    }
+
+    /// About how many bytes its frame has. It is the same for all formats, so that nothing is
+    /// encoded just to be counted.
+    pub(crate) fn size(&self) -> usize {
+        self.line.len() + framing::SSE_OVERHEAD
+    }
+}
+
+/// Shows where the entry stands and whom it is for, not what it says.
+impl fmt::Debug for Entry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Entry")
+            .field("id", &self.id.map(|id| id.to_string()))
+            .field("audience", &self.audience)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Whom an entry is for. A listener that it concerns in several ways gets it once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Audience {
+    /// Everyone who listens to the room.
+    Room(RoomId),
+    /// The own streams of one user (`user=1`).
+    User(UserId),
+    /// Everyone who listens to one of the rooms, and the own streams of the users.
+    Many {
+        /// The rooms.
+        rooms: Box<[RoomId]>,
+        /// The users.
+        users: Box<[UserId]>,
+    },
+}
+
+impl Audience {
+    fn parts(&self) -> (&[RoomId], &[UserId]) {
+        match self {
+            Self::Room(room) => (slice::from_ref(room), &[]),
+            Self::User(user) => (&[], slice::from_ref(user)),
+            Self::Many { rooms, users } => (rooms, users),
+        }
+    }
+
+    pub(crate) fn topics(&self) -> impl Iterator<Item = Topic> {
+        let (rooms, users) = self.parts();
+        let rooms = rooms.iter().copied().map(Topic::Room);
+        rooms.chain(users.iter().copied().map(Topic::User))
+    }
+
+    /// Each room and user once, so that the ring files an entry once under each topic.
+    fn normalized(self) -> Self {
+        match self {
+            Self::Many { rooms, users } => {
+                Self::Many { rooms: sorted(rooms.into_vec()).into(), users: sorted(users.into_vec()).into() }
+            }
+            one => one,
+        }
+    }
+}
+
+/// What a listener wants to hear, and may: rooms, and with `user=1` what is sent to the user
+/// (specification, section 4, "Streaming").
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Filter {
+    rooms: Box<[RoomId]>,
+    user: Option<UserId>,
+}
+
+impl Filter {
+    /// A filter that lets through what is for one of `rooms` or for `user`.
+    #[must_use]
+    pub fn new(rooms: Vec<RoomId>, user: Option<UserId>) -> Self {
+        Self { rooms: sorted(rooms).into(), user }
+    }
+
+    /// The rooms, in ascending order, each once.
+    #[must_use]
+    pub fn rooms(&self) -> &[RoomId] {
+        &self.rooms
+    }
+
+    /// The user whose own stream it is.
+    #[must_use]
+    pub fn user(&self) -> Option<UserId> {
+        self.user
+    }
+
+    /// Whether it lets nothing through.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.rooms.is_empty() && self.user.is_none()
+    }
+
+    /// Whether an entry for `audience` passes.
+    #[must_use]
+    pub fn admits(&self, audience: &Audience) -> bool {
+        let (rooms, users) = audience.parts();
+        rooms.iter().any(|room| self.has_room(*room))
+            || users.iter().any(|user| Some(*user) == self.user)
+    }
+
+    pub(crate) fn has_room(&self, room: RoomId) -> bool {
+        self.rooms.binary_search(&room).is_ok()
+    }
+
+    pub(crate) fn without_room(&self, room: RoomId) -> Self {
+        Self { rooms: self.rooms.iter().copied().filter(|r| *r != room).collect(), user: self.user }
+    }
+
+    pub(crate) fn topics(&self) -> impl Iterator<Item = Topic> {
+        let rooms = self.rooms.iter().copied().map(Topic::Room);
+        rooms.chain(self.user.map(Topic::User))
+    }
+}
+
+/// Something one can listen to. Entries are filed by it and listeners are found by it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Topic {
+    Room(RoomId),
+    User(UserId),
+}
+
+fn sorted<T: Ord>(mut ids: Vec<T>) -> Vec<T> {
+    ids.sort_unstable();
+    ids.dedup();
+    ids
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_filter_admits_what_is_for_one_of_its_rooms_or_for_its_user() {
+        let filter = Filter::new(vec![RoomId(5), RoomId(2), RoomId(5)], Some(UserId(2)));
+        assert_eq!(filter.rooms(), [RoomId(2), RoomId(5)]);
+        assert!(filter.admits(&Audience::Room(RoomId(5))));
+        assert!(!filter.admits(&Audience::Room(RoomId(3))));
+        assert!(filter.admits(&Audience::User(UserId(2))));
+        assert!(!filter.admits(&Audience::User(UserId(5))), "a user's number is not a room's");
+        let many = |room, user| Audience::Many { rooms: [RoomId(room)].into(), users: [UserId(user)].into() };
+        assert!(filter.admits(&many(2, 9)) && filter.admits(&many(9, 2)) && !filter.admits(&many(9, 9)));
+    }
+}

@@ -1,0 +1,362 @@
+//! The place where those who tell and those who listen meet.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use eddyline_model::{EventId, Seq, UserId};
+
+use crate::catchup::{Log, LogUnavailable, Pages};
+use crate::entry::{Entry, Filter};
+use crate::framing::Format;
+use crate::listeners::{Call, Listener, ListenerId, Listeners, Signal};
+use crate::revocation::{CredentialKey, RightsMark};
+use crate::ring::{Found, Ring};
+use crate::subscription::{Opening, Subscription};
+use crate::transient::{Transient, TransientKind, Transients};
+
+/// The sizes of a [`Hub`].
+#[derive(Clone, Debug)]
+pub struct HubConfig {
+    /// How many entries the ring holds at most.
+    pub ring_entries: usize,
+    /// How many bytes of entries the ring holds at most. They are counted once; each of the
+    /// formats [`Format::JsonWithIds`] and [`Format::Sse`] that is in use adds as much again.
+    pub ring_bytes: usize,
+    /// How many entries a page of the log has at most.
+    pub page_entries: usize,
+    /// About how many bytes a [`Batch`](crate::Batch) has at most; one entry may exceed it.
+    pub write_bytes: usize,
+    /// After how many ticks without a word a stream says a keep-alive; see [`Hub::tick`].
+    pub quiet_ticks: u32,
+}
+
+impl Default for HubConfig {
+    fn default() -> Self {
+        Self {
+            ring_entries: 16 * 1024,
+            ring_bytes: 32 << 20,
+            page_entries: 256,
+            write_bytes: 256 << 10,
+            quiet_ticks: 4,
+        }
+    }
+}
+
+/// Who wants to listen, to what, and from where on.
+#[derive(Clone, Debug)]
+pub struct SubscribeRequest {
+    /// What to listen to; the caller's right to it has been checked. It is fixed from here on,
+    /// and only revocations narrow it. A stream that listens to nothing ends at once.
+    pub filter: Filter,
+    /// When the rights were checked.
+    pub rights: RightsMark,
+    /// The user behind the stream, for revocations.
+    pub caller: Option<UserId>,
+    /// What the stream was opened with, for revocations.
+    pub credential: Option<CredentialKey>,
+    /// The framing.
+    pub format: Format,
+    /// Where to go on; `None` begins with what comes next.
+    pub resume: Option<ResumePoint>,
+    /// Whether presence is wanted.
+    pub presence: bool,
+}
+
+/// Where a client says it was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ResumePoint {
+    /// After this entry. Position 0 is the beginning of the log.
+    After(EventId),
+    /// After something that is no event id of this server: the answer is a `reset`.
+    Unknown,
+}
+
+/// Why a stream cannot be opened now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SubscribeError {
+    /// The place to go on from is not in the ring, and the log cannot be asked.
+    #[error(transparent)]
+    LogUnavailable(#[from] LogUnavailable),
+    /// Rights were taken from somebody since they were checked: check again, with a new mark.
+    #[error("rights have changed since they were checked")]
+    RightsChanged,
+    /// The hub has been closed.
+    #[error("the stream is being shut down")]
+    Closed,
+}
+
+/// Takes entries in and lets listeners have them. A clone is the same hub.
+#[derive(Clone)]
+pub struct Hub {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    state: RwLock<State>,
+    pages: Arc<Pages>,
+    config: HubConfig,
+    ticks: AtomicU32,
+}
+
+/// Everything that has to be looked at in one moment. The lock around it is never held while
+/// waiting for anything, and nobody is woken under it.
+pub(crate) struct State {
+    pub(crate) ring: Ring,
+    transients: Transients,
+    pub(crate) listeners: Listeners,
+    /// Counts the revocations.
+    pub(crate) revocations: u64,
+    pub(crate) closed: bool,
+}
+
+/// Where a listener stands.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Position {
+    /// In the log: everything up to here was handed out or was not for it.
+    pub(crate) cursor: Seq,
+    /// Among the transients: the first one not heard.
+    pub(crate) transient: u64,
+}
+
+/// What a listener finds when it looks.
+pub(crate) enum Look {
+    Ended,
+    Below { through: Seq, filter: Arc<Filter> },
+    Ring { entries: Vec<Arc<Entry>>, position: Position },
+}
+
+enum Start {
+    Live,
+    At(Seq),
+    Reset,
+}
+
+impl Hub {
+    /// A hub that falls back to `log`. It stands before the first entry: see [`Hub::start_at`].
+    #[must_use]
+    pub fn new(log: Arc<dyn Log>, config: HubConfig) -> Self {
+        let state = State {
+            ring: Ring::new(config.ring_entries, config.ring_bytes),
+            transients: Transients::default(),
+            listeners: Listeners::default(),
+            revocations: 0,
+            closed: false,
+        };
+        let pages = Pages::new(log, config.page_entries);
+        Self { shared: Arc::new(Shared { state: RwLock::new(state), pages, config, ticks: AtomicU32::new(0) }) }
+    }
+
+    /// Sets the position after which publishing begins; 0 at first.
+    ///
+    /// What stands before it is read from the log. A process that starts does well to begin some
+    /// entries before the end of the log and to publish those: then the clients that all come
+    /// back at once find what they missed in the ring. May also be called later, to leave a
+    /// stretch out.
+    pub fn start_at(&self, head: EventId) {
+        let waiting: Vec<_> = {
+            let mut state = self.state_mut();
+            state.ring.start_at(head);
+            let signals = state.listeners.iter().map(|(_, listener)| &listener.signal);
+            signals.filter(|signal| signal.call(Call::News)).map(Arc::clone).collect()
+        };
+        wake(&waiting);
+    }
+
+    /// Tells the next stretch of the log, which ends with `head`.
+    ///
+    /// `entries` is all that anybody may hear of it, in ascending order. Positions that nobody
+    /// hears are left out; they count as told. What stands before the present head was told
+    /// already and is passed over.
+    pub fn publish(&self, head: EventId, entries: Vec<Arc<Entry>>) {
+        let mut waiting = Vec::new();
+        {
+            let mut state = self.state_mut();
+            let mut last = state.ring.head().seq;
+            if head.seq < last {
+                tracing::error!(head = %head.seq, present = %last, "published backwards");
+                return;
+            }
+            for entry in entries {
+                if entry.seq() <= last || entry.seq() > head.seq {
+                    tracing::error!(seq = %entry.seq(), after = %last, head = %head.seq, "published out of order");
+                    continue;
+                }
+                last = entry.seq();
+                state.listeners.call(&entry, |_| true, &mut waiting);
+                state.ring.push(entry);
+            }
+            state.ring.advance(head);
+            state.release_transients(&mut waiting);
+        }
+        wake(&waiting);
+    }
+
+    /// Tells something that is not stored to those who listen now. It may get lost.
+    pub fn publish_transient(&self, transient: Transient) {
+        let mut waiting = Vec::new();
+        {
+            let mut state = self.state_mut();
+            state.transients.push(transient);
+            state.release_transients(&mut waiting);
+        }
+        wake(&waiting);
+    }
+
+    /// The position up to which everything has been published.
+    #[must_use]
+    pub fn head(&self) -> EventId {
+        self.state().ring.head()
+    }
+
+    /// How many streams are open.
+    #[must_use]
+    pub fn listeners(&self) -> usize {
+        self.state().listeners.len()
+    }
+
+    /// Time goes on. To be called evenly, say every 5 s; with the default of 4 quiet ticks an
+    /// idle stream then says a keep-alive every 20 s, and one that fell silent after 15 to 20 s.
+    /// It spares each stream a timer of its own.
+    pub fn tick(&self) {
+        let now = self.shared.ticks.fetch_add(1, Ordering::AcqRel).wrapping_add(1);
+        self.shared.pages.tick();
+        let quiet_ticks = self.shared.config.quiet_ticks.max(1);
+        let waiting: Vec<_> = {
+            let state = self.state();
+            let signals = state.listeners.iter().map(|(_, listener)| &listener.signal);
+            let quiet = signals.filter(|signal| signal.silent_since(now) >= quiet_ticks);
+            quiet.filter(|signal| signal.call(Call::KeepAlive)).map(Arc::clone).collect()
+        };
+        wake(&waiting);
+    }
+
+    /// Opens a stream.
+    ///
+    /// The log is asked only about a place to go on from that the ring does not know.
+    ///
+    /// # Errors
+    /// See [`SubscribeError`].
+    pub async fn subscribe(&self, request: SubscribeRequest) -> Result<Subscription, SubscribeError> {
+        let start = self.find(request.resume).await?;
+        let signal = Signal::new(request.presence, self.now());
+        let mut state = self.state_mut();
+        if state.closed {
+            return Err(SubscribeError::Closed);
+        }
+        if request.rights.0 != state.revocations {
+            return Err(SubscribeError::RightsChanged);
+        }
+        let head = state.ring.head();
+        let (cursor, opening) = match start {
+            Start::Live => (head.seq, Opening::KeepAlive),
+            Start::At(seq) => (seq, Opening::KeepAlive),
+            Start::Reset => (head.seq, Opening::Reset(head)),
+        };
+        let position = Position { cursor, transient: state.transients.next() };
+        let id = (!request.filter.is_empty()).then(|| {
+            state.ring.add_listener(&request.filter);
+            state.listeners.add(Listener {
+                filter: Arc::new(request.filter),
+                caller: request.caller,
+                credential: request.credential,
+                signal: Arc::clone(&signal),
+            })
+        });
+        Ok(Subscription::new(self.clone(), id, signal, request.format, position, opening))
+    }
+
+    /// Where a new listener begins.
+    async fn find(&self, resume: Option<ResumePoint>) -> Result<Start, LogUnavailable> {
+        let id = match resume {
+            None => return Ok(Start::Live),
+            Some(ResumePoint::Unknown) => return Ok(Start::Reset),
+            Some(ResumePoint::After(id)) => id,
+        };
+        let vouched = self.state().ring.vouch(id);
+        let known = match vouched {
+            Some(known) => known,
+            None => self.pages().log().verify(id).await?,
+        };
+        Ok(if known { Start::At(id.seq) } else { Start::Reset })
+    }
+
+    /// What a listener may take at its position.
+    pub(crate) fn look(&self, id: ListenerId, position: Position) -> Look {
+        let state = self.state();
+        let Some(listener) = state.listeners.get(id) else { return Look::Ended };
+        let max_bytes = self.shared.config.write_bytes;
+        match state.ring.read(&listener.filter, position.cursor, max_bytes) {
+            Found::Below(through) => Look::Below { through, filter: Arc::clone(&listener.filter) },
+            Found::Entries { entries, cursor, complete: false } => {
+                Look::Ring { entries, position: Position { cursor, ..position } }
+            }
+            Found::Entries { mut entries, cursor, complete: true } => {
+                // Who has all entries has those that any transient follows from.
+                let heard = state.transients.read(position.transient, &listener.filter, listener.signal.presence);
+                entries.extend(heard.cloned());
+                Look::Ring { entries, position: Position { cursor, transient: state.transients.next() } }
+            }
+        }
+    }
+
+    /// What a listener may hear now; `None` when it was ended.
+    pub(crate) fn filter_of(&self, id: ListenerId) -> Option<Arc<Filter>> {
+        self.state().listeners.get(id).map(|listener| Arc::clone(&listener.filter))
+    }
+
+    pub(crate) fn unsubscribe(&self, id: ListenerId) {
+        self.state_mut().remove(id);
+    }
+
+    pub(crate) fn pages(&self) -> &Arc<Pages> {
+        &self.shared.pages
+    }
+
+    pub(crate) fn write_bytes(&self) -> usize {
+        self.shared.config.write_bytes
+    }
+
+    /// The present tick.
+    pub(crate) fn now(&self) -> u32 {
+        self.shared.ticks.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn state(&self) -> RwLockReadGuard<'_, State> {
+        self.shared.state.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn state_mut(&self) -> RwLockWriteGuard<'_, State> {
+        self.shared.state.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn release_transients(&mut self, waiting: &mut Vec<Arc<Signal>>) {
+        for spoken in self.transients.release(self.ring.head().seq) {
+            let hears = |signal: &Signal| signal.presence || spoken.kind == TransientKind::Activity;
+            self.listeners.call(&spoken.entry, hears, waiting);
+        }
+    }
+
+    pub(crate) fn remove(&mut self, id: ListenerId) -> Option<Arc<Signal>> {
+        let listener = self.listeners.remove(id)?;
+        for topic in listener.filter.topics() {
+            self.ring.remove_listener(topic);
+        }
+        Some(listener.signal)
+    }
+}
+
+impl Listeners {
+    /// Calls those an entry is for, and collects those who have to be woken for it.
+    fn call(&self, entry: &Entry, hears: impl Fn(&Signal) -> bool, waiting: &mut Vec<Arc<Signal>>) {
+        let signals = entry.audience().topics().flat_map(|topic| self.of(topic)).map(|(_, signal)| signal);
+        waiting.extend(signals.filter(|s| hears(s) && s.call(Call::News)).map(Arc::clone));
+    }
+}
+
+fn wake(waiting: &[Arc<Signal>]) {
+    for signal in waiting {
+        signal.wake();
+    }
+}

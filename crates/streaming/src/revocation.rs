@@ -1,0 +1,109 @@
+//! Taking rights away. It acts when it is told, not when a listener's position gets there: what
+//! was not written yet, is not written any more.
+
+use std::sync::Arc;
+
+use eddyline_model::{RoomId, UserId};
+
+use crate::entry::Topic;
+use crate::hub::{Hub, State};
+use crate::listeners::{Call, Listener, ListenerId, Signal};
+
+/// Names the credential that a stream was opened with, so that revoking it ends the stream.
+///
+/// The numbers are the caller's own; they must differ between all credentials of all kinds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct CredentialKey(
+    /// The number.
+    pub u64,
+);
+
+/// A moment before which every revocation has been acted upon.
+///
+/// A caller's rights are looked up first and the stream is opened next; in between they may be
+/// taken away, when there is no stream yet to take them from. So take a mark, look the rights
+/// up, and hand the mark in with the [`SubscribeRequest`](crate::SubscribeRequest): when rights
+/// were taken from anybody meanwhile, it is refused, and all of this is done again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RightsMark(pub(crate) u64);
+
+impl Hub {
+    /// The present moment; to be taken before a caller's rights are looked up.
+    #[must_use]
+    pub fn rights_mark(&self) -> RightsMark {
+        RightsMark(self.state().revocations)
+    }
+
+    /// `user` lost `room`: his streams go on without it, and end when nothing is left of them.
+    pub fn revoke_room(&self, user: UserId, room: RoomId) {
+        self.revoke(|state| {
+            let of_user = |(id, _): &(ListenerId, _)| state.listeners.get(*id).is_some_and(|l| l.is_of(user));
+            let ids: Vec<_> = state.listeners.of(Topic::Room(room)).filter(of_user).map(|(id, _)| id).collect();
+            ids.into_iter().filter_map(|id| state.narrow(id, room)).collect()
+        });
+    }
+
+    /// Nobody may listen to `room` any more: it was removed or disabled.
+    pub fn revoke_room_for_all(&self, room: RoomId) {
+        self.revoke(|state| {
+            let ids: Vec<_> = state.listeners.of(Topic::Room(room)).map(|(id, _)| id).collect();
+            ids.into_iter().filter_map(|id| state.narrow(id, room)).collect()
+        });
+    }
+
+    /// Ends all streams of `user`.
+    pub fn revoke_user(&self, user: UserId) {
+        self.revoke(|state| state.end(|listener| listener.is_of(user)));
+    }
+
+    /// Ends all streams that were opened with a credential.
+    pub fn revoke_credential(&self, credential: CredentialKey) {
+        self.revoke(|state| state.end(|listener| listener.credential == Some(credential)));
+    }
+
+    /// Ends all streams and opens no new ones: the process is about to end.
+    pub fn close_all(&self) {
+        self.revoke(|state| {
+            state.closed = true;
+            state.end(|_| true)
+        });
+    }
+
+    fn revoke(&self, act: impl FnOnce(&mut State) -> Vec<Arc<Signal>>) {
+        let affected = {
+            let mut state = self.state_mut();
+            state.revocations += 1;
+            act(&mut state)
+        };
+        for signal in affected {
+            // Woken in any case: an earlier call may have been meant for an earlier loss.
+            let _ = signal.call(Call::Rights);
+            signal.wake();
+        }
+    }
+}
+
+impl Listener {
+    fn is_of(&self, user: UserId) -> bool {
+        self.caller == Some(user) || self.filter.user() == Some(user)
+    }
+}
+
+impl State {
+    fn end(&mut self, which: impl Fn(&Listener) -> bool) -> Vec<Arc<Signal>> {
+        let ids: Vec<_> = self.listeners.iter().filter(|(_, l)| which(l)).map(|(id, _)| id).collect();
+        ids.into_iter().filter_map(|id| self.remove(id)).collect()
+    }
+
+    fn narrow(&mut self, id: ListenerId, room: RoomId) -> Option<Arc<Signal>> {
+        let listener = self.listeners.get(id)?;
+        let signal = Arc::clone(&listener.signal);
+        let narrower = listener.filter.without_room(room);
+        if narrower.is_empty() {
+            return self.remove(id);
+        }
+        self.listeners.narrow(id, narrower, Topic::Room(room));
+        self.ring.remove_listener(Topic::Room(room));
+        Some(signal)
+    }
+}

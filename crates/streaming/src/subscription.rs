@@ -1,0 +1,241 @@
+//! One listener: where it stands, and what it is handed next.
+
+use std::fmt;
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use eddyline_model::{EventId, Seq};
+use futures_util::FutureExt;
+
+use crate::batch::Batch;
+use crate::catchup::{LogUnavailable, Page, Step};
+use crate::entry::{Audience, Entry};
+use crate::framing::{self, Format};
+use crate::hub::{Hub, Look, Position};
+use crate::listeners::{Call, ListenerId, Signal};
+
+const FIRST_PAUSE: Duration = Duration::from_millis(200);
+const LONGEST_PAUSE: Duration = Duration::from_secs(2);
+
+/// An open stream.
+///
+/// It holds no entries, only its position: entries stay in the ring or in the log until the
+/// stream is ready to write them. Dropping it closes the stream.
+///
+/// ```no_run
+/// # use bytes::Buf;
+/// # use eddyline_streaming::Subscription;
+/// # async fn write(_: &mut impl Buf) {}
+/// # async fn example(mut stream: Subscription) {
+/// while let Some(mut batch) = stream.next().await {
+///     while batch.has_remaining() {
+///         tokio::select! {
+///             biased;
+///             () = stream.rights_lost() => {
+///                 if !stream.retain_allowed(&mut batch) {
+///                     return;
+///                 }
+///             }
+///             () = write(&mut batch) => {}
+///         }
+///     }
+/// }
+/// # }
+/// ```
+pub struct Subscription {
+    hub: Hub,
+    /// `None` for a stream that listens to nothing.
+    id: Option<ListenerId>,
+    signal: Arc<Signal>,
+    format: Format,
+    position: Position,
+    opening: Option<Opening>,
+    /// What a stream below the ring waits for.
+    step: Option<Step>,
+    /// How often in a row the log was away.
+    failures: u32,
+}
+
+/// What a stream says first. Something is said at once, so that the client and all between know
+/// that it is open.
+pub(crate) enum Opening {
+    KeepAlive,
+    Reset(EventId),
+}
+
+impl Subscription {
+    pub(crate) fn new(
+        hub: Hub,
+        id: Option<ListenerId>,
+        signal: Arc<Signal>,
+        format: Format,
+        position: Position,
+        opening: Opening,
+    ) -> Self {
+        Self { hub, id, signal, format, position, opening: Some(opening), step: None, failures: 0 }
+    }
+
+    /// Waits for something to write; `None` when the stream was ended. The first batch comes at
+    /// once. May be dropped while it waits, and called again.
+    pub async fn next(&mut self) -> Option<Batch> {
+        poll_fn(|cx| self.poll_next(cx)).await
+    }
+
+    /// As [`Subscription::next`], for those who are polled themselves. It leaves the waker of the
+    /// latest of its calls and of [`Subscription::poll_rights_lost`] behind, which must be of one
+    /// task.
+    pub fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Batch>> {
+        self.signal.register(cx.waker());
+        if let Some(opening) = self.opening.take() {
+            return self.hand_out(self.opening_batch(&opening));
+        }
+        let Some(id) = self.id else { return Poll::Ready(None) };
+        if self.signal.answer(Call::Rights) && self.hub.filter_of(id).is_none() {
+            return Poll::Ready(None);
+        }
+        loop {
+            match self.poll_step(cx) {
+                Poll::Pending => return self.poll_keep_alive(),
+                Poll::Ready(None) => {}
+                Poll::Ready(Some(Err(LogUnavailable))) => {
+                    self.step = Some(self.pause());
+                    continue;
+                }
+                Poll::Ready(Some(Ok(page))) => {
+                    self.failures = 0;
+                    let Some(entries) = self.take_from(&page, id) else { return Poll::Ready(None) };
+                    if !entries.is_empty() {
+                        return self.hand_out(Batch::of_entries(self.format, entries));
+                    }
+                }
+            }
+            // Answered before looking: what comes after the look calls again.
+            self.signal.answer(Call::News);
+            match self.hub.look(id, self.position) {
+                Look::Ended => return Poll::Ready(None),
+                Look::Below { through, filter } => {
+                    self.step = Some(self.hub.pages().look_up(self.position.cursor, through, &filter));
+                }
+                Look::Ring { entries, position } => {
+                    self.position = position;
+                    if entries.is_empty() {
+                        return self.poll_keep_alive();
+                    }
+                    return self.hand_out(Batch::of_entries(self.format, entries));
+                }
+            }
+        }
+    }
+
+    /// Waits until the stream loses rights, which is at once when it lost some since the last
+    /// batch was handed out. To be awaited beside a write, which may take long; see
+    /// [`Subscription::retain_allowed`].
+    pub async fn rights_lost(&self) {
+        poll_fn(|cx| self.poll_rights_lost(cx)).await;
+    }
+
+    /// As [`Subscription::rights_lost`], for those who are polled themselves.
+    pub fn poll_rights_lost(&self, cx: &mut Context<'_>) -> Poll<()> {
+        self.signal.register(cx.waker());
+        if self.signal.is_called(Call::Rights) { Poll::Ready(()) } else { Poll::Pending }
+    }
+
+    /// Cuts out of a batch what may not be heard any more, except for a frame that is written in
+    /// part. `false` when the stream was ended: then nothing more of it is to be written.
+    #[must_use]
+    pub fn retain_allowed(&self, batch: &mut Batch) -> bool {
+        self.signal.answer(Call::Rights);
+        let Some(filter) = self.id.and_then(|id| self.hub.filter_of(id)) else { return self.id.is_none() };
+        batch.retain_admitted(&filter);
+        true
+    }
+
+    /// Everything up to this position has been handed out, or was not for this stream.
+    #[must_use]
+    pub fn position(&self) -> Seq {
+        self.position.cursor
+    }
+
+    fn poll_step(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Arc<Page>, LogUnavailable>>> {
+        let outcome = match &mut self.step {
+            None => None,
+            Some(Step::Found(page)) => Some(Ok(Arc::clone(page))),
+            Some(Step::Read(reading)) => Some(ready!(reading.poll_unpin(cx))),
+            Some(Step::Retry(pause)) => {
+                ready!(pause.poll_unpin(cx));
+                None
+            }
+        };
+        self.step = None;
+        Poll::Ready(outcome)
+    }
+
+    /// Takes what the listener may hear of a page by the rights of now, up to the size of one
+    /// write. The rest is looked up again, mostly in the same page. `None` when it was ended.
+    fn take_from(&mut self, page: &Page, id: ListenerId) -> Option<Vec<Arc<Entry>>> {
+        let filter = self.hub.filter_of(id)?;
+        let mut entries: Vec<Arc<Entry>> = Vec::new();
+        let mut bytes = 0;
+        let start = page.entries.partition_point(|entry| entry.seq() <= self.position.cursor);
+        for entry in page.entries[start..].iter().filter(|entry| filter.admits(entry.audience())) {
+            if bytes >= self.hub.write_bytes()
+                && let Some(last) = entries.last()
+            {
+                self.position.cursor = last.seq();
+                return Some(entries);
+            }
+            bytes += entry.size();
+            entries.push(Arc::clone(entry));
+        }
+        self.position.cursor = self.position.cursor.max(page.through);
+        Some(entries)
+    }
+
+    fn pause(&mut self) -> Step {
+        let pause = FIRST_PAUSE.saturating_mul(1 << self.failures.min(8)).min(LONGEST_PAUSE);
+        self.failures += 1;
+        Step::Retry(Box::pin(tokio::time::sleep(pause)))
+    }
+
+    fn poll_keep_alive(&mut self) -> Poll<Option<Batch>> {
+        if self.signal.is_called(Call::KeepAlive) {
+            return self.hand_out(Batch::keep_alive(self.format));
+        }
+        Poll::Pending
+    }
+
+    fn hand_out(&self, batch: Batch) -> Poll<Option<Batch>> {
+        self.signal.wrote(self.hub.now());
+        Poll::Ready(Some(batch))
+    }
+
+    fn opening_batch(&self, opening: &Opening) -> Batch {
+        match opening {
+            Opening::KeepAlive => Batch::keep_alive(self.format),
+            Opening::Reset(head) => {
+                let nobody = Audience::Many { rooms: [].into(), users: [].into() };
+                let reset = Entry::new(*head, nobody, framing::RESET);
+                Batch::notice(self.format, reset.frame(self.format).clone())
+            }
+        }
+    }
+}
+
+impl Drop for Subscription {
+    fn drop(&mut self) {
+        if let Some(id) = self.id {
+            self.hub.unsubscribe(id);
+        }
+    }
+}
+
+impl fmt::Debug for Subscription {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Subscription")
+            .field("id", &self.id)
+            .field("position", &self.position)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,33 @@
+# `just` lists the recipes.
+_default:
+    @just --list
+
+# Build everything
+build:
+    cargo build --workspace --all-targets
+
+# Run all tests; PostgreSQL is used when it is installed
+test *arguments:
+    cargo test --workspace {{ arguments }}
+
+# Look for mistakes, and for dependencies that break the rules
+lint:
+    cargo fmt --all --check
+    cargo clippy --workspace --all-targets -- -D warnings
+    cargo deny check bans licenses
+
+# Build and open the documentation
+doc:
+    cargo doc --workspace --no-deps --open
+
+# Format all sources
+fmt:
+    cargo fmt --all
+
+# Everything the CI does
+ci:
+    .ci/run
+
+# Serve a small, lively organization
+demo *arguments:
+    cargo run --release -- demo {{ arguments }}

@@ -1,0 +1,38 @@
+//! The `eddyline` binary of the same build as the running test.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+/// Path of the binary, brought up to date once per process. `EDDYLINE_TEST_BINARY` names another
+/// one and spares the look.
+pub(crate) fn path() -> &'static Path {
+    static BINARY: OnceLock<PathBuf> = OnceLock::new();
+    BINARY.get_or_init(|| match env::var_os("EDDYLINE_TEST_BINARY") {
+        Some(path) => path.into(),
+        None => build(),
+    })
+}
+
+fn build() -> PathBuf {
+    // The test is TARGET/PROFILE/deps/NAME; the binary belongs to TARGET/PROFILE/eddyline.
+    let test = env::current_exe().unwrap();
+    let directory = test.parent().and_then(Path::parent).unwrap();
+    let profile = match directory.file_name().unwrap().to_str().unwrap() {
+        "debug" => "dev",
+        profile => profile,
+    };
+    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    // The whole workspace is selected so that the dependencies have the features they have in
+    // `cargo test --workspace`: with others all would be compiled again.
+    let output = Command::new(cargo)
+        .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap())
+        .args(["build", "--workspace", "--bin", "eddyline", "--profile", profile, "--target-dir"])
+        .arg(directory.parent().unwrap())
+        .output()
+        .unwrap();
+    let messages = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "the server cannot be built:\n{messages}");
+    directory.join("eddyline")
+}

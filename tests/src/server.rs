@@ -1,0 +1,250 @@
+//! A server of its own for a test: started, killed, restarted as the test wants.
+
+use std::fs::{File, OpenOptions};
+use std::io::{BufRead, BufReader, Write};
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Arc, mpsc};
+use std::thread;
+use std::time::Duration;
+
+use eddyline_client::{Client, ClientBuilder};
+use eddyline_testing::postgres::{self, Database};
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::binary;
+
+/// How long a server may take to start or to stop before the test gives it up.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The database under a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Backend {
+    /// A file in the data directory.
+    Sqlite,
+    /// A database of the throw-away PostgreSQL.
+    Postgres,
+}
+
+/// A running server and its data. Both are gone when the value is dropped; when the test panicked
+/// the server's log is printed first.
+pub struct Server {
+    home: Arc<Home>,
+    options: Vec<String>,
+    running: Option<Child>,
+    listen: String,
+    stream_listen: String,
+    base_url: String,
+    stream_url: String,
+    log: PathBuf,
+}
+
+/// What outlives a process of the server.
+struct Home {
+    directory: TempDir,
+    database: Option<Database>,
+}
+
+impl Server {
+    /// Starts a server on empty data, or gives `None` when the backend is not there (see
+    /// [`eddyline_testing::postgres`]).
+    pub fn start(backend: Backend) -> Option<Self> {
+        Self::start_with(backend, &[])
+    }
+
+    /// Starts a server with these options of `eddyline serve`.
+    pub fn start_with(backend: Backend, options: &[&str]) -> Option<Self> {
+        let database = match backend {
+            Backend::Sqlite => None,
+            Backend::Postgres => Some(postgres::database()?),
+        };
+        let home = Arc::new(Home { directory: TempDir::new().unwrap(), database });
+        Some(Self::on(home, "node-1.log", options))
+    }
+
+    /// Starts another process on the same data.
+    pub fn another_node(&self, name: &str, options: &[&str]) -> Self {
+        Self::on(Arc::clone(&self.home), &format!("{name}.log"), options)
+    }
+
+    fn on(home: Arc<Home>, log: &str, options: &[&str]) -> Self {
+        let log = home.directory.path().join(log);
+        let any = || "127.0.0.1:0".to_owned();
+        let options = options.iter().map(|&option| option.to_owned()).collect();
+        let mut server = Self {
+            home,
+            options,
+            running: None,
+            listen: any(),
+            stream_listen: any(),
+            base_url: String::new(),
+            stream_url: String::new(),
+            log,
+        };
+        server.run();
+        server
+    }
+
+    /// The REST address.
+    pub fn base_url(&self) -> &str {
+        &self.base_url
+    }
+
+    /// The streaming address.
+    pub fn stream_url(&self) -> &str {
+        &self.stream_url
+    }
+
+    /// Starts a client of this server.
+    pub fn client(&self) -> ClientBuilder {
+        Client::builder(&self.base_url).stream_url(&self.stream_url)
+    }
+
+    /// What the server has logged so far.
+    pub fn log(&self) -> String {
+        std::fs::read_to_string(&self.log).unwrap_or_default()
+    }
+
+    /// Ends the process at once, as a power cut would.
+    pub fn kill9(&mut self) {
+        if let Some(mut process) = self.running.take() {
+            process.kill().unwrap();
+            process.wait().unwrap();
+        }
+    }
+
+    /// Asks the process to end (SIGTERM) and waits until it has.
+    pub fn terminate(&mut self) -> ExitStatus {
+        let mut process = self.running.take().expect("the server runs");
+        let id = process.id().to_string();
+        let asked = Command::new("kill").args(["-TERM", &id]).status().unwrap();
+        assert!(asked.success(), "the server was gone before it was asked to end");
+        let (ended, end) = mpsc::channel();
+        thread::spawn(move || ended.send(process.wait()));
+        match end.recv_timeout(PATIENCE) {
+            Ok(status) => status.unwrap(),
+            Err(_) => {
+                let _ = Command::new("kill").args(["-KILL", &id]).status();
+                panic!("the server did not end after SIGTERM");
+            }
+        }
+    }
+
+    /// Starts the server again on the same addresses and data; kills it first if it runs.
+    pub fn restart(&mut self) {
+        self.kill9();
+        self.run();
+    }
+
+    /// Runs `eddyline admin` with these arguments and gives its JSON answer.
+    pub fn admin(&self, arguments: &[&str]) -> Value {
+        match self.try_admin(arguments) {
+            Ok(answer) => answer,
+            Err(text) => panic!("eddyline admin {}: {text}", arguments.join(" ")),
+        }
+    }
+
+    /// Runs `eddyline admin` with these arguments; a failure gives what it said about it.
+    pub fn try_admin(&self, arguments: &[&str]) -> Result<Value, String> {
+        let mut command = self.eddyline(&["admin"]);
+        let output = command.args(arguments).arg("--json").args(self.data()).output().unwrap();
+        if !output.status.success() {
+            return Err(String::from_utf8_lossy(&output.stderr).into_owned());
+        }
+        serde_json::from_slice(&output.stdout).map_err(|error| error.to_string())
+    }
+
+    fn run(&mut self) {
+        let log = OpenOptions::new().create(true).append(true).open(&self.log).unwrap();
+        let mut process = self
+            .eddyline(&["serve", "--listen", &self.listen, "--stream-listen", &self.stream_listen])
+            .args(self.data())
+            .args(&self.options)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(log.try_clone().unwrap())
+            .spawn()
+            .unwrap();
+        let output = BufReader::new(process.stdout.take().unwrap());
+        let (tell, told) = mpsc::channel();
+        thread::spawn(move || copy_lines(output, log, &tell));
+        self.running = Some(process);
+        let Ok(addresses) = told.recv_timeout(PATIENCE) else {
+            panic!("the server did not start");
+        };
+        (self.base_url, self.stream_url) = addresses;
+        self.listen = socket_address(&self.base_url);
+        self.stream_listen = socket_address(&self.stream_url);
+    }
+
+    fn eddyline(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(binary::path());
+        // What the developer has set for an own server must not reach this one.
+        let own = std::env::vars_os().map(|(name, _)| name);
+        for name in own.filter(|name| name.to_string_lossy().starts_with("EDDYLINE_")) {
+            command.env_remove(name);
+        }
+        command.current_dir(self.home.directory.path()).args(arguments);
+        command
+    }
+
+    fn data(&self) -> Vec<String> {
+        let directory = self.home.directory.path().join("data");
+        let mut options = vec!["--data-dir".to_owned(), directory.display().to_string()];
+        if let Some(database) = &self.home.database {
+            options.extend(["--database".to_owned(), database.url().to_owned()]);
+        }
+        options
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            let mut error = std::io::stderr().lock();
+            let _ = writeln!(error, "--- {} ---\n{}", self.log.display(), self.log());
+        }
+        if let Some(mut process) = self.running.take() {
+            let _ = process.kill();
+            let _ = process.wait();
+        }
+    }
+}
+
+type Addresses = (String, String);
+
+/// Copies the server's standard output into its log, as long as there is any, so that the server
+/// never waits for a reader; tells the addresses when the line with them comes by.
+fn copy_lines(output: impl BufRead, mut log: File, tell: &mpsc::Sender<Addresses>) {
+    for line in output.lines().map_while(Result::ok) {
+        if let Some(addresses) = read_addresses(&line) {
+            let _ = tell.send(addresses);
+        }
+        let _ = writeln!(log, "{line}");
+    }
+}
+
+fn read_addresses(line: &str) -> Option<Addresses> {
+    let rest = line.strip_prefix("listening ")?;
+    let find = |name: &str| rest.split_whitespace().find_map(|part| part.strip_prefix(name));
+    Some((find("base=")?.to_owned(), find("stream=")?.to_owned()))
+}
+
+fn socket_address(url: &str) -> String {
+    url.split('/').nth(2).expect("an address has a host").to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_addresses_stand_in_one_line() {
+        let line = "listening base=http://127.0.0.1:4000 stream=http://127.0.0.1:4001";
+        let (base, stream) = read_addresses(line).unwrap();
+        assert_eq!(socket_address(&base), "127.0.0.1:4000");
+        assert_eq!(stream, "http://127.0.0.1:4001");
+        assert_eq!(read_addresses("starting"), None);
+    }
+}

@@ -1,0 +1,60 @@
+//! The crates may know each other only along the arrows drawn here.
+
+use std::process::Command;
+
+use serde_json::Value;
+
+/// Each crate with the crates it may know, all without the prefix `eddyline-`. Development
+/// dependencies are free, since no user of a crate gets them.
+const ARROWS: &[(&str, &[&str])] = &[
+    ("model", &[]),
+    ("wire", &["model"]),
+    ("auth", &["model"]),
+    ("scim", &["model"]),
+    ("streaming", &["model"]),
+    ("storage", &["model"]),
+    ("app", &["model", "wire", "auth", "scim", "streaming", "storage"]),
+    ("http", &["app", "model", "wire"]),
+    ("web", &["app", "http", "model", "wire"]),
+    ("server", &["app", "auth", "http", "model", "scim", "storage", "streaming", "web", "wire"]),
+    ("client", &["model", "wire"]),
+    ("testing", &[]),
+    ("tests", &["client", "model", "testing", "wire"]),
+    ("bench", &["client", "model", "testing", "wire"]),
+];
+
+fn metadata() -> Value {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let output = Command::new(cargo)
+        .current_dir(super::root())
+        .args(["metadata", "--format-version", "1", "--no-deps", "--offline"])
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// The name of one of our crates without its prefix.
+fn own(name: &Value) -> Option<&str> {
+    name.as_str().unwrap().strip_prefix("eddyline-")
+}
+
+#[test]
+fn every_crate_knows_only_the_crates_below_it() {
+    let metadata = metadata();
+    let mut wrong = Vec::new();
+    for package in metadata["packages"].as_array().unwrap() {
+        let name = own(&package["name"]).expect("our crates begin with eddyline-");
+        let Some((_, allowed)) = ARROWS.iter().find(|(crate_name, _)| *crate_name == name) else {
+            wrong.push(format!("{name} has no place in the table of arrows"));
+            continue;
+        };
+        for dependency in package["dependencies"].as_array().unwrap() {
+            let Some(known) = own(&dependency["name"]) else { continue };
+            if dependency["kind"] != "dev" && !allowed.contains(&known) {
+                wrong.push(format!("{name} must not know {known}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

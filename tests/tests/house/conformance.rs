@@ -1,0 +1,68 @@
+//! docs/conformance.md is complete and names tests that exist.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+/// How many statements each section of the specification has.
+const STATEMENTS: [usize; 9] = [9, 34, 18, 52, 14, 8, 11, 6, 1];
+
+struct Row {
+    number: String,
+    tests: String,
+}
+
+/// The rows of the tables, as they stand on the page.
+fn rows() -> Vec<Row> {
+    let page = fs::read_to_string(super::root().join("docs/conformance.md")).unwrap();
+    page.lines().filter_map(row).collect()
+}
+
+fn row(line: &str) -> Option<Row> {
+    let cells: Vec<&str> = line.strip_prefix('|')?.split('|').map(str::trim).collect();
+    if !cells[0].starts_with(|first: char| first.is_ascii_digit()) {
+        return None;
+    }
+    assert_eq!(cells.len(), 4, "three cells in {line}");
+    assert!(!cells[2].is_empty(), "no tests and no reason in {line}");
+    Some(Row { number: cells[0].to_owned(), tests: cells[2].to_owned() })
+}
+
+/// The names between backticks, without their paths.
+fn test_names(cell: &str) -> impl Iterator<Item = &str> {
+    let quoted = cell.split('`').skip(1).step_by(2);
+    quoted.map(|path| path.rsplit("::").next().unwrap_or(path))
+}
+
+/// The names of all functions of the project's Rust files.
+fn functions() -> BTreeSet<String> {
+    let sources = super::files().into_iter().filter(|path| path.extension() == Some("rs".as_ref()));
+    let mut names = BTreeSet::new();
+    for source in sources {
+        let text = fs::read_to_string(source).unwrap();
+        for rest in text.split("fn ").skip(1) {
+            let end = rest.find(|c: char| c != '_' && !c.is_alphanumeric()).unwrap_or(rest.len());
+            names.insert(rest[..end].to_owned());
+        }
+    }
+    names
+}
+
+#[test]
+fn every_statement_has_its_row() {
+    let found: Vec<String> = rows().into_iter().map(|row| row.number).collect();
+    let expected: Vec<String> = (1..=STATEMENTS.len())
+        .flat_map(|section| (1..=STATEMENTS[section - 1]).map(move |n| format!("{section}.{n}")))
+        .collect();
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn every_test_that_a_row_names_exists() {
+    let functions = functions();
+    let mut missing = Vec::new();
+    for row in rows() {
+        let names = test_names(&row.tests).filter(|name| !functions.contains(*name));
+        missing.extend(names.map(|name| format!("{}: {name}", row.number)));
+    }
+    assert!(missing.is_empty(), "docs/conformance.md names unknown tests:\n{}", missing.join("\n"));
+}

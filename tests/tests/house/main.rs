@@ -1,0 +1,37 @@
+//! Rules of the house that the compiler does not know.
+
+#![allow(clippy::unwrap_used)]
+
+mod arrows;
+mod conformance;
+mod migrations;
+mod speech;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
+}
+
+/// Every file that belongs to the project: nothing built, nothing of version control.
+fn files() -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    let mut directories = vec![root().to_owned()];
+    while let Some(directory) = directories.pop() {
+        for entry in fs::read_dir(directory).unwrap() {
+            let entry = entry.unwrap();
+            let name = entry.file_name();
+            if name == ".git" || name == "target" || name == "eddyline-data" {
+                continue;
+            }
+            if entry.file_type().unwrap().is_dir() {
+                directories.push(entry.path());
+            } else {
+                files.push(entry.path());
+            }
+        }
+    }
+    files.sort();
+    files
+}
