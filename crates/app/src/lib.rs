@@ -1,1 +1,161 @@
-//! Placeholder.
+//! The use cases of the Eddyline messaging server: one function for each thing a caller can do.
+//!
+//! A use case takes an [`Actor`], loads what it needs, lets the model decide whether the caller
+//! may, stores, and tells. [`App`] holds what they share: the store, the stream's hub, the caches
+//! of callers and rooms. The feed ([`App::run_feed`]) reads the log onward, encodes each entry
+//! once and hands it to the hub; it also makes this process forget what others changed.
+//!
+//! Nothing here knows status codes, headers or diesel.
+
+mod actor;
+mod addresses;
+mod authenticate;
+mod config;
+mod error;
+mod feed;
+mod feed_encode;
+mod flow_users;
+mod flows;
+mod liveness;
+mod messages;
+mod operator;
+mod presence;
+mod rooms;
+mod stream;
+mod users;
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicI64;
+
+use eddyline_auth::{Hasher, PasswordMemo, SignInGuard};
+use eddyline_model::log::Seq;
+use eddyline_model::threads::ThreadIds;
+use eddyline_model::{EventId, Timestamp};
+use eddyline_storage::Store;
+use eddyline_streaming::{Hub, HubConfig};
+use eddyline_wire::Encoder;
+use tokio::sync::watch;
+
+pub use actor::{Actor, Caller};
+pub use addresses::Addresses;
+pub use config::{Config, Profile};
+pub use eddyline_auth::{Credentials, CredentialsError, Secret};
+pub use error::{Error, FieldErrors, Result};
+pub use flows::FlowChanges;
+pub use messages::{Change, Edit, NewPost, Posted};
+pub use operator::{NewFlow, NewOrganization, NewPerson};
+pub use rooms::{Member, Room};
+pub use stream::{Listen, StreamPoint};
+
+/// What the stream hands out; see [`App::listen`].
+pub mod streaming {
+    pub use crate::presence::Connected;
+    pub use eddyline_streaming::presence::PresenceState;
+    pub use eddyline_streaming::{Batch, Format, Subscription};
+}
+
+/// A running application. Clones share it.
+#[derive(Clone)]
+pub struct App {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    config: Config,
+    store: Store,
+    hub: Hub,
+    encoder: Encoder,
+    scribe: feed_encode::Scribe,
+    thread_ids: ThreadIds,
+    callers: authenticate::Callers,
+    rooms: rooms::Rooms,
+    hasher: Hasher,
+    memo: PasswordMemo,
+    guard: SignInGuard,
+    presence: presence::Online,
+    /// How far the feed has come.
+    fed: watch::Sender<EventId>,
+    /// When the feed last knew that it was up to date, in milliseconds since 1970.
+    fresh_at: AtomicI64,
+    node: String,
+}
+
+impl std::fmt::Debug for App {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("App")
+    }
+}
+
+impl App {
+    /// An application over a store. It serves streams once [`App::run_feed`] runs.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be asked.
+    pub async fn new(store: Store, config: Config) -> Result<Self> {
+        let fresh: Vec<u8> = Secret::generate_long().expose().as_bytes().to_vec();
+        let (key, _) = store.write(move |tx| tx.setting_or_insert("thread_ids", &fresh)).await?;
+        let thread_ids = ThreadIds::new(&key);
+        let encoder = Encoder::new(thread_ids.clone(), config.profile == Profile::Classic);
+        let hasher = Hasher::new(config.passwords).map_err(|error| Error::Internal(error.to_string()))?;
+        let scribe = feed_encode::Scribe::new(encoder.clone(), config.addresses.clone());
+        let log = feed::StoredLog::new(store.clone(), scribe.clone());
+        let hub = Hub::new(Arc::new(log), HubConfig::default());
+        let guard = SignInGuard::new(config.sign_in);
+        Ok(Self {
+            inner: Arc::new(Inner {
+                hub,
+                encoder,
+                scribe,
+                thread_ids,
+                callers: authenticate::Callers::default(),
+                rooms: rooms::Rooms::default(),
+                hasher,
+                memo: PasswordMemo::default(),
+                guard,
+                presence: presence::Online::default(),
+                fed: watch::Sender::new(EventId::default()),
+                fresh_at: AtomicI64::new(0),
+                node: Secret::generate().expose().to_owned(),
+                config,
+                store,
+            }),
+        })
+    }
+
+    /// How this application is set up.
+    #[must_use]
+    pub fn config(&self) -> &Config {
+        &self.inner.config
+    }
+
+    /// The encoder of messages.
+    #[must_use]
+    pub fn encoder(&self) -> &Encoder {
+        &self.inner.encoder
+    }
+
+    /// What time it is.
+    #[must_use]
+    pub fn now(&self) -> Timestamp {
+        self.inner.store.now()
+    }
+
+    /// Whether the database answers.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unavailable`] when it does not.
+    pub async fn ready(&self) -> Result<()> {
+        self.inner.store.read(|session| session.log_head()).await?;
+        Ok(())
+    }
+
+    fn store(&self) -> &Store {
+        &self.inner.store
+    }
+
+    fn position(&self) -> Seq {
+        self.inner.fed.borrow().seq
+    }
+}

@@ -38,6 +38,8 @@ mod flows;
 mod messages;
 mod request;
 mod stream;
+#[cfg(test)]
+mod tests;
 mod users;
 
 pub use client::{Client, ClientBuilder};

@@ -76,11 +76,28 @@ pub enum Control {
         room: RoomId,
         /// Who is out.
         user: UserId,
-        /// Whether by a block, which the flow is told of.
-        blocked: bool,
+    },
+    /// Tells the flow that somebody came in.
+    UserJoin {
+        /// The flow's room.
+        room: RoomId,
+        /// Who came in.
+        user: UserId,
+    },
+    /// Tells the flow that somebody was blocked.
+    UserBlock {
+        /// The flow's room.
+        room: RoomId,
+        /// Who was blocked.
+        user: UserId,
     },
     /// The flow's name, access mode or archiving changed.
     FlowChange {
+        /// The flow's room.
+        room: RoomId,
+    },
+    /// The flow was archived: nobody listens to it any more.
+    FlowArchive {
         /// The flow's room.
         room: RoomId,
     },

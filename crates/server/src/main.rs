@@ -1,1 +1,70 @@
-fn main() {}
+//! `eddyline`, the server: configuration, wiring, command line and shutdown.
+//!
+//! It decides nothing about messages or callers; it reads what the operator wants, puts the parts
+//! together and lets them run.
+
+mod admin;
+mod cli;
+mod config;
+mod demo;
+mod logging;
+mod output;
+mod serve;
+mod signals;
+
+use std::env::vars_os;
+use std::error::Error;
+use std::future::Future;
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use crate::cli::{Cli, Command};
+use crate::config::{ConfigError, Loaded, LogFilter, Settings};
+
+/// Why a command ended early. It is only shown, so it need not be told apart.
+type Failure = Box<dyn Error + Send + Sync>;
+
+fn main() -> ExitCode {
+    match run(Cli::parse().command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            output::failure(failure.as_ref());
+            // The status that wrong arguments have as well.
+            ExitCode::from(if failure.is::<ConfigError>() { 2 } else { 1 })
+        }
+    }
+}
+
+fn run(command: Command) -> Result<(), Failure> {
+    match command {
+        Command::Serve(serve) => {
+            let loaded = config::load(serve.options.layer, serve.config.path.as_deref(), vars_os())?;
+            block_on(serve::run(log_from_here(loaded, None)?))
+        }
+        Command::Demo(demo) => {
+            let keep = demo.names_directory();
+            let loaded = config::load_for_demo(demo.options.layer, vars_os())?;
+            block_on(demo::run(log_from_here(loaded, None)?, keep))
+        }
+        Command::Admin(admin) => {
+            let loaded = config::load(admin.options.layer, admin.config.path.as_deref(), vars_os())?;
+            let settings = log_from_here(loaded, Some(&LogFilter::warnings()))?;
+            block_on(admin::run(settings, admin.command, admin.json))
+        }
+    }
+}
+
+/// Starts the log, which begins with what was odd about the configuration.
+fn log_from_here(loaded: Loaded, filter: Option<&LogFilter>) -> Result<Settings, Failure> {
+    let settings = loaded.settings;
+    logging::init(settings.log_format, filter.unwrap_or(&settings.log))?;
+    for warning in &loaded.warnings {
+        tracing::warn!("{warning}");
+    }
+    Ok(settings)
+}
+
+fn block_on(work: impl Future<Output = Result<(), Failure>>) -> Result<(), Failure> {
+    tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(work)
+}

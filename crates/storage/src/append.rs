@@ -84,7 +84,7 @@ impl Session<'_> {
                 Err(outcome) => outcomes[i] = Some(outcome),
             }
         }
-        self.write_batch(drafts, rows, &added, &batch)?;
+        self.write_batch(drafts, &rows, &added, &batch)?;
         for (i, message) in added {
             outcomes[i] = Some(Outcome::Added(Arc::new(batch.view(message))));
         }
@@ -165,7 +165,7 @@ impl Session<'_> {
     fn write_batch(
         &mut self,
         drafts: &[Draft],
-        rows: Vec<Row>,
+        rows: &[Row],
         added: &[(usize, Message)],
         batch: &Batch<'_>,
     ) -> Result<()> {
@@ -224,10 +224,10 @@ impl<'d> Batch<'d> {
         if draft.access_version.is_some_and(|version| version != room.access_version) {
             return Err(Outcome::Stale);
         }
-        if let Some(uuid) = &draft.uuid {
-            if let Some(earlier) = self.uuids.get(&(draft.room.0, uuid.as_str())) {
-                return Err(earlier.outcome_for(draft));
-            }
+        if let Some(uuid) = &draft.uuid
+            && let Some(earlier) = self.uuids.get(&(draft.room.0, uuid.as_str()))
+        {
+            return Err(earlier.outcome_for(draft));
         }
         let id = room.last_message_id + 1;
         if id > MessageId::MAX.0 {
@@ -279,16 +279,13 @@ impl<'d> Batch<'d> {
             };
             self.uuids.insert((row.room_id, uuid), earlier);
         }
-        if let Some(root) = row.thread_root {
+        // A thread that begins here has no entry: nobody can know its number in this batch.
+        if let Some(root) = row.thread_root.filter(|root| *root != row.id) {
             let begun = match self.referred.get(&(row.room_id, root)) {
                 Some(first) => ThreadCounts::begun_by(first.event, first.sent),
                 None => ThreadCounts::begun_by(draft.event, draft.sent),
             };
-            if root == row.id {
-                self.threads.insert((row.room_id, root), begun);
-            } else {
-                self.threads.entry((row.room_id, root)).or_insert(begun).add(draft.event, draft.sent);
-            }
+            self.threads.entry((row.room_id, root)).or_insert(begun).add(draft.event, draft.sent);
         }
     }
 

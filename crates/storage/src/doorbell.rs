@@ -7,7 +7,7 @@ use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
 use crate::Store;
-use crate::connect::Location;
+use crate::connect::{Location, connect};
 
 /// How often an SQLite file is looked at: the command line writes from a process of its own.
 const FILE_PERIOD: Duration = Duration::from_millis(200);
@@ -54,19 +54,35 @@ impl Store {
     }
 }
 
+/// Watches on a connection of its own: the version that one connection tells says nothing about what
+/// another told.
 async fn watch_file(store: Store, bell: Arc<Notify>) {
     let mut timer = tokio::time::interval(FILE_PERIOD);
     timer.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    let mut watching = None;
     let mut seen = None;
     loop {
         timer.tick().await;
-        match store.data_version().await {
-            Ok(version) if seen != Some(version) => {
-                seen = Some(version);
-                bell.notify_one();
+        let (own, store) = (watching.take(), store.clone());
+        let look = tokio::task::spawn_blocking(move || {
+            let mut own = own.map_or_else(|| connect(store.location(), store.connections()), Ok)?;
+            let version = own.session().data_version()?;
+            Ok::<_, crate::Error>((own, version))
+        });
+        match look.await {
+            Ok(Ok((own, version))) => {
+                watching = Some(own);
+                if seen != Some(version) {
+                    seen = Some(version);
+                    bell.notify_one();
+                }
             }
-            Ok(_) => {}
-            Err(error) => tracing::debug!(%error, "the database file could not be looked at"),
+            Ok(Err(error)) => {
+                // The next connection counts anew, and may have missed something.
+                seen = None;
+                tracing::debug!(%error, "the database file could not be looked at");
+            }
+            Err(_) => return,
         }
     }
 }

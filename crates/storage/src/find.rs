@@ -82,8 +82,11 @@ pub(crate) fn statement(room: RoomId, query: &MessageQuery, wording: &Wording) -
 
 fn tag_source(room: RoomId, tag: &str, value: &mut impl FnMut(String) -> String) -> String {
     match unread_user(tag) {
+        // A mention of everyone is one row; who has dealt with it is told elsewhere.
         Some(user) => format!(
-            "select distinct message_id from mentions where room_id = {room} and user_id in ({user}, 0) and sender_id <> {user}"
+            "select distinct message_id from mentions where room_id = {room} and user_id in ({user}, 0) \
+             and sender_id <> {user} and (user_id = {user} or not exists (select 1 from mentions_seen s \
+             where s.room_id = {room} and s.user_id = {user} and s.message_id = mentions.message_id))"
         ),
         None => {
             let tag = value(tag.to_owned());

@@ -15,12 +15,14 @@ use crate::{Error, Result};
 const MESSAGE: i16 = 0;
 const FLOW_ADD: i16 = 1;
 const FLOW_REMOVE: i16 = 2;
-const FLOW_BLOCK: i16 = 3;
+const USER_JOIN: i16 = 3;
 const FLOW_CHANGE: i16 = 4;
 const USER_EDIT: i16 = 5;
 const REVOKED: i16 = 6;
 const FLOW_TOKENS: i16 = 7;
 const READ: i16 = 8;
+const USER_BLOCK: i16 = 9;
+const FLOW_ARCHIVE: i16 = 10;
 
 /// A filter with more rooms than this reads the log itself instead of each room's part of it.
 const FEW_ROOMS: usize = 16;
@@ -83,13 +85,11 @@ pub(crate) fn new_row(body: &LogBody, now: Timestamp) -> Option<NewRow> {
         }
         LogBody::Control(control) => match *control {
             Control::FlowAdd { room, user } => row(FLOW_ADD, Some(room), None, Some(user)),
-            Control::FlowRemove { room, user, blocked: false } => {
-                row(FLOW_REMOVE, Some(room), None, Some(user))
-            }
-            Control::FlowRemove { room, user, blocked: true } => {
-                row(FLOW_BLOCK, Some(room), None, Some(user))
-            }
+            Control::FlowRemove { room, user } => row(FLOW_REMOVE, Some(room), None, Some(user)),
+            Control::UserJoin { room, user } => row(USER_JOIN, Some(room), None, Some(user)),
+            Control::UserBlock { room, user } => row(USER_BLOCK, Some(room), None, Some(user)),
             Control::FlowChange { room } => row(FLOW_CHANGE, Some(room), None, None),
+            Control::FlowArchive { room } => row(FLOW_ARCHIVE, Some(room), None, None),
             Control::UserEdit { user } => row(USER_EDIT, None, None, Some(user)),
             Control::Revoked { user } => row(REVOKED, None, None, Some(user)),
             Control::FlowTokens { room } => row(FLOW_TOKENS, Some(room), None, None),
@@ -104,9 +104,11 @@ fn control(row: &Row) -> Result<Control> {
     let user = row.user_id.map(UserId);
     Ok(match (row.kind, room, user) {
         (FLOW_ADD, Some(room), Some(user)) => Control::FlowAdd { room, user },
-        (FLOW_REMOVE, Some(room), Some(user)) => Control::FlowRemove { room, user, blocked: false },
-        (FLOW_BLOCK, Some(room), Some(user)) => Control::FlowRemove { room, user, blocked: true },
+        (FLOW_REMOVE, Some(room), Some(user)) => Control::FlowRemove { room, user },
+        (USER_JOIN, Some(room), Some(user)) => Control::UserJoin { room, user },
+        (USER_BLOCK, Some(room), Some(user)) => Control::UserBlock { room, user },
         (FLOW_CHANGE, Some(room), _) => Control::FlowChange { room },
+        (FLOW_ARCHIVE, Some(room), _) => Control::FlowArchive { room },
         (USER_EDIT, _, Some(user)) => Control::UserEdit { user },
         (REVOKED, _, Some(user)) => Control::Revoked { user },
         (FLOW_TOKENS, Some(room), _) => Control::FlowTokens { room },

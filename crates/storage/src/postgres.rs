@@ -39,25 +39,25 @@ fn column<T, V>(rows: &[T], value: impl Fn(&T) -> V) -> Vec<V> {
     rows.iter().map(value).collect()
 }
 
-pub(crate) fn insert_messages(c: &mut PgConnection, rows: Vec<Row>) -> Result<()> {
+pub(crate) fn insert_messages(c: &mut PgConnection, rows: &[Row]) -> Result<()> {
     diesel::sql_query(
         "insert into messages (room_id, id, event, user_id, external_user_name, content, tags, explicit_tags, \
          uuid, fingerprint, sent, thread_root, parent_id) \
          select * from unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
     )
-    .bind::<Array<BigInt>, _>(column(&rows, |row| row.room_id))
-    .bind::<Array<BigInt>, _>(column(&rows, |row| row.id))
-    .bind::<Array<SmallInt>, _>(column(&rows, |row| row.event))
-    .bind::<Array<Nullable<BigInt>>, _>(column(&rows, |row| row.user_id))
+    .bind::<Array<BigInt>, _>(column(rows, |row| row.room_id))
+    .bind::<Array<BigInt>, _>(column(rows, |row| row.id))
+    .bind::<Array<SmallInt>, _>(column(rows, |row| row.event))
+    .bind::<Array<Nullable<BigInt>>, _>(column(rows, |row| row.user_id))
     .bind::<Array<Nullable<Text>>, _>(rows.iter().map(|row| row.external_user_name.as_deref()).collect::<Vec<_>>())
     .bind::<Array<Text>, _>(rows.iter().map(|row| row.content.as_str()).collect::<Vec<_>>())
     .bind::<Array<Text>, _>(rows.iter().map(|row| row.tags.as_str()).collect::<Vec<_>>())
     .bind::<Array<Text>, _>(rows.iter().map(|row| row.explicit_tags.as_str()).collect::<Vec<_>>())
     .bind::<Array<Nullable<Text>>, _>(rows.iter().map(|row| row.uuid.as_deref()).collect::<Vec<_>>())
-    .bind::<Array<BigInt>, _>(column(&rows, |row| row.fingerprint))
-    .bind::<Array<BigInt>, _>(column(&rows, |row| row.sent))
-    .bind::<Array<Nullable<BigInt>>, _>(column(&rows, |row| row.thread_root))
-    .bind::<Array<Nullable<BigInt>>, _>(column(&rows, |row| row.parent_id))
+    .bind::<Array<BigInt>, _>(column(rows, |row| row.fingerprint))
+    .bind::<Array<BigInt>, _>(column(rows, |row| row.sent))
+    .bind::<Array<Nullable<BigInt>>, _>(column(rows, |row| row.thread_root))
+    .bind::<Array<Nullable<BigInt>>, _>(column(rows, |row| row.parent_id))
     .execute(c)?;
     Ok(())
 }

@@ -33,6 +33,18 @@ impl<'c> From<&'c mut diesel::PgConnection> for Session<'c> {
     }
 }
 
+impl Session<'_> {
+    /// Changes when another connection has written to this SQLite file.
+    pub(crate) fn data_version(&mut self) -> crate::Result<i64> {
+        match &mut self.0 {
+            #[cfg(feature = "sqlite")]
+            Inner::Sqlite(c) => crate::sqlite::data_version(c),
+            #[cfg(feature = "postgres")]
+            Inner::Postgres(_) => Ok(0),
+        }
+    }
+}
+
 /// Compiles each function for both databases and makes it a method of [`Session`].
 ///
 /// The first argument of a function is its connection. To use another query of the store on it,

@@ -49,7 +49,7 @@ pub(crate) fn update_rooms(c: &mut SqliteConnection, changed: &[(i64, i64, Optio
     Ok(())
 }
 
-pub(crate) fn insert_messages(c: &mut SqliteConnection, rows: Vec<Row>) -> Result<()> {
+pub(crate) fn insert_messages(c: &mut SqliteConnection, rows: &[Row]) -> Result<()> {
     for row in rows {
         diesel::insert_into(messages::table).values(row).execute(c)?;
     }

@@ -1,5 +1,6 @@
 //! The handle by which everything else reaches the data.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
@@ -156,7 +157,10 @@ impl Store {
         let task = tokio::task::spawn_blocking(move || {
             let _permit = permit;
             let mut connection = pool.get()?;
-            work(&mut connection.session())
+            // A connection dropped while a panic unwinds is closed, and with it a database in memory
+            // would end.
+            catch_unwind(AssertUnwindSafe(|| work(&mut connection.session())))
+                .unwrap_or(Err(Error::Corrupt("a read panicked")))
         });
         task.await.unwrap_or(Err(Error::Corrupt("a read panicked")))
     }
@@ -212,19 +216,8 @@ impl Store {
         }
     }
 
-    #[cfg(feature = "sqlite")]
-    pub(crate) async fn data_version(&self) -> Result<i64> {
-        self.read(|session| match &mut session.0 {
-            crate::session::Inner::Sqlite(c) => crate::sqlite::data_version(c),
-            #[cfg(feature = "postgres")]
-            crate::session::Inner::Postgres(_) => Ok(0),
-        })
-        .await
-    }
-
-    #[cfg(not(feature = "sqlite"))]
-    pub(crate) async fn data_version(&self) -> Result<i64> {
-        Ok(0)
+    pub(crate) fn connections(&self) -> &Connections {
+        &self.inner.pool
     }
 }
 

@@ -155,12 +155,12 @@ impl Writer {
     }
 
     fn run_work(&mut self, mut work: Box<dyn Work>) {
-        // A mistake in one job must not take the writer, and every later write, with it.
-        let outcome =
-            catch_unwind(AssertUnwindSafe(|| self.commit(|tx| work.run(tx)))).unwrap_or_else(|_| {
-                self.own = None;
-                Err(Error::Corrupt("a write panicked"))
-            });
+        // A mistake in one job must not take the writer, and every later write, with it. It is caught
+        // inside the transaction, which is rolled back: a connection dropped while a panic unwinds is
+        // closed, and with it a database in memory would end.
+        let outcome = self.commit(|tx| {
+            catch_unwind(AssertUnwindSafe(|| work.run(tx))).unwrap_or(Err(Error::Corrupt("a write panicked")))
+        });
         let outcome = outcome.map(|((), items)| {
             let last = items.last().map(|item| item.id);
             self.tell(items);

@@ -172,6 +172,6 @@ mod tests {
         let mut batch = Batch::of_entries(Format::Json, vec![entry(1, 1), entry(2, 1), entry(3, 2)]);
         batch.advance(2);
         batch.retain_admitted(&Filter::new(vec![RoomId(2)], None));
-        assert_eq!(&batch.into_bytes()[..], b"\":1}\r\n{\"n\":3}\r\n", "the begun frame is finished");
+        assert_eq!(&batch.into_bytes()[..], b"n\":1}\r\n{\"n\":3}\r\n", "the begun frame is finished");
     }
 }

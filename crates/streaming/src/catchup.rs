@@ -113,12 +113,22 @@ impl Pages {
             if slots.len() == KEPT_PAGES {
                 slots.pop_front();
             }
-            slots.push_back(Slot { after, filter: Arc::clone(filter), content: Content::Reading(reading), ticks: 2 });
+            slots.push_back(Slot {
+                after,
+                filter: Arc::clone(filter),
+                content: Content::Reading(reading),
+                ticks: 2,
+            });
         }
         Step::Read(reading)
     }
 
-    async fn read(self: Arc<Self>, after: Seq, through: Seq, filter: Arc<Filter>) -> Result<Arc<Page>, LogUnavailable> {
+    async fn read(
+        self: Arc<Self>,
+        after: Seq,
+        through: Seq,
+        filter: Arc<Filter>,
+    ) -> Result<Arc<Page>, LogUnavailable> {
         let page = self.log.page(after, through, Arc::clone(&filter), self.limit).await;
         let mut slots = self.slots();
         let Some(page) = page.ok().filter(|page| page.through > after).map(Arc::new) else {

@@ -181,8 +181,7 @@ impl Filter {
     #[must_use]
     pub fn admits(&self, audience: &Audience) -> bool {
         let (rooms, users) = audience.parts();
-        rooms.iter().any(|room| self.has_room(*room))
-            || users.iter().any(|user| Some(*user) == self.user)
+        rooms.iter().any(|room| self.has_room(*room)) || users.iter().any(|user| Some(*user) == self.user)
     }
 
     pub(crate) fn has_room(&self, room: RoomId) -> bool {

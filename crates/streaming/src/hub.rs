@@ -143,7 +143,9 @@ impl Hub {
             closed: false,
         };
         let pages = Pages::new(log, config.page_entries);
-        Self { shared: Arc::new(Shared { state: RwLock::new(state), pages, config, ticks: AtomicU32::new(0) }) }
+        Self {
+            shared: Arc::new(Shared { state: RwLock::new(state), pages, config, ticks: AtomicU32::new(0) }),
+        }
     }
 
     /// Sets the position after which publishing begins; 0 at first.
@@ -292,7 +294,8 @@ impl Hub {
             }
             Found::Entries { mut entries, cursor, complete: true } => {
                 // Who has all entries has those that any transient follows from.
-                let heard = state.transients.read(position.transient, &listener.filter, listener.signal.presence);
+                let heard =
+                    state.transients.read(position.transient, &listener.filter, listener.signal.presence);
                 entries.extend(heard.cloned());
                 Look::Ring { entries, position: Position { cursor, transient: state.transients.next() } }
             }

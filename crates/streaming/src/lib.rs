@@ -32,6 +32,8 @@
 //! nor the shape of a message, nor HTTP; it starts no task, and its only clock is the pause
 //! between two attempts to read a log that is away.
 
+#![cfg_attr(test, allow(clippy::unwrap_used))]
+
 mod batch;
 mod catchup;
 mod entry;

@@ -1,6 +1,6 @@
 //! Who listens to which topic, and how a listener is woken.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 use std::task::Waker;
@@ -89,7 +89,8 @@ pub(crate) struct Listener {
 pub(crate) struct Listeners {
     last: u64,
     by_id: HashMap<ListenerId, Listener>,
-    by_topic: HashMap<Topic, BTreeMap<ListenerId, Arc<Signal>>>,
+    /// In ascending order, which is the order of their coming.
+    by_topic: HashMap<Topic, Vec<(ListenerId, Arc<Signal>)>>,
 }
 
 impl Listeners {
@@ -97,7 +98,7 @@ impl Listeners {
         self.last += 1;
         let id = ListenerId(self.last);
         for topic in listener.filter.topics() {
-            self.by_topic.entry(topic).or_default().insert(id, Arc::clone(&listener.signal));
+            self.by_topic.entry(topic).or_default().push((id, Arc::clone(&listener.signal)));
         }
         self.by_id.insert(id, listener);
         id
@@ -120,11 +121,14 @@ impl Listeners {
     }
 
     fn leave(&mut self, id: ListenerId, topic: Topic) {
-        if let Some(listeners) = self.by_topic.get_mut(&topic) {
-            listeners.remove(&id);
-            if listeners.is_empty() {
-                self.by_topic.remove(&topic);
-            }
+        let Some(listeners) = self.by_topic.get_mut(&topic) else { return };
+        if let Ok(index) = listeners.binary_search_by_key(&id, |(id, _)| *id) {
+            listeners.remove(index);
+        }
+        if listeners.is_empty() {
+            self.by_topic.remove(&topic);
+        } else if listeners.len() < listeners.capacity() / 4 {
+            listeners.shrink_to(listeners.len() * 2);
         }
     }
 

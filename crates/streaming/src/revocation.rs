@@ -38,7 +38,8 @@ impl Hub {
     pub fn revoke_room(&self, user: UserId, room: RoomId) {
         self.revoke(|state| {
             let of_user = |(id, _): &(ListenerId, _)| state.listeners.get(*id).is_some_and(|l| l.is_of(user));
-            let ids: Vec<_> = state.listeners.of(Topic::Room(room)).filter(of_user).map(|(id, _)| id).collect();
+            let ids: Vec<_> =
+                state.listeners.of(Topic::Room(room)).filter(of_user).map(|(id, _)| id).collect();
             ids.into_iter().filter_map(|id| state.narrow(id, room)).collect()
         });
     }

@@ -249,7 +249,9 @@ mod tests {
 
     fn read(ring: &Ring, filter: &Filter, cursor: i64) -> Result<(Vec<i64>, i64), i64> {
         match ring.read(filter, Seq(cursor), PLENTY) {
-            Found::Entries { entries, cursor, .. } => Ok((entries.iter().map(|e| e.seq().0).collect(), cursor.0)),
+            Found::Entries { entries, cursor, .. } => {
+                Ok((entries.iter().map(|e| e.seq().0).collect(), cursor.0))
+            }
             Found::Below(Seq(through)) => Err(through),
         }
     }
@@ -265,10 +267,14 @@ mod tests {
     #[test]
     fn an_entry_for_several_topics_of_a_listener_comes_once() {
         let mut ring = ring_of(10, &[1]);
-        let audience = Audience::Many { rooms: [RoomId(1), RoomId(2), RoomId(1)].into(), users: [UserId(1)].into() };
+        let audience =
+            Audience::Many { rooms: [RoomId(1), RoomId(2), RoomId(1)].into(), users: [UserId(1)].into() };
         ring.push(Arc::new(Entry::new(id(2), audience, b"{}")));
         ring.advance(id(2));
-        assert_eq!(read(&ring, &Filter::new(vec![RoomId(1), RoomId(2)], Some(UserId(1))), 0), Ok((vec![1, 2], 2)));
+        assert_eq!(
+            read(&ring, &Filter::new(vec![RoomId(1), RoomId(2)], Some(UserId(1))), 0),
+            Ok((vec![1, 2], 2))
+        );
     }
 
     #[test]

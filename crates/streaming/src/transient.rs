@@ -83,7 +83,12 @@ impl Transients {
     }
 
     /// What stands from number `from` on for a listener.
-    pub(crate) fn read(&self, from: u64, filter: &Filter, presence: bool) -> impl Iterator<Item = &Arc<Entry>> {
+    pub(crate) fn read(
+        &self,
+        from: u64,
+        filter: &Filter,
+        presence: bool,
+    ) -> impl Iterator<Item = &Arc<Entry>> {
         let unread = usize::try_from(self.next.saturating_sub(from)).unwrap_or(usize::MAX);
         let start = self.recent.len().saturating_sub(unread);
         let heard = move |spoken: &&Spoken| {

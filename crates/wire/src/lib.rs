@@ -1,1 +1,19 @@
-//! Placeholder.
+//! What goes over the wire: the shapes of the API's answers, and the one encoder of a message.
+//!
+//! Names and types are those of the specification, section 2. The shapes serialise and
+//! deserialise, so that servers, clients and tests share them. The crate knows neither storage nor
+//! HTTP.
+
+mod encode;
+mod errors;
+mod flows;
+mod messages;
+mod organizations;
+mod users;
+
+pub use encode::{Encoder, Place};
+pub use errors::ErrorBody;
+pub use flows::{Flow, FlowUser, Link};
+pub use messages::{Attachment, Message, Thread};
+pub use organizations::OrganizationSummary;
+pub use users::User;

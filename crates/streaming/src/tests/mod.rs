@@ -16,8 +16,8 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
 use crate::{
-    Audience, Batch, Entry, Filter, Format, Hub, HubConfig, Log, LogUnavailable, Page, ResumePoint, SubscribeError,
-    SubscribeRequest, Subscription,
+    Audience, Batch, Entry, Filter, Format, Hub, HubConfig, Log, LogUnavailable, Page, ResumePoint,
+    SubscribeError, SubscribeRequest, Subscription,
 };
 
 /// A log that is a list; it can be away.

@@ -13,11 +13,22 @@ enum Act {
     Tell(Vec<Who>),
     /// A node publishes nothing for a while, though the log goes on.
     Commit(Who),
-    Listen { filter: Who, from: From },
+    Listen {
+        filter: Who,
+        from: From,
+    },
     /// A stream is read, some batches of it, if its task was woken.
-    Read { stream: usize, batches: usize },
-    Drop { stream: usize },
-    Revoke { user: i64, room: i64 },
+    Read {
+        stream: usize,
+        batches: usize,
+    },
+    Drop {
+        stream: usize,
+    },
+    Revoke {
+        user: i64,
+        room: i64,
+    },
     Away(bool),
     Tick,
 }
@@ -195,7 +206,11 @@ impl Play {
             while listener.read(&log, 10) {
                 tokio::task::yield_now().await;
             }
-            assert!(listener.ended || listener.missing(&log).is_empty(), "missed {:?}", listener.missing(&log));
+            assert!(
+                listener.ended || listener.missing(&log).is_empty(),
+                "missed {:?}",
+                listener.missing(&log)
+            );
         }
         let open = self.listeners.iter().filter(|l| !l.filter.is_empty()).count();
         assert_eq!(self.world.hub.listeners(), open);

@@ -94,7 +94,8 @@ fn a_stream_with_nothing_left_ends() {
 fn a_revoked_credential_ends_its_streams_only() {
     let world = World::new(small());
     let with = |key| {
-        let request = SubscribeRequest { credential: Some(CredentialKey(key)), ..world.request(rooms(&[1]), None) };
+        let request =
+            SubscribeRequest { credential: Some(CredentialKey(key)), ..world.request(rooms(&[1]), None) };
         world.try_listen(request).unwrap()
     };
     let (mut one_token, mut other_token) = (with(1), with(2));

@@ -1,0 +1,98 @@
+//! Who asks.
+
+use std::sync::Arc;
+
+use eddyline_model::organizations::{OrganizationMembership, OrganizationRole};
+use eddyline_model::policy::{Place, Standing};
+use eddyline_model::scopes::{Scope, Scopes};
+use eddyline_model::users::User;
+use eddyline_model::{OrganizationId, RoomId, UserId};
+
+use crate::rooms::Room;
+use crate::{Error, Result};
+
+/// A user who has shown who they are.
+#[derive(Clone, Debug)]
+pub struct Caller {
+    /// The user.
+    pub user: User,
+    /// What the user is in which organization.
+    pub organizations: Vec<OrganizationMembership>,
+}
+
+impl Caller {
+    /// What the user is in an organization.
+    #[must_use]
+    pub fn role_in(&self, organization: OrganizationId) -> Option<OrganizationRole> {
+        self.organizations.iter().find(|m| m.organization == organization).map(|m| m.role)
+    }
+}
+
+/// Who asks, and with what rights.
+#[derive(Clone, Debug)]
+pub enum Actor {
+    /// A user.
+    User {
+        /// Who it is.
+        caller: Arc<Caller>,
+        /// What the credentials cover.
+        scopes: Scopes,
+    },
+    /// Somebody who holds a token of a flow.
+    FlowToken {
+        /// The flow's room.
+        room: RoomId,
+    },
+}
+
+impl Actor {
+    /// The user who asks.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Denied`] for flow tokens, which cannot act as a user.
+    pub fn user(&self) -> Result<&Arc<Caller>> {
+        match self {
+            Self::User { caller, .. } => Ok(caller),
+            Self::FlowToken { .. } => Err(Error::Denied),
+        }
+    }
+
+    /// The number of the user who asks, if it is one.
+    #[must_use]
+    pub fn user_id(&self) -> Option<UserId> {
+        match self {
+            Self::User { caller, .. } => Some(caller.user.id),
+            Self::FlowToken { .. } => None,
+        }
+    }
+
+    /// Checks that the credentials cover one of the scopes. Flow tokens carry none, and what they
+    /// may do is decided by the flow.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::MissingScope`].
+    pub fn require_any(&self, wanted: &[Scope]) -> Result<()> {
+        match self {
+            Self::User { scopes, .. } if !scopes.allows_any(Scopes::of(wanted)) => Err(Error::MissingScope),
+            Self::User { .. } | Self::FlowToken { .. } => Ok(()),
+        }
+    }
+
+    /// What the actor is towards a room.
+    pub(crate) fn standing(&self, room: &Room) -> Standing {
+        match self {
+            Self::FlowToken { room } => Standing::FlowToken { room: *room },
+            Self::User { caller, .. } => Standing::User {
+                user: caller.user.id,
+                role: caller.role_in(room.flow.organization),
+                place: match room.member(caller.user.id) {
+                    None => Place::Outside,
+                    Some(member) if member.blocked => Place::Blocked,
+                    Some(_) => Place::Inside,
+                },
+            },
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! The addresses that stand in answers. They come from configuration, never from what a request
+//! claims.
+
+use eddyline_model::flows::{AccessMode, Flow};
+use eddyline_model::organizations::Organization;
+use eddyline_model::{MessageId, UserId};
+
+/// Where the server can be reached.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Addresses {
+    /// The address of the API, without a slash at the end.
+    pub base: String,
+    /// The address of the stream.
+    pub stream: String,
+    /// The address of the pages.
+    pub web: String,
+}
+
+impl Default for Addresses {
+    fn default() -> Self {
+        let local = "http://127.0.0.1:8080".to_owned();
+        Self { base: local.clone(), stream: "http://127.0.0.1:8081".to_owned(), web: local }
+    }
+}
+
+impl Addresses {
+    /// The API address of a flow.
+    #[must_use]
+    pub fn flow(&self, organization: &Organization, flow: &Flow) -> String {
+        format!("{}/flows/{}/{}", self.base, organization.parameterized_name, flow.parameterized_name)
+    }
+
+    /// Where a flow streams.
+    #[must_use]
+    pub fn flow_stream(&self, organization: &Organization, flow: &Flow) -> String {
+        format!("{}/flows/{}/{}", self.stream, organization.parameterized_name, flow.parameterized_name)
+    }
+
+    /// The page of a flow.
+    #[must_use]
+    pub fn flow_page(&self, organization: &Organization, flow: &Flow) -> String {
+        format!("{}/app/{}/{}", self.web, organization.parameterized_name, flow.parameterized_name)
+    }
+
+    /// Where one joins a flow, if it can be joined by a link.
+    #[must_use]
+    pub fn join(&self, flow: &Flow) -> Option<String> {
+        (flow.access_mode != AccessMode::Invitation)
+            .then(|| format!("{}/invitations/{}-{}", self.web, flow.join_secret, flow.parameterized_name))
+    }
+
+    /// The comments on a message.
+    #[must_use]
+    pub fn comments(&self, organization: &Organization, flow: &Flow, message: MessageId) -> String {
+        format!("{}/messages/{message}/comments", self.flow(organization, flow))
+    }
+
+    /// The address of a user.
+    #[must_use]
+    pub fn user(&self, user: UserId) -> String {
+        format!("{}/users/{user}", self.base)
+    }
+
+    /// The mail address of a flow's inbox, under the host name of the pages.
+    #[must_use]
+    pub fn flow_email(&self, organization: &Organization, flow: &Flow) -> String {
+        let host = self.web.split_once("://").map_or(self.web.as_str(), |(_, rest)| rest);
+        let host = host.split(['/', ':']).next().unwrap_or_default();
+        format!("{}@{}.{host}", flow.parameterized_name, organization.parameterized_name)
+    }
+}

@@ -1,0 +1,188 @@
+//! Finding out who asks, and remembering it: every request does this first.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use eddyline_auth::{Credentials, Password, Secret, TokenHash};
+use eddyline_model::scopes::Scopes;
+use eddyline_model::users::Account;
+use eddyline_model::{RoomId, names};
+use eddyline_storage::{Result as StoreResult, Session};
+use quick_cache::sync::Cache;
+
+use crate::actor::{Actor, Caller};
+use crate::{App, Error, Result};
+
+const REMEMBERED: usize = 50_000;
+
+/// Callers by what they showed. Entries are forgotten when the log tells of a change.
+pub(crate) struct Callers {
+    users: Cache<TokenHash, Arc<Caller>>,
+    accounts: Cache<String, Arc<(Account, Arc<Caller>)>>,
+    flow_tokens: Cache<TokenHash, RoomId>,
+    /// Counts the forgettings: what was loaded before one is not remembered after it.
+    epoch: AtomicU64,
+}
+
+impl Default for Callers {
+    fn default() -> Self {
+        Self {
+            users: Cache::new(REMEMBERED),
+            accounts: Cache::new(REMEMBERED),
+            flow_tokens: Cache::new(REMEMBERED),
+            epoch: AtomicU64::new(0),
+        }
+    }
+}
+
+impl Callers {
+    /// Forgets everybody. Changes of users are rare, and loading one again is one query.
+    pub(crate) fn forget(&self) {
+        self.epoch.fetch_add(1, Ordering::AcqRel);
+        self.users.clear();
+        self.accounts.clear();
+        self.flow_tokens.clear();
+    }
+}
+
+fn load_caller(session: &mut Session<'_>, user: eddyline_model::users::User) -> StoreResult<Arc<Caller>> {
+    let organizations = session.memberships_of(user.id)?;
+    Ok(Arc::new(Caller { user, organizations }))
+}
+
+impl App {
+    /// Finds out who shows these credentials, from this address.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unauthenticated`], [`Error::InvalidToken`] for a bearer token, [`Error::TooMany`]
+    /// after too many wrong passwords.
+    pub async fn authenticate(&self, credentials: Credentials, address: IpAddr) -> Result<Actor> {
+        match credentials {
+            Credentials::Token(token) => self.by_api_token(&token).await,
+            Credentials::Basic { user, password } => self.by_password(&user, &password, address).await,
+            Credentials::Bearer(token) => self.by_access_token(&token).await,
+        }
+    }
+
+    /// Finds out whom an OAuth access token stands for. No token is an access token yet, since
+    /// none is issued.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidToken`].
+    #[expect(clippy::unused_async, reason = "access tokens will be looked up")]
+    pub async fn by_access_token(&self, _token: &Secret) -> Result<Actor> {
+        Err(Error::InvalidToken)
+    }
+
+    /// Finds out which flow a flow token belongs to.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unauthenticated`].
+    pub async fn by_flow_token(&self, token: &Secret) -> Result<Actor> {
+        let hash = token.hash();
+        let callers = &self.inner.callers;
+        if self.trusts_caches()
+            && let Some(room) = callers.flow_tokens.get(&hash)
+        {
+            return Ok(Actor::FlowToken { room });
+        }
+        let epoch = callers.epoch.load(Ordering::Acquire);
+        let found = self.store().read(move |session| session.room_by_flow_token(&hash.0)).await?;
+        let room = found.ok_or(Error::Unauthenticated("The flow token is not valid"))?;
+        if callers.epoch.load(Ordering::Acquire) == epoch {
+            callers.flow_tokens.insert(hash, room);
+        }
+        Ok(Actor::FlowToken { room })
+    }
+
+    async fn by_api_token(&self, token: &Secret) -> Result<Actor> {
+        let hash = token.hash();
+        let callers = &self.inner.callers;
+        if self.trusts_caches()
+            && let Some(caller) = callers.users.get(&hash)
+        {
+            return Ok(Actor::User { caller, scopes: Scopes::ALL });
+        }
+        let epoch = callers.epoch.load(Ordering::Acquire);
+        let caller = self
+            .store()
+            .read(move |session| match session.user_by_api_token(&hash.0)? {
+                Some(user) => load_caller(session, user).map(Some),
+                None => Ok(None),
+            })
+            .await?
+            .ok_or(Error::Unauthenticated("The credentials are not valid"))?;
+        if callers.epoch.load(Ordering::Acquire) == epoch {
+            callers.users.insert(hash, caller.clone());
+        }
+        Ok(Actor::User { caller, scopes: Scopes::ALL })
+    }
+
+    async fn by_password(&self, email: &str, password: &Password, address: IpAddr) -> Result<Actor> {
+        let key = names::email_key(email);
+        let account = self.account(&key).await?;
+        if let Some(account) = &account
+            && let Some(phc) = &account.0.password_hash
+            && self.inner.memo.recall(&key, password, phc, self.now())
+        {
+            return Ok(Actor::User { caller: account.1.clone(), scopes: Scopes::ALL });
+        }
+        self.check_attempts(&key, address)?;
+        let turn = self.inner.hasher.turn().await;
+        // Looked at again in turn: otherwise guesses made side by side all pass before any fails.
+        self.check_attempts(&key, address)?;
+        let known = account.as_ref().and_then(|account| Some((account, account.0.password_hash.as_ref()?)));
+        let verified = match known {
+            Some((_, phc)) => turn.verify(password, phc).await,
+            None => turn.verify_dummy(password).await,
+        };
+        match known {
+            Some((account, phc)) if verified => {
+                self.inner.memo.remember(&key, password, phc, self.now());
+                Ok(Actor::User { caller: account.1.clone(), scopes: Scopes::ALL })
+            }
+            _ => {
+                self.inner.guard.failed(&key, address, self.now());
+                Err(Error::Unauthenticated("The credentials are not valid"))
+            }
+        }
+    }
+
+    fn check_attempts(&self, account: &str, address: IpAddr) -> Result<()> {
+        self.inner
+            .guard
+            .check(account, address, self.now())
+            .map_err(|wait| Error::TooMany { retry_after: wait.seconds })
+    }
+
+    async fn account(&self, key: &str) -> Result<Option<Arc<(Account, Arc<Caller>)>>> {
+        let callers = &self.inner.callers;
+        if self.trusts_caches()
+            && let Some(account) = callers.accounts.get(key)
+        {
+            return Ok(Some(account));
+        }
+        let epoch = callers.epoch.load(Ordering::Acquire);
+        let wanted = key.to_owned();
+        let found = self
+            .store()
+            .read(move |session| match session.account_by_email(&wanted)? {
+                Some(account) => {
+                    let caller = load_caller(session, account.user.clone())?;
+                    Ok(Some(Arc::new((account, caller))))
+                }
+                None => Ok(None),
+            })
+            .await?;
+        if let Some(account) = &found
+            && callers.epoch.load(Ordering::Acquire) == epoch
+        {
+            callers.accounts.insert(key.to_owned(), account.clone());
+        }
+        Ok(found)
+    }
+}

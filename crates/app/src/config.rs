@@ -1,0 +1,39 @@
+//! How an application is set up.
+
+use eddyline_auth::{PasswordPolicy, SignInLimits};
+
+use crate::Addresses;
+
+/// Which clients the server speaks for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Profile {
+    /// The specification to the letter.
+    #[default]
+    Spec,
+    /// Clients that cannot be changed.
+    Classic,
+}
+
+/// How an application is set up.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// The addresses that stand in answers.
+    pub addresses: Addresses,
+    /// Which clients it speaks for.
+    pub profile: Profile,
+    /// How often signing in may fail.
+    pub sign_in: SignInLimits,
+    /// How costly password hashes are.
+    pub passwords: PasswordPolicy,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            addresses: Addresses::default(),
+            profile: Profile::Spec,
+            sign_in: SignInLimits::default(),
+            passwords: PasswordPolicy::default(),
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! What a use case can answer when it does not do what it was asked.
+
+use std::collections::BTreeMap;
+
+use eddyline_model::policy::Refusal;
+use eddyline_storage::Error as StoreError;
+
+/// What is wrong with each field.
+pub type FieldErrors = BTreeMap<String, Vec<String>>;
+
+/// The result of a use case.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Why a use case did not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// What the caller sent is not valid.
+    #[error("validation error")]
+    Invalid(FieldErrors),
+    /// There are no credentials, or they are wrong.
+    #[error("{0}")]
+    Unauthenticated(&'static str),
+    /// A bearer token is wrong or has ended.
+    #[error("the access token is invalid")]
+    InvalidToken,
+    /// Too many failures; the caller may try again after so many seconds.
+    #[error("too many failed attempts")]
+    TooMany {
+        /// Seconds to wait.
+        retry_after: u64,
+    },
+    /// For this caller there is no such thing.
+    #[error("not found")]
+    NotFound,
+    /// The caller may not.
+    #[error("access denied")]
+    Denied,
+    /// There is no such flow for this caller, of several that were named.
+    #[error("flow {0} was not found")]
+    NoSuchFlow(String),
+    /// The caller may not read this flow, of several that were named.
+    #[error("access to flow {0} is denied")]
+    FlowDenied(String),
+    /// The caller's token does not cover this.
+    #[error("the access token lacks the scope")]
+    MissingScope,
+    /// It contradicts what is there.
+    #[error("{0}")]
+    Conflict(String),
+    /// The store does not answer or has too much to do; trying later may help.
+    #[error("the service is unavailable: {0}")]
+    Unavailable(String),
+    /// There is no room for more data.
+    #[error("the disk is full")]
+    DiskFull,
+    /// A mistake of ours. The text is for the log only.
+    #[error("internal error: {0}")]
+    Internal(String),
+}
+
+impl Error {
+    /// One thing that is wrong with one field.
+    #[must_use]
+    pub fn field(name: &str, text: impl Into<String>) -> Self {
+        Self::Invalid(BTreeMap::from([(name.to_owned(), vec![text.into()])]))
+    }
+}
+
+impl From<StoreError> for Error {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Unavailable(_) | StoreError::Busy => Self::Unavailable(error.to_string()),
+            StoreError::DiskFull => Self::DiskFull,
+            StoreError::Exists(_) => Self::Conflict("it exists already".into()),
+            StoreError::Refused(why) => Self::Conflict(why.into()),
+            other => Self::Internal(other.to_string()),
+        }
+    }
+}
+
+impl From<Refusal> for Error {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::NotFound => Self::NotFound,
+            Refusal::Denied => Self::Denied,
+        }
+    }
+}

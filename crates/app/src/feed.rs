@@ -1,0 +1,249 @@
+//! The feed: reads the log onward, encodes each entry once, hands it to the hub, and makes this
+//! process forget what others changed.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use eddyline_model::EventId;
+use eddyline_model::log::{Control, LogBody, LogItem, Seq};
+use eddyline_storage::{LogFilter, Store};
+use eddyline_streaming::{Filter, Log, LogUnavailable, Page};
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use tokio::sync::{Notify, mpsc, watch};
+
+use crate::feed_encode::Scribe;
+use crate::{App, Result};
+
+/// How much of the log is read at once.
+const PAGE: i64 = 256;
+/// How much of the log the ring starts with, so that streams that lost a restarted server find
+/// what they missed in memory.
+const WARM: i64 = 2048;
+/// How often the feed makes sure that it is up to date when nobody rang.
+const CHECK: Duration = Duration::from_millis(500);
+/// How often streams that have nothing to say may be asked for a sign of life.
+const TICK: Duration = Duration::from_secs(5);
+const RETRY: Duration = Duration::from_millis(250);
+
+/// The log as streams read it when the ring no longer has what they want.
+pub(crate) struct StoredLog {
+    store: Store,
+    scribe: Scribe,
+}
+
+impl StoredLog {
+    pub(crate) fn new(store: Store, scribe: Scribe) -> Self {
+        Self { store, scribe }
+    }
+
+    async fn read_page(&self, after: Seq, through: Seq, filter: Arc<Filter>, limit: usize) -> Result<Page> {
+        let scribe = self.scribe.clone();
+        let wanted = LogFilter { rooms: filter.rooms().to_vec(), user: filter.user() };
+        let page = self.store.read(move |session| {
+            let mut page = Page { entries: Vec::new(), through: after };
+            // Stretches with nothing for this filter are passed over here rather than handed out.
+            while page.entries.len() < limit && page.through < through {
+                let missing = i64::try_from(limit - page.entries.len()).unwrap_or(i64::MAX);
+                let next = session.log_page(page.through, through, &wanted, missing)?;
+                for item in &next.items {
+                    page.entries.extend(scribe.encode(session, item)?.map(Arc::new));
+                }
+                page.through = next.through;
+            }
+            Ok(page)
+        });
+        Ok(page.await?)
+    }
+}
+
+impl Log for StoredLog {
+    fn verify(&self, id: EventId) -> BoxFuture<'_, std::result::Result<bool, LogUnavailable>> {
+        async move { self.store.read(move |session| session.log_holds(id)).await.map_err(|_| LogUnavailable) }
+            .boxed()
+    }
+
+    fn page(
+        &self,
+        after: Seq,
+        through: Seq,
+        filter: Arc<Filter>,
+        limit: usize,
+    ) -> BoxFuture<'_, std::result::Result<Page, LogUnavailable>> {
+        async move {
+            self.read_page(after, through, filter, limit).await.map_err(|error| {
+                tracing::debug!(%error, "a page of the log could not be read");
+                LogUnavailable
+            })
+        }
+        .boxed()
+    }
+}
+
+struct Feed<'a> {
+    app: &'a App,
+    scribe: Scribe,
+    at: EventId,
+    control_seen: Arc<Notify>,
+}
+
+impl App {
+    /// Runs the feed, and what else this process does beside requests, until `stop` says so.
+    /// Then all streams end.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be read at the start.
+    pub async fn run_feed(&self, stop: watch::Receiver<bool>) -> Result<()> {
+        let committed = self.store().committed();
+        let control_seen = Arc::new(Notify::new());
+        let mut feed = Feed {
+            app: self,
+            scribe: self.inner.scribe.clone(),
+            at: EventId::default(),
+            control_seen: control_seen.clone(),
+        };
+        feed.start().await?;
+        let beat = self.run_heartbeat(&control_seen, stop.clone());
+        let presence = self.run_presence(stop.clone());
+        let work = feed.run(committed, stop);
+        tokio::join!(beat, presence, work);
+        Ok(())
+    }
+
+    /// Ends all streams and lets no new ones begin.
+    pub fn end_streams(&self) {
+        self.inner.hub.close_all();
+    }
+}
+
+impl Feed<'_> {
+    async fn start(&mut self) -> Result<()> {
+        let (start, items) = self
+            .app
+            .store()
+            .read(|session| {
+                let head = session.log_head()?;
+                let after = Seq((head.seq.0 - WARM).max(0));
+                let start = session
+                    .log_after(Seq(after.0 - 1), 1)?
+                    .first()
+                    .map_or(EventId::default(), |item| item.id);
+                Ok((if after.0 == 0 { EventId::default() } else { start }, session.log_after(after, WARM)?))
+            })
+            .await?;
+        self.at = start;
+        self.app.inner.hub.start_at(start);
+        self.take(&items).await?;
+        self.app.confirm_fresh();
+        Ok(())
+    }
+
+    async fn run(
+        &mut self,
+        committed: Option<mpsc::UnboundedReceiver<Vec<LogItem>>>,
+        mut stop: watch::Receiver<bool>,
+    ) {
+        let bell = self.app.store().doorbell();
+        let (_closed, none) = mpsc::unbounded_channel();
+        let mut committed = committed.unwrap_or(none);
+        let mut check = tokio::time::interval(CHECK);
+        check.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        let mut tick = tokio::time::interval(TICK);
+        while !*stop.borrow() {
+            let outcome = tokio::select! {
+                items = committed.recv() => self.take_hint(items.unwrap_or_default()).await,
+                () = bell.rung() => self.read_on().await,
+                _ = check.tick() => self.read_on().await,
+                _ = tick.tick() => {
+                    self.app.inner.hub.tick();
+                    Ok(())
+                }
+                changed = stop.changed() => if changed.is_err() { break } else { continue },
+            };
+            if let Err(error) = outcome {
+                tracing::warn!(%error, "the log cannot be read; trying again");
+                tokio::time::sleep(RETRY).await;
+            }
+        }
+        self.app.end_streams();
+    }
+
+    /// Takes what this process committed itself, which spares reading it. Where other processes
+    /// wrote in between, the log is read first.
+    async fn take_hint(&mut self, items: Vec<LogItem>) -> Result<()> {
+        let Some(first) = items.first() else { return Ok(()) };
+        if first.id.seq.0 > self.at.seq.0 + 1 {
+            return self.read_on().await;
+        }
+        let new = items.iter().position(|item| item.id.seq > self.at.seq).unwrap_or(items.len());
+        self.take(&items[new..]).await
+    }
+
+    async fn read_on(&mut self) -> Result<()> {
+        loop {
+            let after = self.at.seq;
+            let asked_at = self.app.now();
+            let items = self.app.store().read(move |session| session.log_after(after, PAGE)).await?;
+            let full = items.len() as i64 >= PAGE;
+            self.take(&items).await?;
+            if !full {
+                self.app.inner.fresh_at.store(asked_at.0, std::sync::atomic::Ordering::Relaxed);
+                return Ok(());
+            }
+        }
+    }
+
+    async fn take(&mut self, items: &[LogItem]) -> Result<()> {
+        let Some(last) = items.last() else { return Ok(()) };
+        let mut entries = Vec::with_capacity(items.len());
+        for item in items {
+            if let Some(known) = self.scribe.encode_known(item) {
+                entries.extend(known.map(Arc::new));
+                continue;
+            }
+            let (scribe, item) = (self.scribe.clone(), item.clone());
+            let entry = self.app.store().read(move |session| scribe.encode(session, &item)).await?;
+            entries.extend(entry.map(Arc::new));
+        }
+        let controlled = items.iter().filter(|item| self.act(item)).count() > 0;
+        self.at = last.id;
+        self.app.inner.hub.publish(last.id, entries);
+        self.app.inner.fed.send_replace(last.id);
+        self.app.note_posts(items);
+        if controlled {
+            self.control_seen.notify_one();
+        }
+        Ok(())
+    }
+
+    /// Does what an entry asks of this process, before anybody hears of it: forgets what is not
+    /// true any more, and ends what is not allowed any more. Tells whether there was something.
+    fn act(&self, item: &LogItem) -> bool {
+        let LogBody::Control(control) = &item.body else { return false };
+        let inner = &self.app.inner;
+        match *control {
+            Control::FlowAdd { room, .. } => inner.rooms.forget(room),
+            Control::FlowRemove { room, user } => {
+                inner.rooms.forget(room);
+                inner.hub.revoke_room(user, room);
+            }
+            Control::FlowChange { room } => inner.rooms.forget(room),
+            Control::FlowArchive { room } => {
+                inner.rooms.forget(room);
+                inner.hub.revoke_room_for_all(room);
+            }
+            Control::UserEdit { .. } => {
+                inner.callers.forget();
+                inner.rooms.forget_all();
+            }
+            Control::Revoked { user } => {
+                inner.callers.forget();
+                inner.hub.revoke_user(user);
+            }
+            Control::FlowTokens { .. } => inner.callers.forget(),
+            Control::UserJoin { .. } | Control::UserBlock { .. } | Control::Read { .. } => return false,
+        }
+        true
+    }
+}

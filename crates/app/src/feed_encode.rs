@@ -1,0 +1,156 @@
+//! What each entry of the log looks like on the stream, and whom it is for.
+
+use std::sync::Arc;
+
+use eddyline_model::log::{Control, LogBody, LogItem};
+use eddyline_model::messages::MessageView;
+use eddyline_model::{EventId, FlowId, RoomId, UserId};
+use eddyline_storage::{Result as StoreResult, Session};
+use eddyline_streaming::{Audience, Entry};
+use eddyline_wire::{Encoder, Place};
+use quick_cache::sync::Cache;
+use serde_json::{Value, json};
+
+use crate::addresses::Addresses;
+use crate::flows;
+
+/// Writes the entries of the stream.
+#[derive(Clone)]
+pub(crate) struct Scribe {
+    encoder: Encoder,
+    addresses: Addresses,
+    /// A flow's id never changes.
+    flow_ids: Arc<Cache<RoomId, Arc<FlowId>>>,
+}
+
+impl Scribe {
+    pub(crate) fn new(encoder: Encoder, addresses: Addresses) -> Self {
+        Self { encoder, addresses, flow_ids: Arc::new(Cache::new(100_000)) }
+    }
+
+    /// The entry of an item for which nothing needs to be looked up; `None` when something does.
+    pub(crate) fn encode_known(&self, item: &LogItem) -> Option<Option<Entry>> {
+        match &item.body {
+            LogBody::Message(None) => Some(None),
+            LogBody::Message(Some(view)) => {
+                let flow = self.flow_ids.get(&view.message.room)?;
+                Some(Some(self.message(item.id, view, &flow)))
+            }
+            LogBody::Control(
+                Control::Revoked { .. } | Control::FlowTokens { .. } | Control::FlowArchive { .. },
+            ) => Some(None),
+            LogBody::Control(_) => None,
+        }
+    }
+
+    /// The entry of an item; `None` when it is not for the stream, or is of something gone.
+    pub(crate) fn encode(&self, session: &mut Session<'_>, item: &LogItem) -> StoreResult<Option<Entry>> {
+        if let Some(known) = self.encode_known(item) {
+            return Ok(known);
+        }
+        match &item.body {
+            LogBody::Message(None) => Ok(None),
+            LogBody::Message(Some(view)) => {
+                let flow = self.flow_id(session, view.message.room)?;
+                Ok(flow.map(|flow| self.message(item.id, view, &flow)))
+            }
+            LogBody::Control(control) => self.control(session, item.id, control),
+        }
+    }
+
+    /// The id of a flow that was on the stream before.
+    pub(crate) fn known_flow_id(&self, room: RoomId) -> Option<Arc<FlowId>> {
+        self.flow_ids.get(&room)
+    }
+
+    fn flow_id(&self, session: &mut Session<'_>, room: RoomId) -> StoreResult<Option<Arc<FlowId>>> {
+        if let Some(id) = self.flow_ids.get(&room) {
+            return Ok(Some(id));
+        }
+        let Some(flow) = session.flow(room)? else { return Ok(None) };
+        let id = Arc::new(flow.id);
+        self.flow_ids.insert(room, id.clone());
+        Ok(Some(id))
+    }
+
+    fn message(&self, id: EventId, view: &MessageView, flow: &FlowId) -> Entry {
+        let object = self.encoder.message(view, Place::Flow(flow));
+        Entry::new(id, Audience::Room(view.message.room), &object)
+    }
+
+    fn control(
+        &self,
+        session: &mut Session<'_>,
+        id: EventId,
+        control: &Control,
+    ) -> StoreResult<Option<Entry>> {
+        let told = match *control {
+            Control::FlowAdd { room, user } => {
+                let flow = flows::describe_at(session, &self.addresses, room, user)?;
+                flow.map(|flow| {
+                    (Audience::User(user), json!({"event": "flow-add", "user": "0", "content": flow}))
+                })
+            }
+            Control::FlowRemove { room, user } => {
+                let flow = self.flow_id(session, room)?;
+                flow.map(|flow| {
+                    let content = json!({"id": flow.0});
+                    (Audience::User(user), json!({"event": "flow-remove", "user": "0", "content": content}))
+                })
+            }
+            Control::UserJoin { room, user } => {
+                let flow = self.flow_id(session, room)?;
+                let person = short(session, user)?;
+                flow.zip(person)
+                    .map(|(flow, person)| to_flow(room, &flow, "backend.user.join", &json!({"user": person})))
+            }
+            Control::UserBlock { room, user } => {
+                let flow = self.flow_id(session, room)?;
+                flow.map(|flow| to_flow(room, &flow, "backend.user.block", &json!(user.to_string())))
+            }
+            Control::FlowChange { room } => {
+                let flow = session.flow(room)?;
+                flow.map(|flow| {
+                    let content = json!({
+                        "id": flow.id.0,
+                        "name": flow.name,
+                        "parameterized_name": flow.parameterized_name,
+                        "description": flow.description,
+                        "access_mode": flow.access_mode.as_str(),
+                        "disabled": flow.disabled,
+                    });
+                    to_flow(room, &flow.id, "flow-change", &content)
+                })
+            }
+            Control::UserEdit { user } => {
+                let rooms = session.rooms_of(user)?.into_boxed_slice();
+                let content = short(session, user)?.map(|person| json!({"user": person}));
+                content.map(|content| {
+                    let audience = Audience::Many { rooms, users: Box::new([user]) };
+                    (audience, json!({"event": "user-edit", "user": user.to_string(), "content": content}))
+                })
+            }
+            Control::Read { room, user, message } => {
+                let flow = self.flow_id(session, room)?;
+                flow.map(|flow| {
+                    let content = json!({"flow": flow.0, "message": message.0});
+                    (
+                        Audience::User(user),
+                        json!({"event": "read", "user": user.to_string(), "content": content}),
+                    )
+                })
+            }
+            Control::Revoked { .. } | Control::FlowTokens { .. } | Control::FlowArchive { .. } => None,
+        };
+        Ok(told.map(|(audience, object)| Entry::new(id, audience, object.to_string().as_bytes())))
+    }
+}
+
+fn to_flow(room: RoomId, flow: &FlowId, event: &str, content: &Value) -> (Audience, Value) {
+    let object = json!({"event": event, "flow": flow.0, "user": "0", "content": content});
+    (Audience::Room(room), object)
+}
+
+fn short(session: &mut Session<'_>, user: UserId) -> StoreResult<Option<Value>> {
+    Ok(session.user(user)?.map(|user| json!({"id": user.id.0, "nick": user.nick})))
+}

@@ -1,0 +1,193 @@
+//! Who is in a flow: listing, adding, blocking, leaving.
+
+use eddyline_model::log::Control;
+use eddyline_model::messages::{Author, Draft, Event, Mentions, Placement};
+use eddyline_model::organizations::OrganizationRole;
+use eddyline_model::policy::{self, FlowDeed};
+use eddyline_model::users::User as ModelUser;
+use eddyline_model::{RoomId, UserId};
+use eddyline_storage::{Result as StoreResult, Tx};
+use eddyline_wire::User;
+use serde_json::{Value, json};
+
+use crate::actor::Actor;
+use crate::rooms::Room;
+use crate::{App, Error, Result};
+
+impl App {
+    /// The people of a flow.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unavailable`].
+    pub async fn flow_users(&self, room: &Room) -> Result<Vec<User>> {
+        let id = room.id();
+        let people = self.store().read(move |session| session.room_users(&[id])).await?;
+        let base = &self.config().addresses.base;
+        Ok(people.iter().map(|(_, user)| User::of(user, base)).collect())
+    }
+
+    /// Adds a member of the organization to a flow. Adding somebody twice does nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Denied`] when the caller is not in the flow, or the user is blocked from it;
+    /// [`Error::Invalid`] when there is no such user in the organization.
+    pub async fn add_flow_user(&self, actor: &Actor, room: &Room, user: UserId) -> Result<()> {
+        let (id, actor) = (room.id(), actor.clone());
+        let (outcome, event) = self
+            .store()
+            .write(move |tx| {
+                let Some(room) = Room::load(tx, id)? else { return Ok(Err(Error::NotFound)) };
+                if let Err(refusal) = policy::flow(actor.standing(&room), &room.flow, FlowDeed::AddUser) {
+                    return Ok(Err(refusal.into()));
+                }
+                match room.member(user) {
+                    Some(member) if member.blocked => return Ok(Err(Error::Denied)),
+                    Some(_) => return Ok(Ok(())),
+                    None => {}
+                }
+                let belongs = tx.memberships_of(user)?.iter().any(|m| m.organization == room.organization.id);
+                let (true, Some(person)) = (belongs, tx.user(user)?) else {
+                    return Ok(Err(Error::field("id", "is not a user of the organization")));
+                };
+                admit_member(tx, id, &person)?;
+                let draft = action(tx, id, actor.user_id(), "add_people", &json!(person.nick));
+                tx.post(&[draft])?;
+                Ok(Ok(()))
+            })
+            .await?;
+        outcome?;
+        self.settle(event).await;
+        Ok(())
+    }
+
+    /// Blocks somebody from a flow, or lets them back in. Repeating it does nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Denied`] when the caller may not (specification, section 3), [`Error::NotFound`]
+    /// when the user is not in the flow.
+    pub async fn set_flow_user_blocked(
+        &self,
+        actor: &Actor,
+        room: &Room,
+        user: UserId,
+        blocked: bool,
+    ) -> Result<()> {
+        let (id, actor) = (room.id(), actor.clone());
+        let (outcome, event) = self
+            .store()
+            .write(move |tx| {
+                let Some(room) = Room::load(tx, id)? else { return Ok(Err(Error::NotFound)) };
+                let standing = actor.standing(&room);
+                if let Err(refusal) = policy::flow(standing, &room.flow, FlowDeed::See) {
+                    return Ok(Err(refusal.into()));
+                }
+                let Some(member) = room.member(user) else { return Ok(Err(Error::NotFound)) };
+                if let Err(refusal) = policy::block(standing, role_of(tx, &room, user)?) {
+                    return Ok(Err(refusal.into()));
+                }
+                if member.blocked == blocked {
+                    return Ok(Ok(()));
+                }
+                tx.set_blocked(id, user, blocked)?;
+                tx.bump_access(id)?;
+                if blocked {
+                    tx.tell(Control::FlowRemove { room: id, user });
+                    tx.tell(Control::UserBlock { room: id, user });
+                } else {
+                    tx.tell(Control::FlowAdd { room: id, user });
+                    tx.tell(Control::UserJoin { room: id, user });
+                }
+                let kind = if blocked { "block" } else { "unblock" };
+                let draft = action(tx, id, actor.user_id(), kind, &json!({"user": user.0}));
+                tx.post(&[draft])?;
+                Ok(Ok(()))
+            })
+            .await?;
+        outcome?;
+        self.settle(event).await;
+        Ok(())
+    }
+
+    /// Lets the caller leave a flow.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Denied`] for anybody but oneself, and while blocked: a block outlasts leaving.
+    pub async fn leave_flow(&self, actor: &Actor, room: &Room, user: UserId) -> Result<()> {
+        let caller = actor.user()?.clone();
+        if caller.user.id != user {
+            return Err(Error::Denied);
+        }
+        let id = room.id();
+        let (outcome, event) = self
+            .store()
+            .write(move |tx| {
+                match tx.room_membership(id, user)? {
+                    None => return Ok(Err(Error::NotFound)),
+                    Some(membership) if membership.blocked => return Ok(Err(Error::Denied)),
+                    Some(_) => {}
+                }
+                tx.delete_room_member(id, user)?;
+                tx.bump_access(id)?;
+                let draft = action(tx, id, Some(user), "leave", &json!(caller.user.nick));
+                tx.post(&[draft])?;
+                tx.tell(Control::FlowRemove { room: id, user });
+                Ok(Ok(()))
+            })
+            .await?;
+        outcome?;
+        self.settle(event).await;
+        Ok(())
+    }
+}
+
+fn role_of(tx: &mut Tx<'_, '_>, room: &Room, user: UserId) -> StoreResult<Option<OrganizationRole>> {
+    let memberships = tx.memberships_of(user)?;
+    Ok(memberships.into_iter().find(|m| m.organization == room.organization.id).map(|m| m.role))
+}
+
+/// Brings in somebody who comes by their own doing, and lets the flow know.
+pub(crate) fn bring_in(tx: &mut Tx<'_, '_>, room: RoomId, user: &ModelUser) -> StoreResult<()> {
+    admit_member(tx, room, user)?;
+    let draft = action(tx, room, Some(user.id), "join", &json!(user.nick));
+    tx.post(&[draft])?;
+    Ok(())
+}
+
+/// Makes somebody a member of a flow and lets every process and stream know.
+pub(crate) fn admit_member(tx: &mut Tx<'_, '_>, room: RoomId, user: &ModelUser) -> StoreResult<()> {
+    let now = tx.now();
+    tx.insert_room_member(room, user.id, now)?;
+    tx.bump_access(room)?;
+    tx.tell(Control::FlowAdd { room, user: user.id });
+    tx.tell(Control::UserJoin { room, user: user.id });
+    Ok(())
+}
+
+/// What the server itself posts when something happened to the flow.
+pub(crate) fn action(
+    tx: &Tx<'_, '_>,
+    room: RoomId,
+    user: Option<UserId>,
+    kind: &str,
+    description: &Value,
+) -> Draft {
+    Draft {
+        room,
+        access_version: None,
+        event: Event::Action,
+        author: Author { user, external_name: None },
+        content: json!({"type": kind, "description": description}).to_string(),
+        tags: Vec::new(),
+        explicit_tags: Vec::new(),
+        mentions: Mentions::default(),
+        search_tokens: Vec::new(),
+        uuid: None,
+        fingerprint: 0,
+        placement: Placement::Unthreaded,
+        sent: tx.now(),
+    }
+}

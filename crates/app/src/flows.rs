@@ -1,0 +1,378 @@
+//! Flows: listing, showing, making and changing them.
+
+use std::collections::{BTreeMap, HashMap};
+
+use eddyline_auth::Secret;
+use eddyline_model::flows::{AccessMode, Flow, FlowMembership};
+use eddyline_model::log::Control;
+use eddyline_model::names::{FlowName, parameterized_candidates};
+use eddyline_model::organizations::{Organization, OrganizationMembership, OrganizationRole};
+use eddyline_model::policy::{self, FlowDeed, Place, Standing};
+use eddyline_model::{FlowId, OrganizationId, RoomId, Timestamp, UserId};
+use eddyline_storage::{NewFlow, Result as StoreResult, Session, Tx};
+use eddyline_wire::{Flow as WireFlow, FlowUser, Link, OrganizationSummary};
+
+use crate::actor::Actor;
+use crate::addresses::Addresses;
+use crate::flow_users::bring_in;
+use crate::rooms::Room;
+use crate::{App, Error, Result};
+
+/// What is to change about a flow, or about the caller's place in it.
+#[derive(Clone, Debug, Default)]
+pub struct FlowChanges {
+    /// A new display name.
+    pub name: Option<FlowName>,
+    /// What the flow is for; empty for nothing.
+    pub description: Option<String>,
+    /// Whether the caller's clients show a tab; joins a flow that can be joined.
+    pub open: Option<bool>,
+    /// Whether the flow is archived.
+    pub disabled: Option<bool>,
+    /// Who may come in.
+    pub access_mode: Option<AccessMode>,
+}
+
+impl FlowChanges {
+    fn configures(&self) -> bool {
+        self.name.is_some()
+            || self.description.is_some()
+            || self.disabled.is_some()
+            || self.access_mode.is_some()
+    }
+}
+
+impl App {
+    /// The flows the caller is in, or with `all` those they could be in too; `users` adds the
+    /// people of each.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Denied`] for flow tokens.
+    pub async fn flows(&self, actor: &Actor, all: bool, users: bool) -> Result<Vec<WireFlow>> {
+        let caller = actor.user()?.clone();
+        let addresses = self.config().addresses.clone();
+        Ok(self
+            .store()
+            .read(move |session| {
+                let places: HashMap<RoomId, FlowMembership> =
+                    session.room_memberships_of(caller.user.id)?.into_iter().map(|m| (m.room, m)).collect();
+                let mut shown = Vec::new();
+                for OrganizationMembership { organization, role, .. } in &caller.organizations {
+                    let Some(organization) = session.organization(*organization)? else { continue };
+                    for flow in session.flows_of(&[organization.id])? {
+                        let view = View {
+                            flow: &flow,
+                            organization: &organization,
+                            user: caller.user.id,
+                            role: Some(*role),
+                            place: places.get(&flow.room),
+                        };
+                        if view.is_listed(all) {
+                            shown.push(view.describe(session, &addresses)?);
+                            if users {
+                                add_users(session, &addresses, flow.room, shown.last_mut())?;
+                            }
+                        }
+                    }
+                }
+                Ok(shown)
+            })
+            .await?)
+    }
+
+    /// A flow as the caller sees it, with its people.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`], [`Error::Denied`].
+    pub async fn flow(&self, actor: &Actor, room: &Room) -> Result<WireFlow> {
+        let caller = actor.user()?;
+        self.describe(room.id(), caller.user.id).await
+    }
+
+    pub(crate) async fn describe(&self, room: RoomId, user: UserId) -> Result<WireFlow> {
+        let addresses = self.config().addresses.clone();
+        self.store()
+            .read(move |session| describe_with_users(session, &addresses, room, user))
+            .await?
+            .ok_or(Error::NotFound)
+    }
+
+    /// Makes a flow in an organization of the caller's, with the caller in it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] when the organization is not the caller's, [`Error::Denied`] when it is
+    /// inactive.
+    pub async fn create_flow(&self, actor: &Actor, organization: &str, name: FlowName) -> Result<WireFlow> {
+        let caller = actor.user()?.clone();
+        let (parameterized_name, organization_of) = (organization.to_lowercase(), caller.clone());
+        let organization = self
+            .store()
+            .read(move |session| match session.organization_id_by_name(&parameterized_name)? {
+                Some(id) if organization_of.role_in(id).is_some() => session.organization(id),
+                _ => Ok(None),
+            })
+            .await?
+            .ok_or(Error::NotFound)?;
+        if !organization.active {
+            return Err(Error::Denied);
+        }
+        let user = caller.user.clone();
+        let (room, event) = self
+            .store()
+            .write(move |tx| {
+                let room = insert_flow(tx, organization.id, &name, Some(user.id))?;
+                bring_in(tx, room, &user)?;
+                Ok(room)
+            })
+            .await?;
+        self.settle(event).await;
+        self.describe(room, caller.user.id).await
+    }
+
+    /// Changes a flow, or the caller's place in it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`], [`Error::Denied`].
+    pub async fn update_flow(&self, actor: &Actor, room: &Room, changes: FlowChanges) -> Result<WireFlow> {
+        let caller = actor.user()?.clone();
+        let (id, user) = (room.id(), caller.user.id);
+        let actor = actor.clone();
+        let (outcome, event) = self
+            .store()
+            .write(move |tx| {
+                let Some(room) = Room::load(tx, id)? else { return Ok(Err(Error::NotFound)) };
+                let standing = actor.standing(&room);
+                Ok(match allow_update(standing, &room, &changes) {
+                    Ok(()) => {
+                        apply_update(tx, &room, &changes, &caller.user)?;
+                        Ok(())
+                    }
+                    Err(refusal) => Err(refusal),
+                })
+            })
+            .await?;
+        outcome?;
+        self.settle(event).await;
+        self.describe(id, user).await
+    }
+}
+
+fn allow_update(standing: Standing, room: &Room, changes: &FlowChanges) -> Result<()> {
+    policy::flow(standing, &room.flow, FlowDeed::See)?;
+    if changes.configures() {
+        policy::flow(standing, &room.flow, FlowDeed::Configure)?;
+        if !room.organization.active {
+            return Err(Error::Denied);
+        }
+    }
+    let archived_after = changes.disabled.unwrap_or(room.flow.disabled);
+    if changes.open.is_some() && !archived_after {
+        let active = Flow { disabled: false, ..room.flow.clone() };
+        let inside = matches!(standing, Standing::User { place: Place::Inside, .. });
+        if changes.open == Some(true) && !inside {
+            policy::flow(standing, &active, FlowDeed::Join)?;
+        }
+    } else if changes.open.is_some() {
+        return Err(Error::Denied);
+    }
+    Ok(())
+}
+
+fn apply_update(
+    tx: &mut Tx<'_, '_>,
+    room: &Room,
+    changes: &FlowChanges,
+    user: &eddyline_model::users::User,
+) -> StoreResult<()> {
+    let before = &room.flow;
+    let mut after = before.clone();
+    if let Some(name) = &changes.name {
+        after.name = name.as_str().to_owned();
+    }
+    if let Some(description) = &changes.description {
+        after.description = Some(description.clone()).filter(|text| !text.is_empty());
+    }
+    after.disabled = changes.disabled.unwrap_or(before.disabled);
+    after.access_mode = changes.access_mode.unwrap_or(before.access_mode);
+    if after != *before {
+        tx.update_flow(&after)?;
+        tx.tell(Control::FlowChange { room: room.id() });
+    }
+    if after.disabled != before.disabled {
+        tx.bump_access(room.id())?;
+        if after.disabled {
+            tx.tell(Control::FlowArchive { room: room.id() });
+        }
+    }
+    match (changes.open, room.member(user.id)) {
+        (Some(open), Some(_)) => tx.set_open(room.id(), user.id, open)?,
+        (Some(true), None) => bring_in(tx, room.id(), user)?,
+        _ => {}
+    }
+    Ok(())
+}
+
+/// Adds a flow under the first free form of its name.
+pub(crate) fn insert_flow(
+    tx: &mut Tx<'_, '_>,
+    organization: OrganizationId,
+    name: &FlowName,
+    creator: Option<UserId>,
+) -> StoreResult<RoomId> {
+    let random = Secret::generate_hex::<4>();
+    let base = parameterized_candidates(name.as_str(), random.expose()).next().unwrap_or_default();
+    let stem = base.trim_end_matches(|c: char| c.is_ascii_digit()).trim_end_matches('-');
+    let taken = tx.flow_names_like(organization, stem)?;
+    let parameterized_name = parameterized_candidates(name.as_str(), random.expose())
+        .find(|candidate| !taken.contains(candidate))
+        .unwrap_or(base);
+    let now = tx.now();
+    tx.insert_flow(&NewFlow {
+        id: FlowId(uuid::Uuid::new_v4().to_string()),
+        organization,
+        name: name.as_str().to_owned(),
+        parameterized_name,
+        creator,
+        join_secret: Secret::generate_hex::<20>().expose().to_owned(),
+        created_at: now,
+    })
+}
+
+/// A flow and one user's place in it.
+struct View<'a> {
+    flow: &'a Flow,
+    organization: &'a Organization,
+    user: UserId,
+    role: Option<OrganizationRole>,
+    place: Option<&'a FlowMembership>,
+}
+
+impl View<'_> {
+    fn standing(&self) -> Standing {
+        let place = match self.place {
+            None => Place::Outside,
+            Some(membership) if membership.blocked => Place::Blocked,
+            Some(_) => Place::Inside,
+        };
+        Standing::User { user: self.user, role: self.role, place }
+    }
+
+    fn may(&self, deed: FlowDeed) -> bool {
+        policy::flow(self.standing(), self.flow, deed).is_ok()
+    }
+
+    fn joined(&self) -> bool {
+        self.place.is_some_and(|membership| !membership.blocked)
+    }
+
+    /// Whether a list of flows shows it. An archived one is shown only to administrators, who can
+    /// bring it back, and only in the list of all.
+    fn is_listed(&self, all: bool) -> bool {
+        if !all {
+            return self.joined() && !self.flow.disabled;
+        }
+        let open_to_all = self.flow.access_mode == AccessMode::Organization;
+        self.may(FlowDeed::See) && (self.joined() || open_to_all || self.flow.disabled)
+    }
+
+    fn describe(&self, session: &mut Session<'_>, addresses: &Addresses) -> StoreResult<WireFlow> {
+        let (flow, organization) = (self.flow, self.organization);
+        let unread_mentions = match self.place {
+            Some(place) => session.unread_mentions(flow.room, self.user, place.read_up_to)?,
+            None => 0,
+        };
+        Ok(WireFlow {
+            id: flow.id.0.clone(),
+            name: flow.name.clone(),
+            parameterized_name: flow.parameterized_name.clone(),
+            email: addresses.flow_email(organization, flow),
+            description: flow.description.clone(),
+            organization: OrganizationSummary::of(organization, &addresses.base),
+            unread_mentions,
+            open: self.joined() && self.place.is_some_and(|place| place.open),
+            joined: self.joined(),
+            url: addresses.flow(organization, flow),
+            web_url: addresses.flow_page(organization, flow),
+            join_url: addresses.join(flow),
+            access_mode: flow.access_mode.as_str().to_owned(),
+            flow_admin: self.may(FlowDeed::Configure),
+            disabled: flow.disabled,
+            last_message_at: flow.last_message_at.map(|at: Timestamp| at.to_string()),
+            last_message_id: Some(flow.last_message_id).filter(|id| *id > 0),
+            links: self.links(addresses),
+            users: None,
+        })
+    }
+
+    /// What belongs to the flow, with the methods this caller may use.
+    fn links(&self, addresses: &Addresses) -> BTreeMap<String, Link> {
+        let base = addresses.flow(self.organization, self.flow);
+        let stream = addresses.flow_stream(self.organization, self.flow);
+        let (see, read, post) = (FlowDeed::See, FlowDeed::Read, FlowDeed::Post);
+        let resources: [(&str, String, &[(&str, FlowDeed)]); 7] = [
+            ("self", base.clone(), &[("GET", see), ("PUT", see)]),
+            ("messages", format!("{base}/messages"), &[("GET", read), ("POST", post)]),
+            // The addresses are fixed already; nothing is served there yet.
+            ("threads", format!("{base}/threads"), &[]),
+            ("sources", format!("{base}/sources"), &[]),
+            ("users", format!("{base}/users"), &[("GET", see), ("POST", FlowDeed::AddUser)]),
+            ("invitations", format!("{base}/invitations"), &[]),
+            ("stream", stream, &[("GET", read)]),
+        ];
+        resources
+            .into_iter()
+            .map(|(name, url, methods)| {
+                let methods = methods
+                    .iter()
+                    .filter(|(_, deed)| self.may(*deed))
+                    .map(|(m, _)| (*m).to_owned())
+                    .collect();
+                (name.to_owned(), Link { url, methods })
+            })
+            .collect()
+    }
+}
+
+/// A flow as a user sees it, without its people; `None` when it is gone.
+pub(crate) fn describe_at(
+    session: &mut Session<'_>,
+    addresses: &Addresses,
+    room: RoomId,
+    user: UserId,
+) -> StoreResult<Option<WireFlow>> {
+    let Some(flow) = session.flow(room)? else { return Ok(None) };
+    let Some(organization) = session.organization(flow.organization)? else { return Ok(None) };
+    let role =
+        session.memberships_of(user)?.into_iter().find(|m| m.organization == organization.id).map(|m| m.role);
+    let place = session.room_membership(room, user)?;
+    let view = View { flow: &flow, organization: &organization, user, role, place: place.as_ref() };
+    view.describe(session, addresses).map(Some)
+}
+
+fn describe_with_users(
+    session: &mut Session<'_>,
+    addresses: &Addresses,
+    room: RoomId,
+    user: UserId,
+) -> StoreResult<Option<WireFlow>> {
+    let mut flow = describe_at(session, addresses, room, user)?;
+    add_users(session, addresses, room, flow.as_mut())?;
+    Ok(flow)
+}
+
+fn add_users(
+    session: &mut Session<'_>,
+    addresses: &Addresses,
+    room: RoomId,
+    flow: Option<&mut WireFlow>,
+) -> StoreResult<()> {
+    if let Some(flow) = flow {
+        let people = session.room_users(&[room])?;
+        flow.users = Some(people.iter().map(|(m, user)| FlowUser::of(m, user, &addresses.base)).collect());
+    }
+    Ok(())
+}

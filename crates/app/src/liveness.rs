@@ -1,0 +1,88 @@
+//! Being one of several processes on one database: showing that one lives, and waiting until all
+//! have seen a change.
+
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use eddyline_model::{EventId, Seq};
+use tokio::sync::watch;
+
+use crate::{App, Result};
+
+/// A process that has not known for so long whether it is up to date asks the database instead of
+/// its memory.
+const TRUST_MILLIS: i64 = 2_000;
+/// Whoever waits for another process waits no longer than that one trusts its memory.
+const PATIENCE: Duration = Duration::from_millis(2_500);
+/// A process that showed no sign of life for so long is not waited for.
+const SILENCE_MILLIS: i64 = 12_000;
+/// How often a process shows that it lives.
+const BEAT: Duration = Duration::from_secs(4);
+const POLL: Duration = Duration::from_millis(15);
+
+impl App {
+    /// Whether what this process remembers may be believed.
+    pub(crate) fn trusts_caches(&self) -> bool {
+        self.now().0 - self.inner.fresh_at.load(Ordering::Relaxed) < TRUST_MILLIS
+    }
+
+    pub(crate) fn confirm_fresh(&self) {
+        self.inner.fresh_at.store(self.now().0, Ordering::Relaxed);
+    }
+
+    /// Waits until every process has acted upon the log up to a position: afterwards nobody
+    /// believes what was true before.
+    ///
+    /// A process that does not confirm in time has stopped believing its memory by itself.
+    pub(crate) async fn settle(&self, event: Option<EventId>) {
+        let Some(event) = event else { return };
+        let waiting = async {
+            // Only a process that runs a feed has a memory of its own to wait for.
+            if self.inner.fresh_at.load(Ordering::Relaxed) > 0 {
+                let mut fed = self.inner.fed.subscribe();
+                let _ = fed.wait_for(|at| at.seq >= event.seq).await;
+            }
+            while !self.others_have_read(event.seq).await.unwrap_or(false) {
+                tokio::time::sleep(POLL).await;
+            }
+        };
+        if tokio::time::timeout(PATIENCE, waiting).await.is_err() {
+            tracing::debug!(seq = event.seq.0, "another process did not confirm in time");
+        }
+    }
+
+    async fn others_have_read(&self, seq: Seq) -> Result<bool> {
+        let since = self.now().plus_millis(-SILENCE_MILLIS);
+        Ok(self.store().read(move |session| session.all_have_read(seq, since)).await?)
+    }
+
+    /// Shows that this process lives, until `stop` says so. `seen` rings when others may be
+    /// waiting for it.
+    pub(crate) async fn run_heartbeat(&self, seen: &tokio::sync::Notify, mut stop: watch::Receiver<bool>) {
+        let mut timer = tokio::time::interval(BEAT);
+        timer.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        while !*stop.borrow() {
+            tokio::select! {
+                _ = timer.tick() => {}
+                () = seen.notified() => {}
+                changed = stop.changed() => if changed.is_err() { break } else { continue },
+            }
+            let (node, seq) = (self.inner.node.clone(), self.position());
+            let beat = self.store().write(move |tx| {
+                let now = tx.now();
+                tx.beat(&node, now, seq)
+            });
+            if let Err(error) = beat.await {
+                tracing::debug!(%error, "no sign of life could be given");
+            }
+        }
+        let node = self.inner.node.clone();
+        let gone = self.store().write(move |tx| {
+            let since = tx.now().plus_millis(-10 * SILENCE_MILLIS);
+            tx.forget_node(&node, since)
+        });
+        if let Err(error) = gone.await {
+            tracing::debug!(%error, "this process could not be taken off the list");
+        }
+    }
+}

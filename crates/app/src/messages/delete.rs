@@ -1,0 +1,59 @@
+//! Deleting a message: inbox messages go, one's own chat stays as an empty place (specification,
+//! section 3).
+
+use eddyline_model::MessageId;
+use eddyline_model::messages::{Event, Mentions, Message};
+use eddyline_model::policy::{self, Deletion};
+use eddyline_storage::{Result as StoreResult, Tx};
+use serde_json::json;
+
+use super::notice;
+use crate::actor::Actor;
+use crate::rooms::Room;
+use crate::{App, Error, Result};
+
+impl App {
+    /// Deletes a message and tells the streams. Says what the deletion came to.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Denied`] for every message that may not be deleted, [`Error::NotFound`].
+    pub async fn delete_message(&self, actor: &Actor, room: &Room, id: MessageId) -> Result<Deletion> {
+        self.change_message(actor, room, id, |tx, actor, _, message| {
+            let Some(user) = actor.user_id() else { return Ok(Err(Error::Denied)) };
+            match policy::delete(user, &message) {
+                Ok(Deletion::Truncate) => truncate(tx, actor, &message)?,
+                Ok(Deletion::Remove) => remove(tx, actor, &message)?,
+                Err(refusal) => return Ok(Err(refusal.into())),
+            }
+            Ok(policy::delete(user, &message).map_err(Error::from))
+        })
+        .await
+    }
+}
+
+fn truncate(tx: &mut Tx<'_, '_>, actor: &Actor, before: &Message) -> StoreResult<()> {
+    if before.content.is_empty() {
+        return Ok(());
+    }
+    let mut after = before.clone();
+    after.content.clear();
+    after.tags.clear();
+    after.explicit_tags.clear();
+    if let Some(parent) = before.parent {
+        after.tags.push(format!(":influx:{parent}"));
+    }
+    after.edited = Some(tx.now());
+    tx.change_message(before, &after, &Mentions::default(), &[])?;
+    let told = json!({"message": after.id.0, "updated_content": ""});
+    let draft = notice(&after, actor, Event::MessageEdit, &told, tx.now());
+    tx.post(&[draft])?;
+    Ok(())
+}
+
+fn remove(tx: &mut Tx<'_, '_>, actor: &Actor, message: &Message) -> StoreResult<()> {
+    tx.delete_message(message)?;
+    let draft = notice(message, actor, Event::MessageDelete, &json!({"message": message.id.0}), tx.now());
+    tx.post(&[draft])?;
+    Ok(())
+}

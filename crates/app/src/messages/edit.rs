@@ -1,0 +1,125 @@
+//! Editing a message: its own author changes the text, anyone who sees it the tags.
+
+use eddyline_model::messages::{Event, Message};
+use eddyline_model::tags::{self, Context, Extracted, TagChanges};
+use eddyline_model::{MessageId, UserId, policy, search};
+use eddyline_storage::{Result as StoreResult, Tx};
+use serde_json::json;
+
+use super::{check_text, notice};
+use crate::actor::Actor;
+use crate::rooms::Room;
+use crate::{App, Error, Result};
+
+/// What to change about a message.
+#[derive(Clone, Debug, Default)]
+pub struct Edit {
+    /// The new text.
+    pub content: Option<String>,
+    /// All tags it is to have.
+    pub tags: Option<Vec<String>>,
+}
+
+/// A changed message, before and after.
+#[derive(Clone, Debug)]
+pub struct Change {
+    /// As it was.
+    pub before: Message,
+    /// As it is.
+    pub after: Message,
+}
+
+impl App {
+    /// Edits a message and tells the streams.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`], [`Error::Denied`] for the text of anything but one's own chat,
+    /// [`Error::NotFound`].
+    pub async fn edit_message(&self, actor: &Actor, room: &Room, id: MessageId, edit: Edit) -> Result<()> {
+        if let Some(content) = &edit.content {
+            check_text(content)?;
+        }
+        if let Some(wanted) = &edit.tags {
+            tags::validate(wanted).map_err(|error| Error::field("tags", error.to_string()))?;
+        }
+        let words = edit.content.as_deref().map(search::tokens).unwrap_or_default();
+        self.change_message(actor, room, id, move |tx, actor, room, message| {
+            let Some(user) = actor.user_id() else { return Ok(Err(Error::Denied)) };
+            if edit.content.is_some()
+                && let Err(refusal) = policy::edit_content(user, &message)
+            {
+                return Ok(Err(refusal.into()));
+            }
+            let mut message = message;
+            if let Some(content) = &edit.content
+                && *content != message.content
+            {
+                message = edit_content(tx, actor, room, message, content, &words)?;
+            }
+            if let Some(wanted) = &edit.tags {
+                edit_tags(tx, actor, room, &message, wanted, user)?;
+            }
+            Ok(Ok(()))
+        })
+        .await
+    }
+}
+
+fn edit_content(
+    tx: &mut Tx<'_, '_>,
+    actor: &Actor,
+    room: &Room,
+    before: Message,
+    content: &str,
+    words: &[String],
+) -> StoreResult<Message> {
+    let context = Context { roster: room, sender: before.author.user, has_attachments: false };
+    let extracted = tags::reparse(&before.tags, &before.explicit_tags, content, &context);
+    let mut after = with_tags(&before, extracted.clone());
+    content.clone_into(&mut after.content);
+    after.edited = Some(tx.now());
+    tx.change_message(&before, &after, &extracted.mentions, words)?;
+    let told = json!({"message": after.id.0, "updated_content": content});
+    let draft = notice(&after, actor, Event::MessageEdit, &told, tx.now());
+    tx.post(&[draft])?;
+    Ok(after)
+}
+
+fn edit_tags(
+    tx: &mut Tx<'_, '_>,
+    actor: &Actor,
+    room: &Room,
+    before: &Message,
+    wanted: &[String],
+    user: UserId,
+) -> StoreResult<()> {
+    let context = Context { roster: room, sender: Some(user), has_attachments: false };
+    let extracted = tags::replace(&before.tags, &before.explicit_tags, wanted, &context);
+    let after = with_tags(before, extracted.clone());
+    let changes = TagChanges::between(&before.tags, &after.tags);
+    if changes.is_empty() {
+        return Ok(());
+    }
+    tx.change_message(before, &after, &extracted.mentions, &[])?;
+    if changes.remove.iter().any(|tag| tags::parse_unread(tag) == Some(user)) {
+        tx.see_mention(before.room, user, before.id)?;
+    }
+    let told = json!({"message": after.id.0, "add": changes.add, "remove": changes.remove});
+    let draft = notice(&after, actor, Event::TagChange, &told, tx.now());
+    tx.post(&[draft])?;
+    Ok(())
+}
+
+/// The message with other tags. What a comment answers stays among them.
+fn with_tags(before: &Message, extracted: Extracted) -> Message {
+    let mut after = before.clone();
+    after.tags = extracted.tags;
+    after.explicit_tags = extracted.explicit;
+    if let Some(parent) = before.parent {
+        let tag = format!(":influx:{parent}");
+        after.tags.retain(|other| *other != tag);
+        after.tags.insert(0, tag);
+    }
+    after
+}

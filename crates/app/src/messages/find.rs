@@ -1,0 +1,67 @@
+//! Finding messages.
+
+use eddyline_model::messages::{MessageQuery, MessageView};
+use eddyline_model::tags::resolve;
+use eddyline_model::{MessageId, RoomId};
+
+use crate::rooms::Room;
+use crate::{App, Error, Result};
+
+impl App {
+    /// The matches of a query in a room that the caller may read, ascending by number. Tags may
+    /// come in any form.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unavailable`].
+    pub async fn find_messages(&self, room: &Room, mut query: MessageQuery) -> Result<Vec<MessageView>> {
+        let id = room.id();
+        if !query.tags.is_empty() {
+            let wanted = query.tags.len();
+            query.tags = query.tags.iter().filter_map(|tag| resolve(tag, room)).collect();
+            // A tag that nobody can have: with all tags wanted, nothing matches.
+            if query.tags.is_empty() || (query.tags.len() < wanted && !query.any_tag) {
+                return Ok(Vec::new());
+            }
+            query.tags.dedup();
+        }
+        Ok(self
+            .store()
+            .read(move |session| {
+                let found = session.find_messages(id, &query)?;
+                session.views(id, found)
+            })
+            .await?)
+    }
+
+    /// One message of a room that the caller may read.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`].
+    pub async fn message(&self, room: &Room, id: MessageId) -> Result<MessageView> {
+        self.load_view(room.id(), id).await?.ok_or(Error::NotFound)
+    }
+
+    /// The message that began a thread of a room.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] when the id is not one of a thread there.
+    pub fn thread_root(&self, room: &Room, thread_id: &str) -> Result<MessageId> {
+        match self.inner.thread_ids.decode(thread_id) {
+            Some((of, root)) if of == room.id() => Ok(root),
+            _ => Err(Error::NotFound),
+        }
+    }
+
+    pub(crate) async fn load_view(&self, room: RoomId, id: MessageId) -> Result<Option<MessageView>> {
+        Ok(self
+            .store()
+            .read(move |session| match session.message(room, id)? {
+                Some(message) if message.event.is_listed() => Ok(session.views(room, vec![message])?.pop()),
+                _ => Ok(None),
+            })
+            .await?)
+    }
+}

@@ -1,0 +1,85 @@
+//! Messages: posting, finding, changing.
+
+mod delete;
+mod edit;
+mod find;
+mod post;
+
+use eddyline_model::messages::{Draft, Event, MAX_CONTENT_CHARS, Message};
+use eddyline_model::{MessageId, Timestamp};
+use eddyline_storage::{Result as StoreResult, Tx};
+use serde_json::Value;
+
+pub use edit::{Change, Edit};
+pub use post::{NewPost, Posted};
+
+use crate::actor::Actor;
+use crate::rooms::Room;
+use crate::{App, Error, Result};
+use eddyline_model::policy::FlowDeed;
+
+/// Checks the text of a chat message, comment or status: 1 to 8096 characters (specification,
+/// section 8), counted as Unicode scalar values.
+pub(crate) fn check_text(text: &str) -> Result<()> {
+    let trouble = if text.trim().is_empty() {
+        "can't be blank".to_owned()
+    } else if text.contains('\0') {
+        "can't contain NUL".to_owned()
+    } else if text.len() > MAX_CONTENT_CHARS && text.chars().count() > MAX_CONTENT_CHARS {
+        format!("is too long (maximum is {MAX_CONTENT_CHARS} characters)")
+    } else {
+        return Ok(());
+    };
+    Err(Error::field("content", trouble))
+}
+
+/// The message that tells streams of a change to another: never listed, and in no thread.
+pub(crate) fn notice(about: &Message, by: &Actor, event: Event, content: &Value, now: Timestamp) -> Draft {
+    Draft {
+        room: about.room,
+        access_version: None,
+        event,
+        author: eddyline_model::messages::Author { user: by.user_id(), external_name: None },
+        content: content.to_string(),
+        tags: Vec::new(),
+        explicit_tags: Vec::new(),
+        mentions: eddyline_model::messages::Mentions::default(),
+        search_tokens: Vec::new(),
+        uuid: None,
+        fingerprint: 0,
+        placement: eddyline_model::messages::Placement::Unthreaded,
+        sent: now,
+    }
+}
+
+impl App {
+    /// Changes one listed message in one transaction: loads room and message afresh, checks that
+    /// the caller may read there, and lets `change` do the rest.
+    async fn change_message<R, F>(&self, actor: &Actor, room: &Room, id: MessageId, change: F) -> Result<R>
+    where
+        R: Send + 'static,
+        F: Fn(&mut Tx<'_, '_>, &Actor, &Room, Message) -> StoreResult<Result<R>> + Send + 'static,
+    {
+        actor.user()?;
+        let (room, actor) = (room.id(), actor.clone());
+        let (outcome, _) = self
+            .store()
+            .write(move |tx| {
+                let Some(room) = Room::load(tx, room)? else { return Ok(Err(Error::NotFound)) };
+                if let Err(refusal) =
+                    eddyline_model::policy::flow(actor.standing(&room), &room.flow, FlowDeed::Read)
+                {
+                    return Ok(Err(refusal.into()));
+                }
+                if !room.organization.active {
+                    return Ok(Err(Error::Denied));
+                }
+                match tx.message(room.id(), id)? {
+                    Some(message) if message.event.is_listed() => change(tx, &actor, &room, message),
+                    _ => Ok(Err(Error::NotFound)),
+                }
+            })
+            .await?;
+        outcome
+    }
+}

@@ -1,0 +1,164 @@
+//! Posting a message: the hot path. Everything that can be done before the writer's queue is done
+//! here, and nothing here touches the database when the caller and the room are known.
+
+use std::sync::Arc;
+
+use eddyline_auth::TokenHash;
+use eddyline_model::messages::{Author, Draft, Event, MessageView, Placement};
+use eddyline_model::policy::FlowDeed;
+use eddyline_model::tags::{self, Context};
+use eddyline_model::{MessageId, RoomId, search};
+use eddyline_storage::Outcome;
+
+use super::check_text;
+use crate::actor::Actor;
+use crate::rooms::Room;
+use crate::{App, Error, Result};
+
+/// How often a post is checked again when rights change while it is on its way.
+const ATTEMPTS: usize = 4;
+
+/// A message as a caller wants it.
+#[derive(Clone, Debug)]
+pub struct NewPost {
+    /// Its kind.
+    pub event: Event,
+    /// Its text.
+    pub content: String,
+    /// Tags beside those in the text.
+    pub tags: Vec<String>,
+    /// A sender's name; makes it anonymous.
+    pub external_user_name: Option<String>,
+    /// The caller's own identifier.
+    pub uuid: Option<String>,
+    /// The message it is a comment on.
+    pub parent: Option<MessageId>,
+    /// The thread it goes to.
+    pub thread_id: Option<String>,
+    /// Whether to wait for the whole message.
+    pub wait: bool,
+}
+
+/// What a post came to.
+#[derive(Clone, Debug)]
+pub enum Posted {
+    /// It is on disk.
+    Accepted,
+    /// It is on disk, and this is the message.
+    Message(Arc<MessageView>),
+}
+
+impl App {
+    /// Posts a message into a room that the caller was admitted to for [`FlowDeed::Post`]. The
+    /// answer comes when it is on disk.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`], [`Error::Denied`], [`Error::Conflict`] for a uuid that was used for
+    /// something else, [`Error::NotFound`] when the message a comment answers is not there.
+    pub async fn post(&self, actor: &Actor, room: Arc<Room>, new: NewPost) -> Result<Posted> {
+        let mut room = room;
+        for _ in 0..ATTEMPTS {
+            let draft = self.draft(actor, &room, &new)?;
+            let outcome = if new.event == Event::Status && draft.author.user.is_some() {
+                self.post_status(draft).await?
+            } else {
+                self.store().post(draft).await?.outcome
+            };
+            match outcome {
+                Outcome::Added(view) if new.wait => return Ok(Posted::Message(view)),
+                Outcome::Added(_) => return Ok(Posted::Accepted),
+                Outcome::Repeated(id) if new.wait => return self.repeated(room.id(), id).await,
+                Outcome::Repeated(_) => return Ok(Posted::Accepted),
+                Outcome::UuidTaken => {
+                    return Err(Error::Conflict("The uuid was used for another message in this flow".into()));
+                }
+                Outcome::NoParent if new.parent.is_some() => return Err(Error::NotFound),
+                Outcome::NoParent => return Err(Error::field("thread_id", "is not a thread of this flow")),
+                Outcome::ParentIsComment => return Err(Error::field("message", "can't be a comment itself")),
+                Outcome::NoRoom => return Err(Error::NotFound),
+                Outcome::Stale => {
+                    self.inner.rooms.forget(room.id());
+                    room = self.admit(actor, room.id(), FlowDeed::Post).await?;
+                }
+            }
+        }
+        Err(Error::Unavailable("who may post here keeps changing".into()))
+    }
+
+    fn draft(&self, actor: &Actor, room: &Room, new: &NewPost) -> Result<Draft> {
+        check_text(&new.content)?;
+        tags::validate(&new.tags).map_err(|error| Error::field("tags", error.to_string()))?;
+        if !room.organization.active {
+            return Err(Error::Denied);
+        }
+        let author = match (actor.user_id(), &new.external_user_name) {
+            (Some(user), None) => Author::user(user),
+            (_, name) => Author::anonymous(name.clone()),
+        };
+        let placement = self.placement(room, new)?;
+        let context = Context { roster: room, sender: author.user, has_attachments: false };
+        let extracted = tags::extract(&new.tags, &new.content, &context);
+        let fingerprint = fingerprint(new, placement);
+        Ok(Draft {
+            room: room.id(),
+            access_version: Some(room.flow.access_version),
+            event: new.event,
+            author,
+            search_tokens: search::tokens(&new.content),
+            content: new.content.clone(),
+            tags: extracted.tags,
+            explicit_tags: extracted.explicit,
+            mentions: extracted.mentions,
+            uuid: new.uuid.clone(),
+            fingerprint,
+            placement,
+            sent: self.now(),
+        })
+    }
+
+    fn placement(&self, room: &Room, new: &NewPost) -> Result<Placement> {
+        if let Some(parent) = new.parent {
+            return Ok(Placement::Answers(parent));
+        }
+        match &new.thread_id {
+            None => Ok(Placement::StartsThread),
+            Some(id) => match self.inner.thread_ids.decode(id) {
+                Some((of, root)) if of == room.id() => Ok(Placement::InThread(root)),
+                _ => Err(Error::field("thread_id", "is not a thread of this flow")),
+            },
+        }
+    }
+
+    /// A status is a message and the user's state in one.
+    async fn post_status(&self, draft: Draft) -> Result<Outcome> {
+        let (outcome, _) = self
+            .store()
+            .write(move |tx| {
+                let outcome = tx.post(std::slice::from_ref(&draft))?.pop().unwrap_or(Outcome::NoRoom);
+                if let (Outcome::Added(_), Some(user)) = (&outcome, draft.author.user) {
+                    tx.set_status(user, Some(&draft.content))?;
+                }
+                Ok(outcome)
+            })
+            .await?;
+        Ok(outcome)
+    }
+
+    async fn repeated(&self, room: RoomId, id: MessageId) -> Result<Posted> {
+        let view = self.load_view(room, id).await?;
+        Ok(view.map_or(Posted::Accepted, |view| Posted::Message(Arc::new(view))))
+    }
+}
+
+/// Digest of what a repeat must agree in.
+fn fingerprint(new: &NewPost, placement: Placement) -> i64 {
+    if new.uuid.is_none() {
+        return 0;
+    }
+    let text = format!("{}\n{placement:?}\n{}", new.event.as_str(), new.content);
+    let TokenHash(hash) = TokenHash::of(&text);
+    let mut first = [0; 8];
+    first.copy_from_slice(&hash[..8]);
+    i64::from_be_bytes(first)
+}

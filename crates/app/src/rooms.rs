@@ -1,0 +1,209 @@
+//! Rooms as requests ask for them: the flow, its organization and who is in it, remembered until
+//! the log tells of a change.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use eddyline_model::flows::Flow;
+use eddyline_model::names::nick_key;
+use eddyline_model::organizations::Organization;
+use eddyline_model::policy::{self, FlowDeed};
+use eddyline_model::tags::Roster;
+use eddyline_model::{RoomId, UserId};
+use eddyline_storage::{Result as StoreResult, Session};
+use quick_cache::sync::Cache;
+
+use crate::actor::Actor;
+use crate::{App, Error, Result};
+
+const REMEMBERED: usize = 10_000;
+
+/// Somebody in a room.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Member {
+    /// By which others mention them.
+    pub nick: String,
+    /// Whether they are shut out.
+    pub blocked: bool,
+}
+
+/// A room, with what every request about it needs.
+#[derive(Clone, Debug)]
+pub struct Room {
+    /// The flow that the room is.
+    pub flow: Flow,
+    /// The organization it belongs to.
+    pub organization: Organization,
+    members: HashMap<UserId, Member>,
+    nicks: HashMap<String, UserId>,
+}
+
+impl Room {
+    /// The room's number.
+    #[must_use]
+    pub fn id(&self) -> RoomId {
+        self.flow.room
+    }
+
+    /// What a user is in it.
+    #[must_use]
+    pub fn member(&self, user: UserId) -> Option<&Member> {
+        self.members.get(&user)
+    }
+
+    pub(crate) fn load(session: &mut Session<'_>, id: RoomId) -> StoreResult<Option<Self>> {
+        let Some(flow) = session.flow(id)? else { return Ok(None) };
+        let Some(organization) = session.organization(flow.organization)? else { return Ok(None) };
+        let mut members = HashMap::new();
+        let mut nicks = HashMap::new();
+        for (membership, user) in session.room_users(&[id])? {
+            if !membership.blocked {
+                nicks.insert(nick_key(&user.nick), user.id);
+            }
+            members.insert(user.id, Member { nick: user.nick, blocked: membership.blocked });
+        }
+        Ok(Some(Self { flow, organization, members, nicks }))
+    }
+}
+
+impl Roster for Room {
+    fn by_nick(&self, key: &str) -> Option<UserId> {
+        self.nicks.get(key).copied()
+    }
+
+    fn contains(&self, user: UserId) -> bool {
+        self.member(user).is_some_and(|member| !member.blocked)
+    }
+
+    fn users(&self) -> impl Iterator<Item = UserId> {
+        self.nicks.values().copied()
+    }
+}
+
+/// The rooms that were asked for lately.
+pub(crate) struct Rooms {
+    by_id: Cache<RoomId, Arc<Room>>,
+    by_name: Cache<(String, String), RoomId>,
+    by_public_id: Cache<String, RoomId>,
+    epoch: AtomicU64,
+}
+
+impl Default for Rooms {
+    fn default() -> Self {
+        Self {
+            by_id: Cache::new(REMEMBERED),
+            by_name: Cache::new(REMEMBERED),
+            by_public_id: Cache::new(REMEMBERED),
+            epoch: AtomicU64::new(0),
+        }
+    }
+}
+
+impl Rooms {
+    /// Forgets what is known of a room.
+    pub(crate) fn forget(&self, room: RoomId) {
+        self.epoch.fetch_add(1, Ordering::AcqRel);
+        self.by_id.remove(&room);
+    }
+
+    /// Forgets everything.
+    pub(crate) fn forget_all(&self) {
+        self.epoch.fetch_add(1, Ordering::AcqRel);
+        self.by_id.clear();
+        self.by_name.clear();
+        self.by_public_id.clear();
+    }
+}
+
+impl App {
+    /// The room of a flow named by organization and flow, for a caller who may do `deed` there.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`], [`Error::Denied`].
+    pub async fn room(
+        &self,
+        actor: &Actor,
+        organization: &str,
+        flow: &str,
+        deed: FlowDeed,
+    ) -> Result<Arc<Room>> {
+        let id = self.room_id_by_name(organization, flow).await?;
+        self.admit(actor, id, deed).await
+    }
+
+    /// The room of a flow named in a parameter: by its id, as `organization/flow` or as
+    /// `organization:flow`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`], [`Error::Denied`].
+    pub async fn room_named(&self, actor: &Actor, name: &str, deed: FlowDeed) -> Result<Arc<Room>> {
+        let id = match name.split_once(['/', ':']) {
+            Some((organization, flow)) => self.room_id_by_name(organization, flow).await?,
+            None => self.room_id_by_public_id(name).await?,
+        };
+        self.admit(actor, id, deed).await
+    }
+
+    /// The room, if the caller may do `deed` there.
+    pub(crate) async fn admit(&self, actor: &Actor, id: RoomId, deed: FlowDeed) -> Result<Arc<Room>> {
+        let room = self.load_room(id).await?;
+        policy::flow(actor.standing(&room), &room.flow, deed)?;
+        Ok(room)
+    }
+
+    pub(crate) async fn load_room(&self, id: RoomId) -> Result<Arc<Room>> {
+        let rooms = &self.inner.rooms;
+        if self.trusts_caches()
+            && let Some(room) = rooms.by_id.get(&id)
+        {
+            return Ok(room);
+        }
+        let epoch = rooms.epoch.load(Ordering::Acquire);
+        let room = self.store().read(move |session| Room::load(session, id)).await?.ok_or(Error::NotFound)?;
+        let room = Arc::new(room);
+        if rooms.epoch.load(Ordering::Acquire) == epoch {
+            rooms.by_id.insert(id, room.clone());
+        }
+        Ok(room)
+    }
+
+    async fn room_id_by_name(&self, organization: &str, flow: &str) -> Result<RoomId> {
+        let key = (organization.to_lowercase(), flow.to_lowercase());
+        let rooms = &self.inner.rooms;
+        if let Some(id) = rooms.by_name.get(&key) {
+            return Ok(id);
+        }
+        let epoch = rooms.epoch.load(Ordering::Acquire);
+        let (organization, flow) = key.clone();
+        let id = self
+            .store()
+            .read(move |session| match session.organization_id_by_name(&organization)? {
+                Some(organization) => session.room_by_flow_name(organization, &flow),
+                None => Ok(None),
+            })
+            .await?
+            .ok_or(Error::NotFound)?;
+        if rooms.epoch.load(Ordering::Acquire) == epoch {
+            rooms.by_name.insert(key, id);
+        }
+        Ok(id)
+    }
+
+    pub(crate) async fn room_id_by_public_id(&self, public_id: &str) -> Result<RoomId> {
+        let rooms = &self.inner.rooms;
+        if let Some(id) = rooms.by_public_id.get(public_id) {
+            return Ok(id);
+        }
+        let wanted = public_id.to_owned();
+        let id = self
+            .store()
+            .read(move |session| session.room_by_flow_id(&wanted))
+            .await?
+            .ok_or(Error::NotFound)?;
+        rooms.by_public_id.insert(public_id.to_owned(), id);
+        Ok(id)
+    }
+}

@@ -1,0 +1,111 @@
+//! The client against a socket that answers from a script.
+
+use std::time::Duration;
+
+use http::StatusCode;
+use serde_json::json;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+
+use crate::{Client, Error, MessageQuery, NewMessage, Posted, StreamRequest};
+
+/// A server that answers one request, which ends as told, in these parts and then closes. Its task
+/// gives the request's text.
+async fn answering(answer: &'static [&'static str], ends_with: &'static str) -> (Client, JoinHandle<String>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    let server = tokio::spawn(async move {
+        let (mut socket, _) = listener.accept().await.unwrap();
+        let mut request = String::new();
+        let mut buffer = [0; 1024];
+        while !request.ends_with(ends_with) {
+            let length = socket.read(&mut buffer).await.unwrap();
+            assert_ne!(length, 0, "the request ended early: {request}");
+            request.push_str(std::str::from_utf8(&buffer[..length]).unwrap());
+        }
+        for part in answer {
+            socket.write_all(part.as_bytes()).await.unwrap();
+            socket.flush().await.unwrap();
+            tokio::task::yield_now().await;
+        }
+        request
+    });
+    (Client::builder(address).api_token("secret").build().unwrap(), server)
+}
+
+#[tokio::test]
+async fn a_post_without_waiting_is_accepted() {
+    let (client, server) = answering(&["HTTP/1.1 202 Accepted\r\ncontent-length: 2\r\n\r\n{}"], "}").await;
+    let posted = client.flow("acme", "main").post(&NewMessage::chat("hi")).await.unwrap();
+    assert_eq!(posted, Posted::Accepted);
+    let request = server.await.unwrap();
+    assert!(request.starts_with("POST /flows/acme/main/messages HTTP/1.1\r\n"), "{request}");
+    assert!(request.contains("authorization: Basic c2VjcmV0Og==\r\n"), "{request}");
+    assert!(request.contains("content-type: application/json\r\n"), "{request}");
+    assert!(!request.contains("wait-for-message"), "{request}");
+    assert!(request.ends_with("\r\n\r\n{\"event\":\"message\",\"content\":\"hi\"}"), "{request}");
+}
+
+#[tokio::test]
+async fn a_list_carries_its_query() {
+    let (client, server) = answering(&["HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n[]"], "\r\n\r\n").await;
+    let query = MessageQuery::new().event("message").event("file").oldest().limit(5).tag("a b");
+    assert!(client.flow("acme", "main").messages(&query).await.unwrap().is_empty());
+    let request = server.await.unwrap();
+    let line = "GET /flows/acme/main/messages?event=message%2Cfile&limit=5&sort=asc&tags=a%20b ";
+    assert!(request.starts_with(line), "{request}");
+}
+
+#[tokio::test]
+async fn a_refusal_is_an_error_with_its_words() {
+    let (client, _server) = answering(
+        &["HTTP/1.1 403 Forbidden\r\ncontent-length: 27\r\n\r\n", r#"{"message":"Access denied"}"#],
+        "\r\n\r\n",
+    )
+    .await;
+    let error = client.me().await.unwrap_err();
+    assert_eq!(error.status(), Some(StatusCode::FORBIDDEN));
+    assert_eq!(error.to_string(), "status 403 Forbidden: Access denied");
+}
+
+#[tokio::test]
+async fn a_server_that_is_silent_is_given_up() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    let client = Client::builder(address).timeout(Duration::from_millis(1)).build().unwrap();
+    assert!(matches!(client.me().await, Err(Error::Timeout(_))));
+}
+
+#[tokio::test]
+async fn a_stream_remembers_its_last_id_and_ends_with_the_connection() {
+    let (client, server) = answering(
+        &[
+            "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n:\n\nid: 8\nda",
+            "ta: {\"event\":\"message\"}\n\n",
+            "data: {\"event\":\"activity.user\"}\n\n",
+        ],
+        "\r\n\r\n",
+    )
+    .await;
+    let request = StreamRequest::new().flow("acme/main").user().after("7");
+    let mut stream = client.stream(&request).await.unwrap();
+    assert_eq!(stream.last_event_id(), Some("7"));
+    let first = stream.next().await.unwrap().unwrap();
+    assert_eq!(first.json, json!({"event": "message"}));
+    let second = stream.next().await.unwrap().unwrap();
+    assert_eq!((second.id, stream.last_event_id()), (None, Some("8")));
+    assert!(stream.next().await.is_none());
+    let request = server.await.unwrap();
+    assert!(request.starts_with("GET /flows?filter=acme%2Fmain&user=1 "), "{request}");
+    assert!(request.contains("last-event-id: 7\r\n"), "{request}");
+    assert!(request.contains("accept: text/event-stream\r\n"), "{request}");
+}
+
+#[tokio::test]
+async fn a_stream_that_is_refused_is_an_error() {
+    let (client, _server) =
+        answering(&["HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n"], "\r\n\r\n").await;
+    let error = client.stream(&StreamRequest::new().path("acme/none")).await.unwrap_err();
+    assert_eq!(error.status(), Some(StatusCode::NOT_FOUND));
+}

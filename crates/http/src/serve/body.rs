@@ -1,0 +1,91 @@
+//! The body of a request, within bounds.
+
+use std::pin::pin;
+use std::time::Duration;
+
+use bytes::{Bytes, BytesMut};
+use http::StatusCode;
+use http_body::Body;
+use http_body_util::BodyExt;
+use tokio::time::timeout;
+
+/// How large a body may be, and how long it may take to come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BodyLimit {
+    /// Bytes. 1 MiB unless said otherwise.
+    pub bytes: usize,
+    /// From the call of [`read_body`] to the last byte. 60 seconds unless said otherwise.
+    pub time: Duration,
+}
+
+impl Default for BodyLimit {
+    fn default() -> Self {
+        Self { bytes: 1024 * 1024, time: Duration::from_secs(60) }
+    }
+}
+
+/// Why there is no body. Its text is meant for the client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BodyError {
+    /// There are more bytes than allowed.
+    #[error("the request body is too large")]
+    TooLarge,
+    /// It did not arrive in time.
+    #[error("the request body took too long to arrive")]
+    Timeout,
+    /// The connection broke, or what came is not a body.
+    #[error("the request body could not be read")]
+    Aborted,
+}
+
+impl BodyError {
+    /// The status to answer with. A connection on which part of a body is unread is closed after
+    /// the answer.
+    #[must_use]
+    pub fn status(self) -> StatusCode {
+        match self {
+            Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::Timeout => StatusCode::REQUEST_TIMEOUT,
+            Self::Aborted => StatusCode::BAD_REQUEST,
+        }
+    }
+}
+
+/// Reads a whole body. One that says beforehand that it is too large is refused unread, so that a
+/// client which waits for the word to go on (RFC 9110, section 10.1.1) does not send it at all.
+///
+/// # Errors
+///
+/// [`BodyError`] for what exceeds `limit`, and for what cannot be read.
+pub async fn read_body<B>(body: B, limit: BodyLimit) -> Result<Bytes, BodyError>
+where
+    B: Body<Data = Bytes>,
+{
+    if body.size_hint().lower() > limit.bytes as u64 {
+        return Err(BodyError::TooLarge);
+    }
+    timeout(limit.time, collect(body, limit.bytes)).await.unwrap_or(Err(BodyError::Timeout))
+}
+
+/// A body that comes in one piece, as most do, is not copied.
+async fn collect<B>(body: B, most: usize) -> Result<Bytes, BodyError>
+where
+    B: Body<Data = Bytes>,
+{
+    let mut body = pin!(body);
+    let mut first = Bytes::new();
+    let mut all = BytesMut::new();
+    while let Some(frame) = body.frame().await {
+        let Ok(data) = frame.map_err(|_| BodyError::Aborted)?.into_data() else { continue };
+        if first.len() + all.len() + data.len() > most {
+            return Err(BodyError::TooLarge);
+        }
+        if first.is_empty() && all.is_empty() {
+            first = data;
+            continue;
+        }
+        all.extend_from_slice(&std::mem::take(&mut first));
+        all.extend_from_slice(&data);
+    }
+    Ok(if all.is_empty() { first } else { all.freeze() })
+}

@@ -1,0 +1,149 @@
+//! One connection, from its first byte to its last, or until it is a stream.
+
+use std::convert::Infallible;
+use std::future::{pending, poll_fn};
+use std::net::SocketAddr;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::task::Poll;
+
+use axum::body::Body;
+use http::{Method, Request, Response};
+use hyper::body::Incoming;
+use hyper::server::conn::http1::Builder;
+use tokio::io::{AsyncWriteExt, copy, sink};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+use tokio_rustls::TlsAcceptor;
+use tower::ServiceExt;
+
+use super::handoff::Handoff;
+use super::listener::{Draining, Endpoint};
+use super::patience::Patience;
+use super::progress::{Answer, Observed, Progress};
+use super::socket::{self, Socket};
+use super::{BoxFuture, Handler, Peer};
+
+/// How the exchange of requests and answers came to its end.
+enum End {
+    /// hyper is done, whether well or not. It has flushed what it had to say.
+    Done,
+    /// The client kept us waiting for too long.
+    TooSlow,
+    /// The last answer is a stream.
+    Stream(Handoff),
+}
+
+/// Serves requests until the connection ends, or has become the stream that is given back.
+pub(super) async fn serve(
+    endpoint: Arc<Endpoint>,
+    tcp: TcpStream,
+    addr: SocketAddr,
+    mut draining: Draining,
+) -> Option<BoxFuture<()>> {
+    socket::prepare(&tcp);
+    let socket = tokio::select! {
+        socket = open(&endpoint, tcp) => socket?,
+        () = draining.begun() => return None,
+    };
+    let peer = Peer { addr, tls: matches!(socket, Socket::Tls(_)) };
+    let (socket, end) = exchange(&endpoint, socket, peer, draining.clone()).await;
+    match end {
+        End::Stream(handoff) => return Some(handoff.serve(socket)),
+        End::TooSlow => {}
+        End::Done => tokio::select! {
+            _ = timeout(endpoint.limits.linger, farewell(socket)) => {}
+            () = draining.begun() => {}
+        },
+    }
+    None
+}
+
+/// Shakes hands where TLS is spoken.
+async fn open(endpoint: &Endpoint, tcp: TcpStream) -> Option<Socket> {
+    let Some(config) = &endpoint.tls else { return Some(Socket::Plain(tcp)) };
+    let handshake = TlsAcceptor::from(Arc::clone(config)).accept(tcp);
+    match timeout(endpoint.limits.handshake_time, handshake).await {
+        Ok(Ok(tls)) => Some(Socket::Tls(Box::new(tls))),
+        Ok(Err(error)) => {
+            tracing::debug!(%error, "a handshake failed");
+            None
+        }
+        Err(_) => None,
+    }
+}
+
+/// Has hyper serve the connection, and takes the socket back.
+async fn exchange(endpoint: &Endpoint, socket: Socket, peer: Peer, mut draining: Draining) -> (Socket, End) {
+    let progress = Progress::new();
+    let calls = Calls { handler: endpoint.handler.clone(), peer, progress: Arc::clone(&progress) };
+    let io = Observed::new(socket, Arc::clone(&progress));
+    let mut connection = Builder::new()
+        .max_buf_size(endpoint.limits.buffer_bytes())
+        // hyper's own clock does not tell a head that comes slowly from a connection at rest.
+        .header_read_timeout(None)
+        .serve_connection(io, calls);
+    let mut patience = Patience::new(&endpoint.limits);
+    let mut stop = pin!(draining.begun());
+    let mut stopping = false;
+    let end = poll_fn(|cx| {
+        if !stopping && stop.as_mut().poll(cx).is_ready() {
+            stopping = true;
+            Pin::new(&mut connection).graceful_shutdown();
+        }
+        if let Poll::Ready(result) = Pin::new(&mut connection).poll(cx) {
+            if let Err(error) = result {
+                tracing::debug!(%error, "a connection failed");
+            }
+            return Poll::Ready(End::Done);
+        }
+        if let Some(handoff) = progress.take_handoff() {
+            return Poll::Ready(End::Stream(handoff));
+        }
+        patience.poll(progress.phase(), cx).map(|()| End::TooSlow)
+    })
+    .await;
+    (connection.into_parts().io.into_socket(), end)
+}
+
+/// Closes the connection such that the client sees the last answer. Were it closed while the
+/// client is still sending, the system would tell it so at once, and what is on its way would be
+/// thrown away.
+async fn farewell(mut socket: Socket) {
+    let _ = socket.shutdown().await;
+    let _ = copy(&mut socket, &mut sink()).await;
+}
+
+/// What hyper calls with each request.
+struct Calls {
+    handler: Handler,
+    peer: Peer,
+    progress: Arc<Progress>,
+}
+
+impl hyper::service::Service<Request<Incoming>> for Calls {
+    type Response = Response<Answer>;
+    type Error = Infallible;
+    type Future = BoxFuture<Result<Self::Response, Infallible>>;
+
+    fn call(&self, request: Request<Incoming>) -> Self::Future {
+        self.progress.request_came();
+        let mut request = request.map(Body::new);
+        request.extensions_mut().insert(self.peer);
+        let wants_body = request.method() != Method::HEAD;
+        let handler = self.handler.clone();
+        let progress = Arc::clone(&self.progress);
+        Box::pin(async move {
+            let response = match handler.oneshot(request).await {
+                Ok(response) => response,
+                Err(never) => match never {},
+            };
+            if wants_body && let Some(handoff) = Handoff::of(&response) {
+                progress.hand_off(handoff);
+                // The connection is about to take the socket, and this future goes with hyper.
+                return pending().await;
+            }
+            Ok(response.map(|body| Answer::new(body, progress)))
+        })
+    }
+}

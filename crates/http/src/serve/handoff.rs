@@ -1,0 +1,145 @@
+//! A response that goes on, and how its connection is taken from hyper.
+//!
+//! A connection costs hyper more than 10 KiB, mostly for what it reads. A stream reads nothing. So
+//! on our own listeners it takes the socket, and hyper goes. Where the response is answered by
+//! another server, with our router nested in it, the same source is an ordinary body.
+
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+use std::time::SystemTime;
+
+use axum::body::Body;
+use axum::response::Response;
+use bytes::{Buf, BufMut, Bytes, BytesMut};
+use http::header::{CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, DATE, TRANSFER_ENCODING};
+use http::{HeaderMap, StatusCode};
+use http_body::Frame;
+
+use super::BoxFuture;
+use super::socket::Socket;
+use super::streaming::Streaming;
+
+/// Where a stream's bytes come from. It is dropped as soon as the client is gone, also when there
+/// is nothing to write.
+///
+/// All its methods are called by one task, and leave that task's waker behind.
+pub trait FrameSource: Send + Unpin + 'static {
+    /// Whole frames, written in as few calls as possible and never split by us.
+    type Batch: Buf + Send + Unpin + 'static;
+
+    /// Waits for something to write; `None` ends the stream. It is asked again only when all of
+    /// the last batch has been written.
+    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Self::Batch>>;
+
+    /// Waits for the stream to lose rights. Polled while a batch is being written, which may take
+    /// long.
+    fn poll_rights_lost(&mut self, cx: &mut Context<'_>) -> Poll<()>;
+
+    /// Cuts out of a batch what may not be told any more; `false` when the stream is to end at
+    /// once. Called when rights were lost, with what is not written yet, which may be nothing.
+    fn retain_allowed(&mut self, batch: &mut Self::Batch) -> bool;
+}
+
+/// A response with status 200 that goes on for as long as its source does. The caller adds its
+/// headers; the length and the connection's state are not among them.
+///
+/// On a [`Server`](super::Server) the stream has the connection to itself and ends with it
+/// (`Connection: close`); loss of rights acts in the midst of a write. As a body in another server
+/// it acts when that server asks for the next bytes.
+pub fn stream<S: FrameSource>(source: S) -> Response {
+    let slot = Slot(Arc::new(Mutex::new(Some(Box::new(source) as Box<dyn AnySource>))));
+    let mut response = Response::new(Body::new(SourceBody(slot.clone())));
+    response.extensions_mut().insert(slot);
+    response
+}
+
+/// A stream, and the head of the response that it begins with.
+pub(super) struct Handoff {
+    source: Box<dyn AnySource>,
+    head: Bytes,
+}
+
+impl Handoff {
+    /// Takes the source of a response that is a stream.
+    pub(super) fn of(response: &Response) -> Option<Self> {
+        let slot = response.extensions().get::<Slot>()?;
+        // A layer has made something else of it.
+        if response.status() != StatusCode::OK || response.headers().contains_key(CONTENT_ENCODING) {
+            return None;
+        }
+        let source = slot.source().take()?;
+        Some(Self { source, head: head(response.headers()) })
+    }
+
+    /// Writes the stream to the end of it, or of the connection.
+    pub(super) fn serve(self, socket: Socket) -> BoxFuture<()> {
+        self.source.serve(socket, self.head)
+    }
+}
+
+/// The head of a response whose end is that of the connection.
+fn head(headers: &HeaderMap) -> Bytes {
+    let mut head = BytesMut::with_capacity(512);
+    head.put_slice(b"HTTP/1.1 200 OK\r\n");
+    for (name, value) in headers {
+        if [CONNECTION, CONTENT_LENGTH, DATE, TRANSFER_ENCODING].contains(name) {
+            continue;
+        }
+        for part in [name.as_str().as_bytes(), b": ", value.as_bytes(), b"\r\n"] {
+            head.put_slice(part);
+        }
+    }
+    let date = httpdate::fmt_http_date(SystemTime::now());
+    for part in ["connection: close\r\ndate: ", &date, "\r\n\r\n"] {
+        head.put_slice(part.as_bytes());
+    }
+    head.freeze()
+}
+
+/// Any source, for those who only pass it on.
+trait AnySource: Send {
+    fn serve(self: Box<Self>, socket: Socket, head: Bytes) -> BoxFuture<()>;
+    fn poll_bytes(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>>;
+}
+
+impl<S: FrameSource> AnySource for S {
+    fn serve(self: Box<Self>, socket: Socket, head: Bytes) -> BoxFuture<()> {
+        Box::pin(Streaming::new(socket, head, *self))
+    }
+
+    fn poll_bytes(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        self.poll_next(cx).map(|batch| batch.map(|mut batch| batch.copy_to_bytes(batch.remaining())))
+    }
+}
+
+/// Holds the source for whoever comes first: the connection, by the response's extension, or who
+/// polls the response's body.
+#[derive(Clone)]
+struct Slot(Arc<Mutex<Option<Box<dyn AnySource>>>>);
+
+impl Slot {
+    fn source(&self) -> MutexGuard<'_, Option<Box<dyn AnySource>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+struct SourceBody(Slot);
+
+impl http_body::Body for SourceBody {
+    type Data = Bytes;
+    type Error = std::convert::Infallible;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
+        let mut slot = self.0.source();
+        let Some(source) = slot.as_mut() else { return Poll::Ready(None) };
+        let next = source.poll_bytes(cx);
+        if matches!(next, Poll::Ready(None)) {
+            *slot = None;
+        }
+        next.map(|bytes| bytes.map(|bytes| Ok(Frame::data(bytes))))
+    }
+}

@@ -1,0 +1,130 @@
+//! Serving HTTP/1 on sockets: how long, how much and how many, and how it ends.
+//!
+//! hyper parses and writes; everything that is a matter of patience or of memory is decided here,
+//! so that no client can hold the server up, and an idle stream costs little more than its socket.
+//!
+//! - [`Server`] and `listener`: accepting, the bound on connections, draining;
+//! - `connection`: one connection from its first byte to its end, `patience` and `progress`: what
+//!   it is doing, and for how long it may;
+//! - [`stream`] in `handoff`: a response that goes on, and how its socket is taken from hyper;
+//!   `streaming`: the small task that such a connection becomes;
+//! - [`read_body`]: the body of a request within bounds of size and time;
+//! - [`load_tls`]: certificates; `socket`: plain or encrypted, and the options of TCP.
+//!
+//! Nothing here knows a route, or what is told on a stream.
+
+mod body;
+mod connection;
+mod handoff;
+mod limits;
+mod listener;
+mod patience;
+mod progress;
+mod socket;
+mod streaming;
+mod tls;
+
+#[cfg(test)]
+mod tests;
+
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::response::{IntoResponse, Response};
+use futures_util::future::{join, join_all};
+use http::Request;
+use rustls::ServerConfig;
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+use tower::util::BoxCloneSyncService;
+use tower::{Service, ServiceExt};
+
+pub use body::{BodyError, BodyLimit, read_body};
+pub use handoff::{FrameSource, stream};
+pub use limits::Limits;
+pub use tls::{TlsError, load_tls};
+
+/// Who is at the other end of the connection that a request came by. Every request that a
+/// [`Server`] passes on has it as an extension.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Peer {
+    /// The address of the socket's other end, which may be a proxy's.
+    pub addr: SocketAddr,
+    /// Whether the connection is encrypted between there and here.
+    pub tls: bool,
+}
+
+/// The service of one listener, whatever it was made of.
+type Handler = BoxCloneSyncService<Request<Body>, Response, Infallible>;
+
+type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
+
+/// Serves requests on one or more listeners until it is told to stop.
+///
+/// ```no_run
+/// # use axum::Router;
+/// # use eddyline_http::serve::{Limits, Server};
+/// # async fn example(api: Router, streams: Router) -> std::io::Result<()> {
+/// let main = tokio::net::TcpListener::bind("127.0.0.1:8080").await?;
+/// let stream = tokio::net::TcpListener::bind("127.0.0.1:8081").await?;
+/// let server = Server::new(Limits::default()).listen(main, api).listen(stream, streams);
+/// server.run(async { tokio::signal::ctrl_c().await.unwrap_or_default() }).await;
+/// # Ok(())
+/// # }
+/// ```
+pub struct Server {
+    limits: Limits,
+    tls: Option<Arc<ServerConfig>>,
+    listeners: Vec<(TcpListener, Handler)>,
+}
+
+impl Server {
+    /// A server without listeners.
+    #[must_use]
+    pub fn new(limits: Limits) -> Self {
+        Self { limits, tls: None, listeners: Vec::new() }
+    }
+
+    /// Speaks TLS on all listeners. See [`load_tls`]; the configuration must offer no protocol but
+    /// `http/1.1`.
+    #[must_use]
+    pub fn tls(mut self, config: Arc<ServerConfig>) -> Self {
+        self.tls = Some(config);
+        self
+    }
+
+    /// Answers what comes in by `listener` with `service`, which may be a `Router`. The extension
+    /// [`Peer`] tells it where a request comes from.
+    #[must_use]
+    pub fn listen<S>(mut self, listener: TcpListener, service: S) -> Self
+    where
+        S: Service<Request<Body>, Error = Infallible> + Clone + Send + Sync + 'static,
+        S::Response: IntoResponse,
+        S::Future: Send + 'static,
+    {
+        let service = service.map_response(IntoResponse::into_response);
+        self.listeners.push((listener, BoxCloneSyncService::new(service)));
+        self
+    }
+
+    /// Serves until `shutdown` is ready, and then until everything begun has ended: no connection
+    /// is accepted any more, requests that are being answered get their answer within
+    /// [`Limits::drain`], what is left then is cut off. Streams go on for as long as their sources
+    /// do, so end these first. When the future is dropped, everything is cut off at once.
+    pub async fn run(self, shutdown: impl Future<Output = ()>) {
+        let (begin, draining) = watch::channel(false);
+        let draining = listener::Draining::new(draining);
+        let accepting = self.listeners.into_iter().map(|(listener, handler)| {
+            let endpoint = listener::Endpoint { handler, tls: self.tls.clone(), limits: self.limits.clone() };
+            endpoint.serve(listener, draining.clone())
+        });
+        let signal = async {
+            shutdown.await;
+            begin.send_replace(true);
+        };
+        join(join_all(accepting), signal).await;
+    }
+}

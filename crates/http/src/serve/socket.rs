@@ -1,0 +1,106 @@
+//! A connection's socket, plain or encrypted.
+
+use std::io::{self, IoSlice};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use socket2::{SockRef, TcpKeepalive};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+use tokio_rustls::server::TlsStream;
+
+/// After this long without a word the system asks whether the other end still lives, so that who
+/// vanished without a farewell does not stay for ever.
+const PROBE_AFTER: Duration = Duration::from_secs(60);
+const PROBE_INTERVAL: Duration = Duration::from_secs(20);
+
+/// What the system may hold of a stream beyond what is on its way. By default it is megabytes,
+/// which a client that reads slowly would fill with frames, and could read on when it has lost
+/// the right to.
+#[cfg(target_os = "linux")]
+const UNSENT_BYTES: u32 = 64 * 1024;
+
+pub(super) enum Socket {
+    Plain(TcpStream),
+    Tls(Box<TlsStream<TcpStream>>),
+}
+
+/// Sets what all our connections have in common. A system that refuses an option serves without.
+pub(super) fn prepare(tcp: &TcpStream) {
+    let probes = TcpKeepalive::new().with_time(PROBE_AFTER).with_interval(PROBE_INTERVAL);
+    let set = tcp.set_nodelay(true).and_then(|()| SockRef::from(tcp).set_tcp_keepalive(&probes));
+    if let Err(error) = set {
+        tracing::debug!(%error, "cannot set an option of a socket");
+    }
+}
+
+impl Socket {
+    /// Makes the socket fit for a stream.
+    pub(super) fn prepare_stream(&self) {
+        #[cfg(target_os = "linux")]
+        if let Err(error) = SockRef::from(self.tcp()).set_tcp_notsent_lowat(UNSENT_BYTES) {
+            tracing::debug!(%error, "cannot bound what the system holds of a stream");
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    fn tcp(&self) -> &TcpStream {
+        match self {
+            Self::Plain(tcp) => tcp,
+            Self::Tls(tls) => tls.get_ref().0,
+        }
+    }
+}
+
+impl AsyncRead for Socket {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            Self::Plain(tcp) => Pin::new(tcp).poll_read(cx, buffer),
+            Self::Tls(tls) => Pin::new(tls).poll_read(cx, buffer),
+        }
+    }
+}
+
+impl AsyncWrite for Socket {
+    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, data: &[u8]) -> Poll<io::Result<usize>> {
+        match self.get_mut() {
+            Self::Plain(tcp) => Pin::new(tcp).poll_write(cx, data),
+            Self::Tls(tls) => Pin::new(tls).poll_write(cx, data),
+        }
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        data: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        match self.get_mut() {
+            Self::Plain(tcp) => Pin::new(tcp).poll_write_vectored(cx, data),
+            Self::Tls(tls) => Pin::new(tls).poll_write_vectored(cx, data),
+        }
+    }
+
+    /// Both kinds take several pieces at once.
+    fn is_write_vectored(&self) -> bool {
+        true
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            Self::Plain(tcp) => Pin::new(tcp).poll_flush(cx),
+            Self::Tls(tls) => Pin::new(tls).poll_flush(cx),
+        }
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            Self::Plain(tcp) => Pin::new(tcp).poll_shutdown(cx),
+            Self::Tls(tls) => Pin::new(tls).poll_shutdown(cx),
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! The small task that a connection becomes when it is a stream.
+
+use std::io::{self, IoSlice};
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use bytes::{Buf, Bytes};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+use super::handoff::FrameSource;
+use super::socket::Socket;
+
+/// As many pieces as hyper passes to the system at once, too.
+const PIECES: usize = 64;
+
+/// Writes a stream until its source ends, its client goes, or its rights do.
+///
+/// It is polled by hand because it waits for three things at once, and its size is the memory
+/// that an idle stream takes.
+pub(super) struct Streaming<S: FrameSource> {
+    socket: Socket,
+    /// What is left to write of the response's head.
+    head: Bytes,
+    source: S,
+    /// What is being written. It stays until the socket has taken all of it.
+    batch: Option<S::Batch>,
+}
+
+impl<S: FrameSource> Streaming<S> {
+    pub(super) fn new(socket: Socket, head: Bytes, source: S) -> Self {
+        socket.prepare_stream();
+        Self { socket, head, source, batch: None }
+    }
+
+    /// Ready when the client is gone. What it says has no meaning any more and is passed over.
+    fn poll_gone(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        loop {
+            let mut space = [0; 128];
+            let mut buffer = ReadBuf::new(&mut space);
+            match ready!(Pin::new(&mut self.socket).poll_read(cx, &mut buffer)) {
+                Ok(()) if !buffer.filled().is_empty() => {}
+                Ok(()) | Err(_) => return Poll::Ready(()),
+            }
+        }
+    }
+
+    /// Ready when the stream is at its end.
+    fn poll_frames(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        loop {
+            let Some(batch) = &mut self.batch else {
+                match self.source.poll_next(cx) {
+                    Poll::Ready(Some(batch)) => self.batch = Some(batch),
+                    Poll::Ready(None) => return Poll::Ready(Ok(())),
+                    // The client is to know at once that the stream is open.
+                    Poll::Pending => {
+                        ready!(poll_write(&mut self.socket, &mut self.head, &mut Bytes::new(), cx))?;
+                        return Poll::Pending;
+                    }
+                }
+                continue;
+            };
+            if self.source.poll_rights_lost(cx).is_ready() && !self.source.retain_allowed(batch) {
+                return Poll::Ready(Ok(()));
+            }
+            ready!(poll_write(&mut self.socket, &mut self.head, batch, cx))?;
+            self.batch = None;
+        }
+    }
+}
+
+impl<S: FrameSource> Future for Streaming<S> {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let this = self.get_mut();
+        if this.poll_gone(cx).is_ready() {
+            return Poll::Ready(());
+        }
+        if ready!(this.poll_frames(cx)).is_ok() {
+            // Says farewell, without waiting for a client that does not read.
+            let _ = Pin::new(&mut this.socket).poll_shutdown(cx);
+        }
+        Poll::Ready(())
+    }
+}
+
+/// Ready when all of `head` and `batch` has left for the client.
+fn poll_write(
+    socket: &mut Socket,
+    head: &mut Bytes,
+    batch: &mut impl Buf,
+    cx: &mut Context<'_>,
+) -> Poll<io::Result<()>> {
+    let mut all = head.chain(batch);
+    while all.has_remaining() {
+        let mut pieces = [IoSlice::new(&[]); PIECES];
+        let count = all.chunks_vectored(&mut pieces);
+        let written = ready!(Pin::new(&mut *socket).poll_write_vectored(cx, &pieces[..count]))?;
+        if written == 0 {
+            return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
+        }
+        all.advance(written);
+    }
+    Pin::new(socket).poll_flush(cx)
+}

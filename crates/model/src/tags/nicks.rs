@@ -1,0 +1,112 @@
+//! Finding the nick that a piece of text begins with.
+
+use crate::UserId;
+use crate::names::{EVERYONE, MAX_NICK, write_key};
+use crate::search::{is_cjk, is_word_char};
+
+use super::Roster;
+
+/// How many characters of a text may be a nick; composed they may be half as many.
+pub(super) const MAX_RUN: usize = 2 * MAX_NICK;
+
+/// In how many places a piece of text is tried as a nick, so that a text of nothing but
+/// punctuation costs no more than another.
+const MAX_ENDS: usize = 8;
+
+/// Whom a nick addresses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Addressee {
+    Everyone,
+    User(UserId),
+}
+
+/// Whom the nick with this key addresses.
+pub(super) fn addressee<R: Roster>(key: &str, roster: &R) -> Option<Addressee> {
+    if EVERYONE.contains(&key) {
+        return Some(Addressee::Everyone);
+    }
+    roster.by_nick(key).map(Addressee::User)
+}
+
+/// The longest nick at the beginning of `run`, as `find` knows it by its key, and its length in
+/// bytes. `key` is a buffer.
+///
+/// A nick can hold any punctuation, but the punctuation after it may belong to the sentence
+/// (`@bob's`, `@bob.`), so shorter pieces are tried as well. `.`, `-` and `_` with a letter or
+/// digit behind them do not end a nick: `@bob-smith` is never `bob`.
+pub(super) fn longest<T>(
+    run: &str,
+    mention: bool,
+    key: &mut String,
+    mut find: impl FnMut(&str) -> Option<T>,
+) -> Option<(T, usize)> {
+    let mut ends = [0; MAX_ENDS];
+    let mut count = 0;
+    let mut characters = run.char_indices().peekable();
+    while let Some((at, c)) = characters.next() {
+        let next = characters.peek().map(|&(_, next)| next);
+        if at > 0 && count < MAX_ENDS - 1 && may_end_before(c, next, mention) {
+            ends[count] = at;
+            count += 1;
+        }
+    }
+    ends[count] = run.len();
+    ends[..=count].iter().rev().filter(|&&end| end > 0).find_map(|&end| {
+        key.clear();
+        write_key(&run[..end], key);
+        find(key).map(|found| (found, end))
+    })
+}
+
+fn may_end_before(c: char, next: Option<char>, mention: bool) -> bool {
+    match c {
+        '.' | '-' | '_' => !next.is_some_and(char::is_alphanumeric),
+        // Chinese and Japanese put no space after a nick.
+        _ if mention && is_cjk(c) => true,
+        _ => !is_word_char(c),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(run: &str) -> Option<&'static str> {
+        let nicks = ["bob", "bob-smith", "j.r", "o'neil", "田中", "bob!"];
+        let find = |key: &str| nicks.into_iter().find(|nick| *nick == key);
+        longest(run, true, &mut String::new(), find).map(|(nick, length)| {
+            assert!(run.is_char_boundary(length));
+            nick
+        })
+    }
+
+    #[test]
+    fn the_longest_nick_wins_and_punctuation_is_left_to_the_sentence() {
+        for (run, expected) in [
+            ("bob", Some("bob")),
+            ("BOB", Some("bob")),
+            ("bob.", Some("bob")),
+            ("bob...", Some("bob")),
+            ("bob's", Some("bob")),
+            ("bob)", Some("bob")),
+            ("bob_", Some("bob")),
+            ("bob-", Some("bob")),
+            ("bob--really", Some("bob")),
+            ("bob!", Some("bob!")),
+            ("bob!!", Some("bob!")),
+            ("bob/alice", Some("bob")),
+            ("bob-smith.", Some("bob-smith")),
+            ("bob-smith-jones", None),
+            ("bob.org", None),
+            ("bobby", None),
+            ("J.R.", Some("j.r")),
+            ("O'Neil's", Some("o'neil")),
+            ("田中さんへ", Some("田中")),
+            ("bob你好", Some("bob")),
+            ("", None),
+            ("!!!!!!!!!!!!!!!!!!!!", None),
+        ] {
+            assert_eq!(found(run), expected, "{run}");
+        }
+    }
+}

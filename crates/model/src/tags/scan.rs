@@ -1,0 +1,197 @@
+//! What in a text may become a tag, in one pass.
+
+use crate::names::is_nick_char;
+use crate::search::is_word_char;
+
+use super::MAX_TAG_CHARS;
+use super::nicks::MAX_RUN;
+
+/// Something in a text that may become a tag.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Piece<'a> {
+    /// A link with `http://`, `https://` or `www.`.
+    Url,
+    /// A hashtag without its `#`.
+    Hashtag(&'a str),
+    /// What follows an `@`, up to where no nick can go on.
+    Mention(&'a str),
+    /// What begins with a word, up to where no nick can go on.
+    Word(&'a str),
+}
+
+/// Reads a text from front to back. Lines indented as code have no pieces but links, and links
+/// have no pieces in them.
+pub(super) struct Scanner<'a> {
+    text: &'a str,
+    at: usize,
+    code: bool,
+    /// Where the piece given last begins.
+    piece: usize,
+}
+
+impl<'a> Scanner<'a> {
+    pub(super) fn new(text: &'a str) -> Self {
+        Self { text, at: 0, code: is_code(text), piece: 0 }
+    }
+
+    /// Passes over the first `length` bytes of the mention or word given last, which have found
+    /// their meaning.
+    pub(super) fn consume(&mut self, length: usize) {
+        self.at = self.at.max(self.piece + length);
+    }
+
+    fn rest(&self) -> &'a str {
+        &self.text[self.at..]
+    }
+
+    fn before(&self) -> Option<char> {
+        self.text[..self.at].chars().next_back()
+    }
+
+    fn after_word(&self) -> bool {
+        self.before().is_some_and(is_word_char)
+    }
+
+    /// At `://`: passes over the address when there is a scheme before it and something behind,
+    /// and tells whether the web is meant.
+    fn address(&mut self) -> Option<Piece<'a>> {
+        let host = self.rest().strip_prefix("://")?.chars().next()?;
+        let before = &self.text[..self.at];
+        let scheme = before.rsplit(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
+        if scheme.is_empty() || !may_begin_host(host) {
+            return None;
+        }
+        self.at += address_length(self.rest());
+        ["http", "https"].iter().any(|web| scheme.eq_ignore_ascii_case(web)).then_some(Piece::Url)
+    }
+
+    /// At a `w`: passes over an address that begins with `www.`.
+    fn bare_address(&mut self) -> Option<Piece<'a>> {
+        let rest = self.rest();
+        let prefix = rest.get(..4).filter(|prefix| prefix.eq_ignore_ascii_case("www."))?;
+        let host = rest[prefix.len()..].chars().next()?;
+        if self.after_word() || !may_begin_host(host) {
+            return None;
+        }
+        self.at += address_length(rest);
+        Some(Piece::Url)
+    }
+
+    /// At a `#` of `sign` bytes: passes over the hashtag it begins, if it does.
+    fn hashtag(&mut self, sign: usize) -> Option<Piece<'a>> {
+        // `&#39;` is an HTML entity, and `/#` a part of an address that was written in short.
+        let begins = !self.after_word() && !matches!(self.before(), Some('&' | '/'));
+        self.at += sign;
+        let rest = self.rest();
+        if !begins || !rest.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '-')) {
+            return None;
+        }
+        let body = &rest[..rest.find(|c| !is_hashtag_char(c)).unwrap_or(rest.len())];
+        if rest[body.len()..].starts_with("://") {
+            return None;
+        }
+        self.at += body.len();
+        let tag = body.trim_end_matches(['-', '\u{200c}', '\u{200d}']);
+        let fits = tag.chars().nth(MAX_TAG_CHARS).is_none();
+        (fits && tag.contains(char::is_alphanumeric)).then_some(Piece::Hashtag(tag))
+    }
+
+    /// At an `@` of `sign` bytes: passes over the sign and gives what follows it.
+    fn mention(&mut self, sign: usize) -> Option<Piece<'a>> {
+        let begins = !self.after_word();
+        self.at += sign;
+        self.piece = self.at;
+        let run = self.nick_run();
+        let named = begins && !run.is_empty() && !self.rest()[run.len()..].starts_with("://");
+        named.then_some(Piece::Mention(run))
+    }
+
+    /// At the first letter of a word: passes over the word, and gives it with what follows unless
+    /// it is joined to what is before it, or part of an e-mail address.
+    fn word(&mut self) -> Option<Piece<'a>> {
+        self.piece = self.at;
+        let mut before = self.text[..self.at].chars().rev();
+        let joined = match before.next() {
+            Some('@' | '＠') => true,
+            Some('.' | '-') => before.next().is_some_and(char::is_alphanumeric),
+            _ => false,
+        };
+        let rest = self.rest();
+        let run = self.nick_run();
+        self.at += rest.find(|c| !is_word_char(c)).unwrap_or(rest.len());
+        let alone = !joined && !rest[run.len()..].starts_with('@');
+        alone.then_some(Piece::Word(run))
+    }
+
+    /// What a nick that begins here could be made of.
+    fn nick_run(&self) -> &'a str {
+        let rest = self.rest();
+        let end = rest
+            .char_indices()
+            .enumerate()
+            .find(|&(count, (_, c))| count == MAX_RUN || !is_nick_char(c))
+            .map_or(rest.len(), |(_, (at, _))| at);
+        &rest[..end]
+    }
+}
+
+impl<'a> Iterator for Scanner<'a> {
+    type Item = Piece<'a>;
+
+    fn next(&mut self) -> Option<Piece<'a>> {
+        loop {
+            let c = self.rest().chars().next()?;
+            let from = self.at;
+            let piece = match c {
+                '\n' | '\r' => {
+                    self.at += 1;
+                    self.code = is_code(self.rest());
+                    None
+                }
+                ':' => self.address(),
+                'w' | 'W' => self.bare_address(),
+                '#' | '＃' if !self.code => self.hashtag(c.len_utf8()),
+                '@' | '＠' if !self.code => self.mention(c.len_utf8()),
+                _ => None,
+            };
+            if piece.is_some() {
+                return piece;
+            }
+            if self.at > from {
+                continue;
+            }
+            if !is_word_char(c) {
+                self.at += c.len_utf8();
+            } else if let Some(word) = self.word().filter(|_| !self.code) {
+                return Some(word);
+            }
+        }
+    }
+}
+
+/// Whether a line is code: the rule of Markdown.
+fn is_code(line: &str) -> bool {
+    line.starts_with("    ") || line.starts_with('\t')
+}
+
+/// Letters, digits, `-`, `_`, marks, and the joiners that some scripts need inside a word.
+fn is_hashtag_char(c: char) -> bool {
+    is_word_char(c) || matches!(c, '-' | '\u{200c}' | '\u{200d}')
+}
+
+fn may_begin_host(c: char) -> bool {
+    c.is_alphanumeric() || c == '[' || (!c.is_ascii() && !ends_address(c))
+}
+
+/// The length of the address at the beginning of `text`, in bytes.
+fn address_length(text: &str) -> usize {
+    text.find(ends_address).unwrap_or(text.len())
+}
+
+/// White space, quotes and brackets that stand around addresses, and East Asian punctuation,
+/// which follows them without a space.
+fn ends_address(c: char) -> bool {
+    c.is_whitespace()
+        || c.is_control()
+        || matches!(c, '<' | '>' | '"' | '`' | '\u{3000}'..='\u{303f}' | '\u{ff01}'..='\u{ff0f}')
+}

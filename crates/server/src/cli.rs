@@ -1,0 +1,123 @@
+//! The command line.
+
+mod admin;
+mod flags;
+#[cfg(test)]
+mod tests;
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+pub(crate) use self::admin::{
+    AdminCommand, FlowCommand, FlowPath, NewFlow, NewOrganization, NewUser, OrgCommand, UserCommand,
+};
+pub(crate) use self::flags::{AdminOptions, DemoOptions, Flags, ServeOptions};
+use crate::config::CONFIG_VARIABLE;
+
+/// Team messaging that you host yourself: flows, threads, search and a live stream.
+#[derive(Parser)]
+#[command(
+    name = "eddyline",
+    version,
+    arg_required_else_help = true,
+    disable_help_subcommand = true,
+    propagate_version = true,
+    after_help = EXAMPLES
+)]
+pub(crate) struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  eddyline demo                       Try it: a small organization, gone when you stop it
+  eddyline serve --data-dir ./data    Run a server that keeps its data in ./data
+
+  # Fill it, also while it runs
+  eddyline admin --data-dir ./data org create --name Acme
+  eddyline admin --data-dir ./data user create --org acme \\
+      --email ada@example.org --name 'Ada Lovelace' --nick Ada
+  eddyline admin --data-dir ./data flow create --org acme --name Main
+  eddyline admin --data-dir ./data flow add-user --flow acme/main --email ada@example.org
+
+'eddyline COMMAND --help' explains the options of a command. Each can also be set by the
+environment variable shown there, or in a TOML file under the name of the flag with
+underscores: data_dir = \"/var/lib/eddyline\".";
+
+/// What the program is asked to do.
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// Run the server until it is told to stop
+    #[command(after_help = SERVE_EXAMPLES)]
+    Serve(Serve),
+    /// Run a server with a small, lively organization to try things on
+    #[command(after_help = DEMO_EXAMPLES)]
+    Demo(Demo),
+    /// Make organizations, people, flows and tokens; also while the server runs
+    Admin(Admin),
+}
+
+const SERVE_EXAMPLES: &str = "\
+Examples:
+  eddyline serve
+  eddyline serve --data-dir /var/lib/eddyline --listen 0.0.0.0:443 --stream-listen 0.0.0.0:8443 \\
+      --tls-cert chain.pem --tls-key key.pem --base-url https://chat.example.org
+  EDDYLINE_DATABASE=postgres://eddyline@db/eddyline eddyline serve --trusted-proxy 10.0.0.0/8
+
+SIGTERM or Ctrl-C ends the server in order; a second one ends it at once.";
+
+const DEMO_EXAMPLES: &str = "\
+Examples:
+  eddyline demo
+  eddyline demo --data-dir ./demo     Keep the data for the next time";
+
+/// `eddyline serve`
+#[derive(Args)]
+pub(crate) struct Serve {
+    #[command(flatten)]
+    pub(crate) config: ConfigFile,
+    #[command(flatten)]
+    pub(crate) options: Flags<ServeOptions>,
+}
+
+/// `eddyline demo`
+#[derive(Args)]
+pub(crate) struct Demo {
+    #[command(flatten)]
+    pub(crate) options: Flags<DemoOptions>,
+}
+
+impl Demo {
+    /// Whether the data shall stay, in a directory that was named.
+    pub(crate) fn names_directory(&self) -> bool {
+        self.options.layer.text("data_dir").is_some()
+    }
+}
+
+/// `eddyline admin`
+#[derive(Args)]
+#[command(disable_help_subcommand = true)]
+pub(crate) struct Admin {
+    #[command(flatten)]
+    pub(crate) config: ConfigFile,
+    #[command(flatten)]
+    pub(crate) options: Flags<AdminOptions>,
+    /// Answer with one JSON object, for scripts
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// What to make.
+    #[command(subcommand)]
+    pub(crate) command: AdminCommand,
+}
+
+/// Which configuration file is read.
+#[derive(Args)]
+pub(crate) struct ConfigFile {
+    /// Configuration file to read [env: EDDYLINE_CONFIG] [default: eddyline.toml in the data
+    /// directory, if there is one]
+    #[arg(id = CONFIG_VARIABLE, long = "config", value_name = "FILE", global = true, help_heading = "Data")]
+    pub(crate) path: Option<PathBuf>,
+}

@@ -1,0 +1,207 @@
+//! The operator's commands.
+
+use std::io::{self, BufRead, Read};
+use std::str::FromStr;
+
+use clap::{Args, Subcommand};
+use eddyline_auth::Password;
+
+/// What the operator works on.
+#[derive(Subcommand)]
+pub(crate) enum AdminCommand {
+    /// Organizations
+    #[command(subcommand, disable_help_subcommand = true)]
+    Org(OrgCommand),
+    /// People and bots
+    #[command(subcommand, disable_help_subcommand = true)]
+    User(UserCommand),
+    /// Flows and who is in them
+    #[command(subcommand, disable_help_subcommand = true)]
+    Flow(FlowCommand),
+}
+
+/// Commands about organizations.
+#[derive(Subcommand)]
+pub(crate) enum OrgCommand {
+    /// Make an organization
+    Create(NewOrganization),
+}
+
+/// Commands about users.
+#[derive(Subcommand)]
+pub(crate) enum UserCommand {
+    /// Make a user with an API token; one whose e-mail address is known joins the organization
+    Create(NewUser),
+    /// Make another API token for a user
+    Token {
+        /// The user's e-mail address
+        #[arg(long, value_name = "E-MAIL")]
+        email: String,
+    },
+    /// Give a user a new password; the old one ends at once
+    SetPassword {
+        /// The user's e-mail address
+        #[arg(long, value_name = "E-MAIL")]
+        email: String,
+        #[command(flatten)]
+        password: RequiredPassword,
+    },
+}
+
+/// Commands about flows.
+#[derive(Subcommand)]
+pub(crate) enum FlowCommand {
+    /// Make a flow
+    Create(NewFlow),
+    /// Add a user to a flow
+    AddUser {
+        /// The flow, by the names in its URL
+        #[arg(long, value_name = "ORG/FLOW")]
+        flow: FlowPath,
+        /// The user's e-mail address
+        #[arg(long, value_name = "E-MAIL")]
+        email: String,
+    },
+    /// Make a token for posting to a flow without a user
+    Token {
+        /// The flow, by the names in its URL
+        #[arg(long, value_name = "ORG/FLOW")]
+        flow: FlowPath,
+    },
+}
+
+/// `org create`
+#[derive(Args)]
+pub(crate) struct NewOrganization {
+    /// Name that people see
+    #[arg(long)]
+    pub(crate) name: String,
+    /// Name in URLs [default: made from the name]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) parameterized_name: Option<String>,
+    /// How many people it may hold
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) user_limit: u32,
+}
+
+/// `user create`
+#[derive(Args)]
+pub(crate) struct NewUser {
+    /// The organization, by the name in its URL
+    #[arg(long, value_name = "ORG")]
+    pub(crate) org: String,
+    /// E-mail address, with which the user signs in
+    #[arg(long, value_name = "E-MAIL")]
+    pub(crate) email: String,
+    /// Full name
+    #[arg(long)]
+    pub(crate) name: String,
+    /// Short name, with which others mention the user
+    #[arg(long)]
+    pub(crate) nick: String,
+    #[command(flatten)]
+    pub(crate) password: OptionalPassword,
+    /// Let the user administer the organization
+    #[arg(long)]
+    pub(crate) admin: bool,
+    /// Mark the user as a program
+    #[arg(long)]
+    pub(crate) bot: bool,
+}
+
+/// `flow create`
+#[derive(Args)]
+pub(crate) struct NewFlow {
+    /// The organization, by the name in its URL
+    #[arg(long, value_name = "ORG")]
+    pub(crate) org: String,
+    /// Name that people see
+    #[arg(long)]
+    pub(crate) name: String,
+}
+
+/// A flow as the operator names it: `organization/flow`, the names in its URL.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct FlowPath {
+    /// The organization's name in URLs.
+    pub(crate) organization: String,
+    /// The flow's name in URLs.
+    pub(crate) flow: String,
+}
+
+impl FromStr for FlowPath {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text.split_once('/') {
+            Some((organization, flow))
+                if !organization.is_empty() && !flow.is_empty() && !flow.contains('/') =>
+            {
+                Ok(Self { organization: organization.to_owned(), flow: flow.to_owned() })
+            }
+            _ => Err("a flow is named ORG/FLOW, such as acme/main"),
+        }
+    }
+}
+
+/// A password that must be given, in one of two ways.
+#[derive(Args)]
+#[group(required = true, multiple = false)]
+pub(crate) struct RequiredPassword {
+    /// The password; others on this machine can see it while the command runs
+    #[arg(long, value_parser = parse_password)]
+    password: Option<Password>,
+    /// Read the password from the first line of the standard input
+    #[arg(long)]
+    password_stdin: bool,
+}
+
+impl RequiredPassword {
+    /// The password. Reads `input` only when asked to.
+    pub(crate) fn read(self, input: impl BufRead) -> io::Result<Password> {
+        match self.password {
+            Some(password) => Ok(password),
+            None => read_line(input),
+        }
+    }
+}
+
+/// A password that may be given, in one of two ways.
+#[derive(Args)]
+#[group(multiple = false)]
+pub(crate) struct OptionalPassword {
+    /// Password; without one the user has only an API token. Others on this machine can see it
+    /// while the command runs
+    #[arg(long, value_parser = parse_password)]
+    password: Option<Password>,
+    /// Read the password from the first line of the standard input
+    #[arg(long)]
+    password_stdin: bool,
+}
+
+impl OptionalPassword {
+    /// The password, if there is one. Reads `input` only when asked to.
+    pub(crate) fn read(self, input: impl BufRead) -> io::Result<Option<Password>> {
+        if self.password_stdin { read_line(input).map(Some) } else { Ok(self.password) }
+    }
+}
+
+fn parse_password(text: &str) -> Result<Password, String> {
+    let password = Password::new(text);
+    if password.is_acceptable() {
+        Ok(password)
+    } else {
+        Err(format!("a password has 1 to {} bytes", Password::MAX_BYTES))
+    }
+}
+
+fn read_line(input: impl BufRead) -> io::Result<Password> {
+    let mut line = String::new();
+    // Enough for the longest password and the end of its line, so that a wrong file is not read
+    // into memory.
+    let longest = Password::MAX_BYTES as u64 + 2;
+    input.take(longest).read_line(&mut line)?;
+    let line = line.strip_suffix('\n').unwrap_or(&line);
+    let line = line.strip_suffix('\r').unwrap_or(line);
+    parse_password(line).map_err(|problem| io::Error::new(io::ErrorKind::InvalidInput, problem))
+}

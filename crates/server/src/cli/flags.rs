@@ -1,0 +1,96 @@
+//! The flags of the options in the configuration's table.
+
+use std::marker::PhantomData;
+
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
+
+use crate::config::{Layer, OPTIONS, OptionGroup, OptionSpec, Origin};
+
+/// The options that a command takes as flags. Variables and the file may set the others, too.
+pub(crate) trait Selection {
+    /// Their groups.
+    const GROUPS: &[OptionGroup];
+    /// Whether the commands below take the flags as well.
+    const GLOBAL: bool = false;
+}
+
+/// All options.
+pub(crate) enum ServeOptions {}
+
+impl Selection for ServeOptions {
+    const GROUPS: &[OptionGroup] = &[
+        OptionGroup::Data,
+        OptionGroup::Addresses,
+        OptionGroup::Protocol,
+        OptionGroup::Https,
+        OptionGroup::Limits,
+        OptionGroup::Logging,
+    ];
+}
+
+/// What matters for trying things.
+pub(crate) enum DemoOptions {}
+
+impl Selection for DemoOptions {
+    const GROUPS: &[OptionGroup] =
+        &[OptionGroup::Data, OptionGroup::Addresses, OptionGroup::Protocol, OptionGroup::Logging];
+}
+
+/// Where the data is.
+pub(crate) enum AdminOptions {}
+
+impl Selection for AdminOptions {
+    const GROUPS: &[OptionGroup] = &[OptionGroup::Data];
+    const GLOBAL: bool = true;
+}
+
+/// The flags that were given, among those a [`Selection`] offers.
+pub(crate) struct Flags<S> {
+    /// What they say.
+    pub(crate) layer: Layer,
+    selection: PhantomData<S>,
+}
+
+impl<S: Selection> Flags<S> {
+    fn offered() -> impl Iterator<Item = &'static OptionSpec> {
+        OPTIONS.iter().filter(|option| S::GROUPS.contains(&option.group))
+    }
+}
+
+impl<S: Selection> Args for Flags<S> {
+    fn augment_args(command: Command) -> Command {
+        command.args(Self::offered().map(|option| argument(option).global(S::GLOBAL)))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+fn argument(option: &'static OptionSpec) -> Arg {
+    let help = format!("{} [env: {}] [default: {}]", option.help, option.variable(), option.default);
+    Arg::new(option.key)
+        .long(option.flag())
+        .value_name(option.value_name)
+        .help(help)
+        .help_heading(option.group.title())
+        .action(if option.list { ArgAction::Append } else { ArgAction::Set })
+}
+
+impl<S: Selection> FromArgMatches for Flags<S> {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let mut layer = Layer::default();
+        for option in Self::offered() {
+            if let Some(values) = matches.get_many::<String>(option.key) {
+                let text = values.map(String::as_str).collect::<Vec<_>>().join(",");
+                layer.insert(option, text, Origin::Flag(option.flag()));
+            }
+        }
+        Ok(Self { layer, selection: PhantomData })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}

@@ -1,0 +1,202 @@
+//! Configuration: flags win over `EDDYLINE_*` variables, these over the configuration file, and the
+//! file over the defaults.
+//!
+//! To add an option, write it into the table in `options.rs` and describe it in
+//! `docs/configuration.md`; a test compares the two.
+
+mod layers;
+mod options;
+#[cfg(test)]
+mod tests;
+mod values;
+
+use std::ffi::OsString;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use self::layers::{Environment, Layers, read_file};
+pub(crate) use self::layers::{Layer, Origin};
+pub(crate) use self::options::{OPTIONS, OptionSpec, Settings};
+pub(crate) use self::values::{BaseUrl, DatabaseUrl, LogFilter, LogFormat, PathPrefix, Profile};
+
+/// What the names of all variables begin with.
+pub(crate) const VARIABLE_PREFIX: &str = "EDDYLINE_";
+
+/// The variable that names the configuration file, like `--config`.
+pub(crate) const CONFIG_VARIABLE: &str = "EDDYLINE_CONFIG";
+
+/// The configuration file that is read from the data directory when no other is named.
+pub(crate) const DEFAULT_FILE: &str = "eddyline.toml";
+
+/// Options that belong together in the help.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OptionGroup {
+    /// Where the data is.
+    Data,
+    /// Where the server listens, and under which addresses it is reached.
+    Addresses,
+    /// How it speaks.
+    Protocol,
+    /// Encryption, or the proxy that does it.
+    Https,
+    /// How much of everything.
+    Limits,
+    /// What it tells its operator.
+    Logging,
+}
+
+impl OptionGroup {
+    /// The heading in the help.
+    pub(crate) fn title(self) -> &'static str {
+        match self {
+            Self::Data => "Data",
+            Self::Addresses => "Addresses",
+            Self::Protocol => "Protocol",
+            Self::Https => "HTTPS and proxies",
+            Self::Limits => "Limits",
+            Self::Logging => "Logging",
+        }
+    }
+}
+
+/// Why the configuration cannot be used. The text names the option and where it was given.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ConfigError {
+    /// A value that its option does not take.
+    #[error("{origin}: {problem}")]
+    Wrong {
+        /// Where it was given.
+        origin: Origin,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// A key that is no option.
+    #[error("{}: unknown key {key}{hint}", path.display())]
+    UnknownKey {
+        /// The configuration file.
+        path: PathBuf,
+        /// The key as it stands there.
+        key: String,
+        /// A question that suggests another key, or nothing.
+        hint: String,
+    },
+    /// A file that is not TOML.
+    #[error("{}: not valid TOML", path.display())]
+    Syntax {
+        /// The configuration file.
+        path: PathBuf,
+        /// What is wrong, and where.
+        source: toml::de::Error,
+    },
+    /// A file that cannot be read.
+    #[error("{}: cannot read the configuration file", path.display())]
+    Unreadable {
+        /// The configuration file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+}
+
+/// A configuration, and what should be said about it in the log.
+#[derive(Debug)]
+pub(crate) struct Loaded {
+    /// The configuration.
+    pub(crate) settings: Settings,
+    /// Sentences for the log, one for each variable that is not known.
+    pub(crate) warnings: Vec<String>,
+}
+
+/// Reads the configuration of a server or of an operator's command. `file` is the argument of
+/// `--config`; a file named there must exist, the one in the data directory need not.
+pub(crate) fn load(
+    flags: Layer,
+    file: Option<&Path>,
+    variables: impl IntoIterator<Item = (OsString, OsString)>,
+) -> Result<Loaded, ConfigError> {
+    let environment = Environment::read(variables)?;
+    let file = match file.or(environment.config.as_deref()) {
+        Some(path) => read_file(path, &read(path)?)?,
+        None => read_default_file(&flags, &environment.layer)?,
+    };
+    finish(Layers::new(file, environment.layer, flags), &environment.unknown)
+}
+
+/// Reads the configuration of a demonstration. It takes the place of its data from flags only and
+/// reads no file, so that a machine's real server is never filled with invented people.
+pub(crate) fn load_for_demo(
+    flags: Layer,
+    variables: impl IntoIterator<Item = (OsString, OsString)>,
+) -> Result<Loaded, ConfigError> {
+    let mut environment = Environment::read(variables)?;
+    environment.layer.retain(|option| option.group != OptionGroup::Data);
+    finish(Layers::new(Layer::default(), environment.layer, flags), &environment.unknown)
+}
+
+fn read(path: &Path) -> Result<String, ConfigError> {
+    std::fs::read_to_string(path)
+        .map_err(|source| ConfigError::Unreadable { path: path.to_owned(), source })
+}
+
+fn read_default_file(flags: &Layer, environment: &Layer) -> Result<Layer, ConfigError> {
+    let key = "data_dir";
+    let default = || OptionSpec::by_key(key).map_or("", |option| option.default);
+    let directory = flags.text(key).or(environment.text(key)).unwrap_or_else(default);
+    let path = Path::new(directory).join(DEFAULT_FILE);
+    let text = match read(&path) {
+        Err(ConfigError::Unreadable { source, .. }) if source.kind() == ErrorKind::NotFound => {
+            return Ok(Layer::default());
+        }
+        other => other?,
+    };
+    let layer = read_file(&path, &text)?;
+    if layer.text(key).is_some() {
+        let problem = "the file was found in the data directory and cannot name another; \
+                       give it with --config instead";
+        return Err(ConfigError::Wrong { origin: Origin::File(path, key), problem: problem.to_owned() });
+    }
+    Ok(layer)
+}
+
+fn finish(layers: Layers, unknown: &[String]) -> Result<Loaded, ConfigError> {
+    let settings = Settings::merge(&layers)?;
+    let needs = |given: &str, missing: &str| match (layers.origin(given), layers.origin(missing)) {
+        (Some(origin), None) => Err(ConfigError::Wrong {
+            origin: origin.clone(),
+            problem: format!("{missing} must be given as well"),
+        }),
+        _ => Ok(()),
+    };
+    needs("tls_cert", "tls_key")?;
+    needs("tls_key", "tls_cert")?;
+    if settings.listen == settings.stream_listen && settings.listen.port() != 0 {
+        let origin = layers.origin("stream_listen").or(layers.origin("listen"));
+        let problem = format!("listen and stream_listen are the same address, {}", settings.listen);
+        if let Some(origin) = origin.cloned() {
+            return Err(ConfigError::Wrong { origin, problem });
+        }
+    }
+    let warnings = unknown.iter().map(|name| format!("{name} is not a known variable, and is ignored"));
+    Ok(Loaded { settings, warnings: warnings.collect() })
+}
+
+/// What the server needs to speak HTTPS.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TlsFiles<'a> {
+    /// The certificate chain, in PEM form.
+    pub(crate) cert: &'a Path,
+    /// Its private key, in PEM form.
+    pub(crate) key: &'a Path,
+}
+
+impl Settings {
+    /// The database, which is an SQLite file in the data directory unless another is named.
+    pub(crate) fn database_url(&self) -> DatabaseUrl {
+        self.database.clone().unwrap_or_else(|| DatabaseUrl::in_directory(&self.data_dir))
+    }
+
+    /// The certificate and its key, when the server is to speak HTTPS.
+    pub(crate) fn tls(&self) -> Option<TlsFiles<'_>> {
+        Some(TlsFiles { cert: self.tls_cert.as_deref()?, key: self.tls_key.as_deref()? })
+    }
+}

@@ -1,0 +1,145 @@
+//! The table of options: each is declared here once, and the flags, the variables, the keys of the
+//! configuration file, the help and [`Settings`] all come from it.
+
+use std::net::SocketAddr;
+use std::num::{NonZeroU32, NonZeroUsize};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use ipnet::IpNet;
+
+use super::layers::Layers;
+use super::values::{BaseUrl, DatabaseUrl, LogFilter, LogFormat, PathPrefix, Profile, Value};
+use super::{ConfigError, OptionGroup};
+
+/// What is known of an option before anybody gives it a value.
+#[derive(Debug)]
+pub(crate) struct OptionSpec {
+    /// The key in the configuration file; the other names are made of it.
+    pub(crate) key: &'static str,
+    /// Where the help lists it.
+    pub(crate) group: OptionGroup,
+    /// What the help calls its value.
+    pub(crate) value_name: &'static str,
+    /// The value that holds when nobody gives one, or words for it.
+    pub(crate) default: &'static str,
+    /// What it means.
+    pub(crate) help: &'static str,
+    /// Whether it takes a list: a repeated flag, commas in a variable, an array in the file.
+    pub(crate) list: bool,
+}
+
+impl OptionSpec {
+    /// The option with this key.
+    pub(crate) fn by_key(key: &str) -> Option<&'static Self> {
+        OPTIONS.iter().find(|option| option.key == key)
+    }
+
+    /// The name of the flag, without its dashes.
+    pub(crate) fn flag(&self) -> String {
+        self.key.replace('_', "-")
+    }
+
+    /// The name of the environment variable.
+    pub(crate) fn variable(&self) -> String {
+        format!("{}{}", super::VARIABLE_PREFIX, self.key.to_ascii_uppercase())
+    }
+}
+
+/// A default that is written like any other value.
+fn value<T: Value>(text: &str) -> T {
+    T::parse(text).expect("the defaults in the table are valid, and the tests read them all")
+}
+
+/// A default that is the absence of a value; the table describes what happens then.
+fn absent<T: Default>(_description: &str) -> T {
+    T::default()
+}
+
+macro_rules! options {
+    ($( $group:ident {
+        $( $(#[doc = $help:literal])+ $key:ident: $type:ty = $default:ident($text:literal), $value_name:literal; )+
+    } )+) => {
+        /// The configuration that results from flags, variables and file.
+        #[derive(Clone, Debug)]
+        pub(crate) struct Settings {
+            $($( $(#[doc = $help])+ pub(crate) $key: $type, )+)+
+        }
+
+        /// Every option, in the order of the help.
+        pub(crate) const OPTIONS: &[OptionSpec] = &[ $($( OptionSpec {
+            key: stringify!($key),
+            group: OptionGroup::$group,
+            value_name: $value_name,
+            default: $text,
+            help: concat!($($help),+).trim_ascii(),
+            list: <$type as Value>::LIST,
+        }, )+)+ ];
+
+        impl Settings {
+            pub(super) fn merge(layers: &Layers) -> Result<Self, ConfigError> {
+                Ok(Self { $($( $key: layers.resolve(stringify!($key), $default($text))?, )+)+ })
+            }
+        }
+    };
+}
+
+options! {
+    Data {
+        /// Directory of everything the server keeps, made when it is missing. An eddyline.toml in it
+        /// is read unless --config names another file
+        data_dir: PathBuf = value("./eddyline-data"), "DIR";
+        /// Database: sqlite:PATH, or postgres://USER@HOST/NAME for a PostgreSQL server
+        database: Option<DatabaseUrl> = absent("eddyline.db in the data directory"), "URL";
+    }
+    Addresses {
+        /// Address and port of the API and the pages; port 0 takes a free one
+        listen: SocketAddr = value("127.0.0.1:8080"), "ADDRESS";
+        /// Address and port of the stream; port 0 takes a free one
+        stream_listen: SocketAddr = value("127.0.0.1:8081"), "ADDRESS";
+        /// Path under which the stream is served on the API's address as well
+        stream_prefix: PathPrefix = value("/stream"), "PATH";
+        /// Address of the API as clients see it, for URLs in answers
+        base_url: Option<BaseUrl> = absent("made from listen"), "URL";
+        /// Address of the stream as clients see it
+        stream_url: Option<BaseUrl> = absent("made from stream_listen"), "URL";
+        /// Address of the pages as people see it
+        web_url: Option<BaseUrl> = absent("same as base_url"), "URL";
+    }
+    Protocol {
+        /// spec, or classic for clients of the original service that cannot be changed
+        profile: Profile = value("spec"), "PROFILE";
+    }
+    Https {
+        /// Certificate chain in PEM form; with tls_key, both listeners speak HTTPS
+        tls_cert: Option<PathBuf> = absent("plain HTTP"), "FILE";
+        /// Private key of the certificate in PEM form
+        tls_key: Option<PathBuf> = absent("plain HTTP"), "FILE";
+        /// Network of a reverse proxy, such as 10.0.0.0/8, whose Forwarded and X-Forwarded headers
+        /// are believed; may be given several times
+        trusted_proxy: Vec<IpNet> = absent("none"), "CIDR";
+    }
+    Limits {
+        /// Wrong passwords allowed a minute for an account from one address; 0 for any number
+        password_attempts_per_account: u32 = value("10"), "N";
+        /// Wrong passwords allowed a minute from one address; 0 for any number
+        password_attempts_per_address: u32 = value("100"), "N";
+        /// Longest body of a request, in bytes
+        max_body_bytes: NonZeroUsize = value("1048576"), "BYTES";
+        /// Requests a minute allowed to one caller
+        requests_per_minute: Option<NonZeroU32> = absent("any number"), "N";
+        /// Connections open at the same time, streams included
+        max_connections: NonZeroUsize = value("20000"), "N";
+        /// Database connections for reading
+        readers: NonZeroU32 = value("8"), "N";
+        /// Seconds that running requests may take to end when the server is told to stop
+        shutdown_seconds: Duration = value("8"), "SECONDS";
+    }
+    Logging {
+        /// text or json
+        log_format: LogFormat = value("text"), "FORMAT";
+        /// What is logged: error, warn, info, debug or trace, also for single parts, as in
+        /// warn,eddyline_http=debug
+        log: LogFilter = value("info"), "FILTER";
+    }
+}

@@ -1,0 +1,246 @@
+//! What values of options may look like.
+
+use std::fmt;
+use std::net::{IpAddr, SocketAddr};
+use std::num::{NonZeroU32, NonZeroUsize};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use ipnet::IpNet;
+use tracing_subscriber::EnvFilter;
+
+/// A type that options have. The error says what is wrong with the text, in words that follow the
+/// option's name, and never repeats a secret.
+pub(crate) trait Value: Sized {
+    /// Whether the text is a list, separated by commas.
+    const LIST: bool = false;
+
+    /// Reads the text of a flag, a variable or a key.
+    fn parse(text: &str) -> Result<Self, String>;
+}
+
+impl<T: Value> Value for Option<T> {
+    const LIST: bool = T::LIST;
+
+    fn parse(text: &str) -> Result<Self, String> {
+        T::parse(text).map(Some)
+    }
+}
+
+impl Value for PathBuf {
+    fn parse(text: &str) -> Result<Self, String> {
+        if text.is_empty() || text.contains('\0') {
+            return Err(format!("{text:?} is not a path"));
+        }
+        Ok(text.into())
+    }
+}
+
+impl Value for SocketAddr {
+    fn parse(text: &str) -> Result<Self, String> {
+        text.parse().map_err(|_| {
+            format!("{text:?} is not an IP address with a port, such as 127.0.0.1:8080 or [::]:8080")
+        })
+    }
+}
+
+impl Value for Vec<IpNet> {
+    const LIST: bool = true;
+
+    fn parse(text: &str) -> Result<Self, String> {
+        text.split(',').map(|network| parse_network(network.trim())).collect()
+    }
+}
+
+fn parse_network(text: &str) -> Result<IpNet, String> {
+    let address = || text.parse::<IpAddr>().map(IpNet::from);
+    text.parse().or_else(|_| address()).map_err(|_| format!("{text:?} is not a network such as 10.0.0.0/8"))
+}
+
+impl Value for u32 {
+    fn parse(text: &str) -> Result<Self, String> {
+        text.parse().map_err(|_| format!("{text:?} is not a number from 0 to {}", Self::MAX))
+    }
+}
+
+impl Value for NonZeroU32 {
+    fn parse(text: &str) -> Result<Self, String> {
+        text.parse().map_err(|_| format!("{text:?} is not a number from 1 to {}", Self::MAX))
+    }
+}
+
+impl Value for NonZeroUsize {
+    fn parse(text: &str) -> Result<Self, String> {
+        text.parse().map_err(|_| format!("{text:?} is not a number from 1 to {}", Self::MAX))
+    }
+}
+
+/// Whole seconds, up to an hour.
+impl Value for Duration {
+    fn parse(text: &str) -> Result<Self, String> {
+        match text.parse() {
+            Ok(seconds @ 0..=3600) => Ok(Self::from_secs(seconds)),
+            _ => Err(format!("{text:?} is not a number of seconds from 0 to 3600")),
+        }
+    }
+}
+
+/// The address of a database. It may hold a password, so `Debug` writes its scheme only.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct DatabaseUrl(String);
+
+impl DatabaseUrl {
+    /// The SQLite file of a data directory.
+    pub(crate) fn in_directory(directory: &Path) -> Self {
+        Self(format!("sqlite:{}", directory.join("eddyline.db").display()))
+    }
+
+    /// The address itself, for the store. Keep it out of logs.
+    pub(crate) fn expose(&self) -> &str {
+        &self.0
+    }
+
+    fn scheme(&self) -> &str {
+        self.0.split(':').next().unwrap_or_default()
+    }
+}
+
+impl fmt::Debug for DatabaseUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:[redacted]", self.scheme())
+    }
+}
+
+impl Value for DatabaseUrl {
+    fn parse(text: &str) -> Result<Self, String> {
+        let sqlite = text.strip_prefix("sqlite:").is_some_and(|path| !path.trim_start_matches("//").is_empty());
+        let postgres = ["postgres://", "postgresql://"].iter().any(|scheme| text.starts_with(scheme));
+        // The text is not repeated: it may be a mistyped address with a password in it.
+        if sqlite || postgres {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err("the database must be sqlite:PATH, sqlite::memory: or postgres://USER@HOST/NAME".to_owned())
+        }
+    }
+}
+
+/// An `http` or `https` address without a slash at its end, to which paths are appended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct BaseUrl(String);
+
+impl BaseUrl {
+    /// The address.
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Value for BaseUrl {
+    fn parse(text: &str) -> Result<Self, String> {
+        let valid = text.parse::<http::Uri>().is_ok_and(|url| {
+            matches!(url.scheme_str(), Some("http" | "https"))
+                && url.authority().is_some_and(|authority| !authority.as_str().contains('@'))
+                && url.host().is_some_and(|host| !host.is_empty())
+        });
+        if valid && !text.contains(['?', '#']) {
+            Ok(Self(text.trim_end_matches('/').to_owned()))
+        } else {
+            Err(format!("{text:?} is not an address such as https://chat.example.org"))
+        }
+    }
+}
+
+/// A path such as `/stream`: it begins with a slash and ends without one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct PathPrefix(String);
+
+impl PathPrefix {
+    /// The path.
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// First segments of paths that mean something else already.
+const TAKEN: &[&str] = &[
+    "app", "avatars", "comments", "files", "flows", "healthz", "influx", "invitations", "messages", "oauth",
+    "openapi.json", "organizations", "private", "readyz", "scim", "sources", "user", "users", "v1",
+];
+
+impl Value for PathPrefix {
+    fn parse(text: &str) -> Result<Self, String> {
+        let plain = |c: char| c.is_ascii_alphanumeric() || "-_~.".contains(c);
+        let path = text.trim_end_matches('/');
+        let mut segments = path.strip_prefix('/').unwrap_or_default().split('/');
+        if !segments.clone().all(|segment| segment.starts_with(|c| c != '.' && plain(c)) && segment.chars().all(plain)) {
+            return Err(format!("{text:?} is not a path such as /stream, of letters, digits, - _ ~ and ."));
+        }
+        match segments.next() {
+            Some(first) if TAKEN.contains(&first) => Err(format!("{text:?} is a path of the API")),
+            _ => Ok(Self(path.to_owned())),
+        }
+    }
+}
+
+/// Which clients the server speaks to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Profile {
+    /// The specification to the letter.
+    Spec,
+    /// Header names and answers that clients of the original service know.
+    Classic,
+}
+
+impl Value for Profile {
+    fn parse(text: &str) -> Result<Self, String> {
+        match text {
+            "spec" => Ok(Self::Spec),
+            "classic" => Ok(Self::Classic),
+            _ => Err(format!("{text:?} is not a profile; there are spec and classic")),
+        }
+    }
+}
+
+/// The shape of log lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LogFormat {
+    /// For people.
+    Text,
+    /// One JSON object a line.
+    Json,
+}
+
+impl Value for LogFormat {
+    fn parse(text: &str) -> Result<Self, String> {
+        match text {
+            "text" => Ok(Self::Text),
+            "json" => Ok(Self::Json),
+            _ => Err(format!("{text:?} is not a log format; there are text and json")),
+        }
+    }
+}
+
+/// What is logged, in the directives of tracing-subscriber.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct LogFilter(String);
+
+impl LogFilter {
+    /// Only what somebody should look at.
+    pub(crate) fn warnings() -> Self {
+        Self("warn".to_owned())
+    }
+
+    /// The directives.
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Value for LogFilter {
+    fn parse(text: &str) -> Result<Self, String> {
+        match EnvFilter::try_new(text) {
+            Ok(_) => Ok(Self(text.to_owned())),
+            Err(error) => Err(format!("{text:?} is not a log filter such as info ({error})")),
+        }
+    }
+}

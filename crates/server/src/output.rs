@@ -1,0 +1,219 @@
+//! Answers to the operator: a few lines for people, or one JSON object for scripts.
+
+use std::error::Error;
+use std::fmt::{self, Display};
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+/// Writes an answer to the standard output.
+pub(crate) fn answer(answer: &(impl Display + Serialize), json: bool) -> io::Result<()> {
+    write_answer(io::stdout().lock(), answer, json)
+}
+
+fn write_answer(
+    mut output: impl Write,
+    answer: &(impl Display + Serialize),
+    json: bool,
+) -> io::Result<()> {
+    if json {
+        serde_json::to_writer(&mut output, answer)?;
+        output.write_all(b"\n")?;
+    } else {
+        writeln!(output, "{answer}")?;
+    }
+    output.flush()
+}
+
+/// Writes what went wrong to the standard error.
+pub(crate) fn failure(error: &(dyn Error + 'static)) {
+    // There is nowhere left to say that even this failed.
+    let _ = writeln!(io::stderr().lock(), "error: {}", Causes(error));
+}
+
+/// An error with all of its causes, on one line unless a cause has several.
+struct Causes<'a>(&'a (dyn Error + 'static));
+
+impl Display for Causes<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)?;
+        let mut cause = self.0.source();
+        while let Some(error) = cause {
+            write!(f, ": {error}")?;
+            cause = error.source();
+        }
+        Ok(())
+    }
+}
+
+/// `org create` has been done.
+#[derive(Debug, Serialize)]
+pub(crate) struct OrganizationCreated {
+    /// Number of the organization.
+    pub(crate) id: i64,
+    /// Name that people see.
+    pub(crate) name: String,
+    /// Name in URLs.
+    pub(crate) parameterized_name: String,
+    /// How many people it may hold.
+    pub(crate) user_limit: i64,
+}
+
+impl Display for OrganizationCreated {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "Organization {} has been made: {}, for up to {} people",
+            self.parameterized_name, self.name, self.user_limit
+        )
+    }
+}
+
+/// `user create` has been done.
+#[derive(Serialize)]
+pub(crate) struct UserCreated {
+    /// Number of the user.
+    pub(crate) id: i64,
+    /// E-mail address.
+    pub(crate) email: String,
+    /// Full name.
+    pub(crate) name: String,
+    /// Short name.
+    pub(crate) nick: String,
+    /// A new API token. It is told only here.
+    pub(crate) api_token: String,
+}
+
+impl Display for UserCreated {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "User {} <{}> has the number {}", self.name, self.email, self.id)?;
+        write!(f, "API token, which is not shown again: {}", self.api_token)
+    }
+}
+
+/// `user token` or `flow token` has been done.
+#[derive(Serialize)]
+pub(crate) struct TokenCreated {
+    /// What the token opens: an e-mail address, or a flow as `organization/flow`.
+    #[serde(skip)]
+    pub(crate) holder: String,
+    /// The token. It is told only here.
+    #[serde(flatten)]
+    pub(crate) token: Token,
+}
+
+/// A token under the name that its use has in the API.
+#[derive(Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Token {
+    /// Speaks as a user.
+    ApiToken(String),
+    /// Posts to a flow.
+    FlowToken(String),
+}
+
+impl Display for TokenCreated {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (kind, token) = match &self.token {
+            Token::ApiToken(token) => ("API token", token),
+            Token::FlowToken(token) => ("Flow token", token),
+        };
+        write!(f, "{kind} of {}, which is not shown again: {token}", self.holder)
+    }
+}
+
+/// `user set-password` has been done.
+#[derive(Debug, Serialize)]
+pub(crate) struct PasswordSet {
+    /// Number of the user.
+    pub(crate) id: i64,
+    /// E-mail address.
+    pub(crate) email: String,
+}
+
+impl Display for PasswordSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} has a new password", self.email)
+    }
+}
+
+/// `flow create` has been done.
+#[derive(Debug, Serialize)]
+pub(crate) struct FlowCreated {
+    /// Id of the flow.
+    pub(crate) id: String,
+    /// Name that people see.
+    pub(crate) name: String,
+    /// The organization's name in URLs.
+    pub(crate) organization: String,
+    /// The flow's name in URLs.
+    pub(crate) parameterized_name: String,
+}
+
+impl Display for FlowCreated {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Flow {}/{} has been made: {}", self.organization, self.parameterized_name, self.name)
+    }
+}
+
+/// `flow add-user` has been done.
+#[derive(Debug, Serialize)]
+pub(crate) struct UserAdded {
+    /// Id of the flow.
+    pub(crate) flow: String,
+    /// Number of the user.
+    pub(crate) user: i64,
+    /// E-mail address.
+    pub(crate) email: String,
+}
+
+impl Display for UserAdded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} is in the flow", self.email)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(answer: &(impl Display + Serialize), json: bool) -> String {
+        let mut output = Vec::new();
+        write_answer(&mut output, answer, json).unwrap();
+        String::from_utf8(output).unwrap()
+    }
+
+    #[test]
+    fn scripts_get_one_object_on_one_line() {
+        let answer = UserCreated {
+            id: 7,
+            email: "ada@example.org".into(),
+            name: "Ada".into(),
+            nick: "ada".into(),
+            api_token: "0123".into(),
+        };
+        let expected = r#"{"id":7,"email":"ada@example.org","name":"Ada","nick":"ada","api_token":"0123"}"#;
+        assert_eq!(written(&answer, true), format!("{expected}\n"));
+        assert!(written(&answer, false).ends_with("shown again: 0123\n"));
+    }
+
+    #[test]
+    fn a_token_stands_under_the_name_of_its_kind() {
+        let token = |token| TokenCreated { holder: "acme/main".into(), token };
+        assert_eq!(written(&token(Token::ApiToken("a".into())), true), "{\"api_token\":\"a\"}\n");
+        assert_eq!(written(&token(Token::FlowToken("f".into())), true), "{\"flow_token\":\"f\"}\n");
+        assert_eq!(
+            written(&token(Token::FlowToken("f".into())), false),
+            "Flow token of acme/main, which is not shown again: f\n"
+        );
+    }
+
+    #[test]
+    fn a_failure_is_told_with_its_causes() {
+        #[derive(Debug, thiserror::Error)]
+        #[error("cannot open the store")]
+        struct Outer(#[source] io::Error);
+        let error = Outer(io::Error::other("the disk is full"));
+        assert_eq!(Causes(&error).to_string(), "cannot open the store: the disk is full");
+    }
+}

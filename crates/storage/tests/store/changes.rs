@@ -1,0 +1,269 @@
+//! Editing and deleting messages, mentions, and writes that fail.
+
+use std::sync::Arc;
+
+use eddyline_model::log::{Control, LogBody};
+use eddyline_model::messages::{Mentions, Message, MessageQuery};
+use eddyline_model::{MessageId, Seq, Timestamp, UserId};
+use eddyline_storage::Error;
+
+use crate::home::{Home, on_every_database};
+use crate::world::{World, chat, comment, hash_tags, mentioning, texts, words};
+
+on_every_database!(
+    an_edit_changes_what_a_message_says_and_is_found_by,
+    an_edit_of_tags_leaves_the_words,
+    an_edit_changes_who_is_mentioned,
+    an_edit_shows_in_comments_and_threads,
+    a_deleted_message_is_gone_but_its_place_in_the_log_stays,
+    the_comments_of_a_deleted_message_stay,
+    mentions_are_counted_after_the_read_marker,
+    a_mention_dealt_with_is_read,
+    a_failed_write_leaves_nothing,
+    a_write_tells_the_log_in_order,
+);
+
+/// The message with another text, and everything that follows from the text.
+fn reworded(before: &Message, text: &str) -> Message {
+    Message { content: text.into(), tags: hash_tags(text), edited: Some(Timestamp(9_000)), ..before.clone() }
+}
+
+pub(crate) async fn change(world: &World, before: &Message, after: &Message, mentioned: Mentions) {
+    let (before, after, words) = (before.clone(), after.clone(), words(&after.content));
+    world
+        .store
+        .write(move |tx| tx.change_message(&before, &after, &mentioned, &words))
+        .await
+        .expect("the message is changed");
+}
+
+pub(crate) async fn delete(world: &World, gone: &Message) {
+    let gone = gone.clone();
+    world.store.write(move |tx| tx.delete_message(&gone)).await.expect("the message is deleted");
+}
+
+fn tagged(tag: &str) -> MessageQuery {
+    MessageQuery { tags: texts(&[tag]), ..Default::default() }
+}
+
+fn search(text: &str) -> MessageQuery {
+    MessageQuery { search: Some(words(text)), ..Default::default() }
+}
+
+fn unread(user: UserId) -> MessageQuery {
+    tagged(&format!(":unread:{user}"))
+}
+
+async fn an_edit_changes_what_a_message_says_and_is_found_by(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let before = world.say(chat(world.main, world.ann, "good morning #sun #tea")).await.message.clone();
+    let after = reworded(&before, "good night #moon #tea");
+    change(&world, &before, &after, Mentions::default()).await;
+    assert_eq!(world.view(before.id).await.message, after);
+    for (query, found) in [
+        (tagged("sun"), vec![]),
+        (tagged("moon"), vec![1]),
+        (tagged("tea"), vec![1]),
+        (search("morning"), vec![]),
+        (search("night"), vec![1]),
+        (search("good moon"), vec![1]),
+    ] {
+        assert_eq!(world.find(query.clone()).await, found, "{query:?}");
+    }
+    let silent = Message { content: String::new(), tags: vec![], ..after.clone() };
+    change(&world, &after, &silent, Mentions::default()).await;
+    assert_eq!(world.find(search("good")).await, [0; 0]);
+    assert_eq!(world.find(tagged("tea")).await, [0; 0]);
+    assert_eq!(world.view(before.id).await.message, silent);
+}
+
+async fn an_edit_of_tags_leaves_the_words(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let before = world.say(chat(world.main, world.ann, "hello #a")).await.message.clone();
+    let after = Message { tags: texts(&["b", "c"]), explicit_tags: texts(&["b"]), ..before.clone() };
+    change(&world, &before, &after, Mentions::default()).await;
+    assert_eq!(world.find(search("hello")).await, [1]);
+    assert_eq!(world.find(tagged("a")).await, [0; 0]);
+    assert_eq!(world.find(tagged("b")).await, [1]);
+    assert_eq!(world.view(before.id).await.message, after);
+}
+
+async fn an_edit_changes_who_is_mentioned(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let (ann, bob, cid) = (world.ann, world.bob, world.cid);
+    let draft = |users: &[UserId], everyone, text| mentioning(users, everyone, chat(world.main, ann, text));
+    let before = world.say(draft(&[bob], false, "for bob")).await.message.clone();
+    assert_eq!((world.find(unread(bob)).await, world.find(unread(cid)).await), (vec![1], vec![]));
+
+    let next = draft(&[cid], false, "for cid");
+    let second = Message { content: next.content, tags: next.tags, ..before.clone() };
+    change(&world, &before, &second, next.mentions).await;
+    assert_eq!((world.find(unread(bob)).await, world.find(unread(cid)).await), (vec![], vec![1]));
+
+    let next = draft(&[cid], true, "for all, and cid");
+    let third = Message { content: next.content, tags: next.tags, ..before.clone() };
+    change(&world, &second, &third, next.mentions).await;
+    assert_eq!((world.find(unread(bob)).await, world.find(unread(cid)).await), (vec![1], vec![1]));
+    assert_eq!(world.find(unread(ann)).await, [0; 0], "nobody is told of what they say themselves");
+
+    let fourth = reworded(&third, "for nobody");
+    change(&world, &third, &fourth, Mentions::default()).await;
+    assert_eq!((world.find(unread(bob)).await, world.find(unread(cid)).await), (vec![], vec![]));
+}
+
+async fn an_edit_shows_in_comments_and_threads(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let question = world.say(chat(world.main, world.ann, "what?")).await.message.clone();
+    let answer = world.say(comment(question.id, chat(world.main, world.bob, "that"))).await.message.id;
+    change(&world, &question, &reworded(&question, "what then?"), Mentions::default()).await;
+    let shown = world.view(answer).await;
+    assert_eq!(shown.parent_text.as_deref(), Some("what then?"));
+    assert_eq!(shown.thread.map(|thread| thread.root_text).as_deref(), Some("what then?"));
+}
+
+async fn a_deleted_message_is_gone_but_its_place_in_the_log_stays(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let (room, bob) = (world.main, world.bob);
+    let draft = mentioning(&[bob], true, chat(room, world.ann, "hello #tag"));
+    let said = world.say(eddyline_model::messages::Draft { uuid: Some("u".into()), ..draft }).await;
+    world.say(chat(room, world.ann, "second")).await;
+    delete(&world, &said.message).await;
+
+    assert_eq!(world.read(move |session| session.message(room, MessageId(1))).await, None);
+    for query in [MessageQuery::default(), search("hello"), tagged("tag"), unread(bob), unread(world.cid)] {
+        let expected: &[i64] = if query == MessageQuery::default() { &[2] } else { &[] };
+        assert_eq!(world.find(query.clone()).await, expected, "{query:?}");
+    }
+    assert_eq!(world.read(move |session| session.unread_mentions(room, bob, MessageId(0))).await, 0);
+    let log = world.read(|session| session.log_after(Seq(0), 10)).await;
+    assert_eq!(log.len(), 2);
+    assert_eq!(log[0].body, LogBody::Message(None));
+    assert!(matches!(&log[1].body, LogBody::Message(Some(view)) if view.message.id == MessageId(2)));
+    assert_eq!(
+        world.say(chat(room, world.ann, "third")).await.message.id,
+        MessageId(3),
+        "numbers are not used again"
+    );
+}
+
+async fn the_comments_of_a_deleted_message_stay(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let question = world.say(chat(world.main, world.ann, "what?")).await;
+    let answer = world.say(comment(question.message.id, chat(world.main, world.bob, "that"))).await;
+    delete(&world, &question.message).await;
+    let shown = world.view(answer.message.id).await;
+    assert_eq!(shown.parent_text.as_deref(), Some(""));
+    let thread = shown.thread.expect("the thread stays");
+    assert_eq!((thread.root, thread.root_text.as_str()), (question.message.id, ""));
+    assert_eq!(thread.counts, answer.thread.as_ref().expect("a thread").counts);
+
+    let late = world.post(comment(question.message.id, chat(world.main, world.cid, "late"))).await;
+    assert_eq!(late.outcome, eddyline_storage::Outcome::NoParent);
+    let more = chat(world.main, world.cid, "more");
+    let placement = eddyline_model::messages::Placement::InThread(question.message.id);
+    let more = world.say(eddyline_model::messages::Draft { placement, ..more }).await;
+    assert_eq!(more.thread.as_ref().map(|thread| thread.counts.internal_comments), Some(3));
+    assert_eq!(world.view(more.message.id).await, *more);
+}
+
+async fn mentions_are_counted_after_the_read_marker(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let (room, ann, bob, cid) = (world.main, world.ann, world.bob, world.cid);
+    for (author, users, everyone) in [
+        (ann, vec![bob], false),
+        (ann, vec![], true),
+        (bob, vec![], true),
+        (ann, vec![bob], true),
+        (cid, vec![ann], false),
+    ] {
+        world.say(mentioning(&users, everyone, chat(room, author, "hey"))).await;
+    }
+    world.say(mentioning(&[bob], false, chat(world.side, ann, "elsewhere"))).await;
+    let count =
+        |user, after| world.read(move |session| session.unread_mentions(room, user, MessageId(after)));
+    assert_eq!([count(ann, 0).await, count(bob, 0).await, count(cid, 0).await], [2, 3, 3]);
+    assert_eq!([count(ann, 3).await, count(bob, 1).await, count(cid, 4).await], [1, 2, 0]);
+    assert_eq!(world.find(unread(bob)).await, [1, 2, 4]);
+    assert_eq!(world.find(unread(ann)).await, [3, 5]);
+}
+
+async fn a_mention_dealt_with_is_read(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let (room, bob, cid) = (world.main, world.bob, world.cid);
+    world.say(mentioning(&[bob], false, chat(room, world.ann, "bob"))).await;
+    world.say(mentioning(&[], true, chat(room, world.ann, "all"))).await;
+    world.say(mentioning(&[bob], true, chat(room, world.ann, "all and bob"))).await;
+    for (id, left) in [(1, vec![2, 3]), (3, vec![2]), (2, vec![])] {
+        world.store.write(move |tx| tx.see_mention(room, bob, MessageId(id))).await.expect("seen");
+        let count = world.read(move |session| session.unread_mentions(room, bob, MessageId(0))).await;
+        assert_eq!(count, left.len() as i64, "after {id}");
+        assert_eq!(world.find(unread(bob)).await, left, "after {id}");
+    }
+    assert_eq!(world.find(unread(cid)).await, [2, 3], "others have their own marks");
+    assert_eq!(world.find(tagged(&format!(":user:{bob}"))).await, [1, 3], "the mention itself stays");
+}
+
+async fn a_failed_write_leaves_nothing(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let (room, ann) = (world.main, world.ann);
+    world.say(chat(room, ann, "first")).await;
+    let refused = world
+        .store
+        .write(move |tx| {
+            tx.post(&[chat(room, ann, "never #said")])?;
+            tx.set_status(ann, Some("never"))?;
+            tx.tell(Control::UserEdit { user: ann });
+            Err::<(), _>(Error::Refused("no"))
+        })
+        .await;
+    assert!(matches!(refused, Err(Error::Refused("no"))));
+    let twice = world.store.write(move |tx| tx.insert_room_member(room, ann, Timestamp(1))).await;
+    assert!(matches!(twice, Err(Error::Exists(_))), "{twice:?}");
+
+    assert_eq!(world.read(|session| session.log_head()).await.seq, Seq(1));
+    assert_eq!(world.find(search("never")).await, [0; 0]);
+    assert_eq!(world.read(move |session| session.user(ann)).await.and_then(|ann| ann.status), None);
+    let next = world.post(chat(room, ann, "second")).await;
+    assert_eq!(next.event.map(|event| event.seq), Some(Seq(2)));
+    assert_eq!(crate::world::added(next).message.id, MessageId(2));
+}
+
+async fn a_write_tells_the_log_in_order(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let mut feed = world.store.committed().expect("the feed");
+    let (room, ann, bob) = (world.main, world.ann, world.bob);
+    let told = [
+        Control::FlowAdd { room, user: ann },
+        Control::FlowRemove { room, user: ann },
+        Control::UserJoin { room, user: bob },
+        Control::UserBlock { room, user: bob },
+        Control::FlowChange { room },
+        Control::FlowArchive { room },
+        Control::UserEdit { user: bob },
+        Control::Revoked { user: ann },
+        Control::FlowTokens { room },
+        Control::Read { room, user: bob, message: MessageId(7) },
+    ];
+    let controls = told.clone();
+    let (outcomes, last) = world
+        .store
+        .write(move |tx| {
+            for control in &controls {
+                tx.tell(control.clone());
+            }
+            tx.post(&[chat(room, ann, "and a message")])
+        })
+        .await
+        .expect("a write");
+    assert_eq!(outcomes.len(), 1);
+    let log = world.read(|session| session.log_after(Seq(0), 100)).await;
+    assert_eq!(log.last().map(|item| item.id), last);
+    assert_eq!(log.iter().map(|item| item.id.seq.0).collect::<Vec<_>>(), (1..=11).collect::<Vec<_>>());
+    for (item, control) in log.iter().zip(told) {
+        assert_eq!(item.body, LogBody::Control(control));
+    }
+    assert_eq!(feed.recv().await, Some(log), "the feed has the same");
+    let (_, nothing) = world.store.write(|_| Ok(())).await.expect("an empty write");
+    assert_eq!(nothing, None);
+    assert!(feed.try_recv().is_err());
+}

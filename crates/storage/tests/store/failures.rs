@@ -1,0 +1,235 @@
+//! PostgreSQL going away in the middle of things: what was answered is there, exactly once.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use diesel::prelude::*;
+use eddyline_model::log::{EventId, LogBody};
+use eddyline_model::messages::MessageQuery;
+use eddyline_model::{MessageId, Seq};
+use eddyline_storage::Error;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+
+use crate::home::{Home, open_at, tests_on};
+use crate::world::{World, added, chat, new_flow};
+
+tests_on!(
+    postgres: [
+        posts_survive_the_end_of_all_connections,
+        a_commit_that_failed_is_tried_again,
+        a_commit_whose_answer_got_lost_is_not_repeated,
+        transactions_that_lock_each_other_are_tried_again,
+    ]
+);
+
+const END_OTHERS: &str = "select pg_terminate_backend(pid) from pg_stat_activity \
+    where datname = current_database() and pid <> pg_backend_pid()";
+
+async fn posts_survive_the_end_of_all_connections(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let bell = world.store.doorbell();
+    let (done, answered) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
+    let killer = std::thread::spawn({
+        let (url, done, answered) = (home.url.clone(), done.clone(), answered.clone());
+        move || {
+            let mut admin = PgConnection::establish(&url).expect("PostgreSQL answers");
+            let mut ended = 0;
+            for round in 1.. {
+                // Always in the midst of posting.
+                while answered.load(Ordering::Relaxed) < round * 60 && !done.load(Ordering::Relaxed) {
+                    std::thread::yield_now();
+                }
+                if done.load(Ordering::Relaxed) {
+                    break;
+                }
+                ended += diesel::sql_query(END_OTHERS).execute(&mut admin).expect("connections end");
+            }
+            ended
+        }
+    });
+    let mut posts = tokio::task::JoinSet::new();
+    for task in 0..8 {
+        let (world, answered) = (world.clone(), answered.clone());
+        posts.spawn(async move {
+            let (mut known, mut unknown) = (HashMap::new(), Vec::new());
+            let room = if task % 2 == 0 { world.main } else { world.side };
+            for n in 0..75 {
+                let text = format!("task {task} number {n}");
+                match world.store.post(chat(room, world.ann, &text)).await {
+                    Ok(posted) => {
+                        let event = posted.event.expect("a place in the log");
+                        known.insert(text, (event, added(posted).message.id));
+                    }
+                    Err(Error::Unavailable(_)) => unknown.push(text),
+                    Err(other) => panic!("{other:?}"),
+                }
+                answered.fetch_add(1, Ordering::Relaxed);
+            }
+            (known, unknown)
+        });
+    }
+    let (mut known, mut unknown) = (HashMap::new(), Vec::new());
+    for (some, others) in posts.join_all().await {
+        known.extend(some);
+        unknown.extend(others);
+    }
+    done.store(true, Ordering::Relaxed);
+    assert!(killer.join().expect("the killer ends") > 0);
+    known.extend(check_log(&world, &known, &unknown).await);
+
+    let posted = world.post(chat(world.main, world.ann, "afterwards")).await;
+    assert_eq!(posted.event.map(|event| event.seq.0), Some(known.len() as i64 + 1));
+    assert!(!world.find(MessageQuery::default()).await.is_empty());
+    bell.rung().await;
+}
+
+/// Checks that the log is gapless and holds what was answered exactly once, and gives what it holds
+/// besides, which must be among the unknown.
+async fn check_log(
+    world: &World,
+    known: &HashMap<String, (EventId, MessageId)>,
+    unknown: &[String],
+) -> HashMap<String, (EventId, MessageId)> {
+    let log = world.read(|session| session.log_after(Seq(0), 10_000)).await;
+    let (mut found, mut last) = (HashMap::new(), HashMap::new());
+    for (n, item) in (1..).zip(log) {
+        assert_eq!(item.id.seq, Seq(n), "the log has no gaps");
+        let LogBody::Message(Some(view)) = item.body else { panic!("nothing but messages") };
+        let next = last.entry(view.message.room).or_insert(0);
+        *next += 1;
+        assert_eq!(view.message.id, MessageId(*next), "a room has no gaps");
+        let text = view.message.content.clone();
+        let twice = found.insert(text, (item.id, view.message.id));
+        assert_eq!(twice, None, "nothing is there twice");
+    }
+    for (text, place) in known {
+        assert_eq!(found.remove(text), Some(*place), "{text}");
+    }
+    assert!(found.keys().all(|text| unknown.contains(text)), "{found:?}");
+    found
+}
+
+async fn a_commit_that_failed_is_tried_again(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    // The connection ends while it commits, once for every fifth message.
+    crate::schema::execute(
+        &home.url,
+        "create sequence ended;
+         create function end_connection() returns trigger language plpgsql as $$
+         begin
+            if new.seq % 5 = 0 and nextval('ended') % 2 = 1 then
+                perform pg_terminate_backend(pg_backend_pid());
+            end if;
+            return null;
+         end $$;
+         create constraint trigger at_commit after insert on event_log deferrable initially deferred
+         for each row execute function end_connection();",
+    );
+    for n in 1..=20 {
+        let posted = world.post(chat(world.main, world.ann, &format!("number {n}"))).await;
+        assert_eq!(posted.event.map(|event| event.seq), Some(Seq(n)));
+        assert_eq!(added(posted).message.id, MessageId(n));
+    }
+    let all = MessageQuery { limit: 100, ..Default::default() };
+    assert_eq!(world.find(all).await, (1..=20).collect::<Vec<_>>());
+}
+
+async fn a_commit_whose_answer_got_lost_is_not_repeated(home: Arc<Home>) {
+    World::new(&home).await.store.close().await;
+    let (proxy, cut) = lossy_proxy(&home.url).await;
+    let url = home.url.replace(host(&home.url), &proxy);
+    let (store, direct) = (open_at(&url, 4096), home.open());
+    let mut flows = store.read(|s| s.flows_of(&[eddyline_model::OrganizationId(1)])).await.expect("flows");
+    let room = flows.remove(0).room;
+    let author = eddyline_model::UserId(1);
+    for n in 1..=12 {
+        cut.store(n % 3 == 0, Ordering::SeqCst);
+        let text = format!("number {n}");
+        let (event, id) = if n % 2 == 0 {
+            let posted = store.post(chat(room, author, &text)).await.expect("an answer");
+            (posted.event, added(posted).message.id)
+        } else {
+            let write = store.write(move |tx| tx.post(&[chat(room, author, &text)]));
+            let (outcomes, event) = write.await.expect("an answer");
+            assert_eq!(outcomes.len(), 1);
+            (event, MessageId(n))
+        };
+        assert!(!cut.load(Ordering::SeqCst), "the answer got lost");
+        assert_eq!((event.map(|event| event.seq), id), (Some(Seq(n)), MessageId(n)));
+    }
+    let log = direct.read(|session| session.log_after(Seq(0), 100)).await.expect("the log");
+    assert_eq!(log.len(), 12);
+}
+
+fn host(url: &str) -> &str {
+    url.split(['@', '/']).find(|part| part.contains(':') && !part.ends_with(':')).expect("a host")
+}
+
+/// A way to PostgreSQL that, when told, loses the answer to the next commit and the connection.
+async fn lossy_proxy(url: &str) -> (String, Arc<AtomicBool>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let address = listener.local_addr().expect("an address").to_string();
+    let (cut, server) = (Arc::new(AtomicBool::new(false)), host(url).to_owned());
+    let told = cut.clone();
+    tokio::spawn(async move {
+        while let Ok((client, _)) = listener.accept().await {
+            let server = TcpStream::connect(&server).await.expect("PostgreSQL answers");
+            tokio::spawn(carry(client, server, told.clone()));
+        }
+    });
+    (address, cut)
+}
+
+async fn carry(client: TcpStream, server: TcpStream, cut: Arc<AtomicBool>) {
+    let (mut from_client, mut to_client) = client.into_split();
+    let (mut from_server, mut to_server) = server.into_split();
+    let mut lost = false;
+    let (mut sent, mut answered) = (vec![0; 65_536], vec![0; 65_536]);
+    loop {
+        tokio::select! {
+            Ok(length) = from_client.read(&mut sent) => {
+                if length == 0 || to_server.write_all(&sent[..length]).await.is_err() {
+                    return;
+                }
+                let commits = sent[..length].windows(7).any(|bytes| bytes == b"COMMIT\0");
+                lost = lost || (commits && cut.swap(false, Ordering::SeqCst));
+            }
+            Ok(length) = from_server.read(&mut answered) => {
+                // Once PostgreSQL has answered, the commit is done.
+                if lost || length == 0 || to_client.write_all(&answered[..length]).await.is_err() {
+                    return;
+                }
+            }
+            else => return,
+        }
+    }
+}
+
+async fn transactions_that_lock_each_other_are_tried_again(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let (other, organization) = (home.open(), world.organization);
+    let mut writes = tokio::task::JoinSet::new();
+    for n in 0..20 {
+        let store = if n % 2 == 0 { world.store.clone() } else { other.clone() };
+        let mut rooms = [world.main, world.side];
+        if n % 2 == 0 {
+            rooms.reverse();
+        }
+        writes.spawn(async move {
+            let write = store.write(move |tx| {
+                tx.bump_access(rooms[0])?;
+                std::thread::sleep(Duration::from_millis(5));
+                tx.bump_access(rooms[1])?;
+                tx.insert_flow(&new_flow(organization, &format!("made by {n}")))
+            });
+            write.await.is_ok()
+        });
+    }
+    let kept = writes.join_all().await.into_iter().filter(|kept| *kept).count();
+    let flows = world.read(move |session| session.flows_of(&[organization])).await;
+    assert_eq!(flows.len(), 2 + kept, "a write is there exactly when it was answered so");
+    assert!(kept > 0 && flows[0].access_version == kept as i64 && flows[1].access_version == kept as i64);
+}

@@ -1,0 +1,215 @@
+//! Lists and searches, by example. Random ones stand in `random`.
+
+use std::sync::Arc;
+
+use eddyline_model::messages::{Draft, Event, MessageQuery, Placement, Sort};
+use eddyline_model::{MessageId, RoomId};
+
+use crate::home::{Home, on_every_database};
+use crate::world::{World, chat, comment, texts, words};
+
+on_every_database!(
+    a_list_has_the_latest_in_their_order,
+    skip_counts_from_the_end_that_sort_chooses,
+    a_list_is_narrowed_by_numbers,
+    a_list_is_narrowed_by_kind,
+    what_lives_on_the_stream_only_is_not_listed,
+    a_list_is_narrowed_by_tags,
+    a_search_needs_every_word,
+    a_search_stays_in_its_room,
+    a_search_is_narrowed_by_tags_and_kind,
+    a_thread_and_comments_are_listed,
+    numbers_of_no_message_are_passed_over,
+);
+
+async fn ten_messages(home: &Home) -> World {
+    let world = World::new(home).await;
+    for n in 1..=10 {
+        let parity = if n % 2 == 0 { "#even" } else { "#odd" };
+        let third = if n % 3 == 0 { "#three three" } else { "other" };
+        world.say(chat(world.main, world.ann, &format!("number n{n} {parity} {third}"))).await;
+    }
+    world
+}
+
+fn limited(limit: i64, skip: i64, sort: Sort) -> MessageQuery {
+    MessageQuery { limit, skip, sort, ..Default::default() }
+}
+
+async fn a_list_has_the_latest_in_their_order(home: Arc<Home>) {
+    let world = ten_messages(&home).await;
+    assert_eq!(world.find(limited(3, 0, Sort::Descending)).await, [8, 9, 10]);
+    assert_eq!(world.find(limited(3, 0, Sort::Ascending)).await, [1, 2, 3]);
+    assert_eq!(world.find(limited(100, 0, Sort::Descending)).await, (1..=10).collect::<Vec<_>>());
+    assert_eq!(world.find_in(world.side, MessageQuery::default()).await, [0; 0]);
+    assert_eq!(world.find_in(RoomId(999), MessageQuery::default()).await, [0; 0]);
+}
+
+async fn skip_counts_from_the_end_that_sort_chooses(home: Arc<Home>) {
+    let world = ten_messages(&home).await;
+    assert_eq!(world.find(limited(3, 2, Sort::Descending)).await, [6, 7, 8]);
+    assert_eq!(world.find(limited(3, 2, Sort::Ascending)).await, [3, 4, 5]);
+    assert_eq!(world.find(limited(3, 9, Sort::Descending)).await, [1]);
+    assert_eq!(world.find(limited(3, 10, Sort::Ascending)).await, [0; 0]);
+    for (search, tags) in
+        [(Some(words("number")), vec![]), (None, texts(&["even"])), (Some(words("number")), texts(&["even"]))]
+    {
+        let evens = !tags.is_empty();
+        let query = |sort| MessageQuery { search: search.clone(), tags: tags.clone(), ..limited(2, 1, sort) };
+        let (last, first) = if evens { ([6, 8], [4, 6]) } else { ([8, 9], [2, 3]) };
+        assert_eq!(world.find(query(Sort::Descending)).await, last, "{search:?} {tags:?}");
+        assert_eq!(world.find(query(Sort::Ascending)).await, first, "{search:?} {tags:?}");
+    }
+}
+
+async fn a_list_is_narrowed_by_numbers(home: Arc<Home>) {
+    let world = ten_messages(&home).await;
+    let between = |since, until, limit, sort| MessageQuery {
+        since: Some(MessageId(since)),
+        until: Some(MessageId(until)),
+        ..limited(limit, 0, sort)
+    };
+    assert_eq!(world.find(between(3, 8, 30, Sort::Descending)).await, [4, 5, 6, 7]);
+    assert_eq!(world.find(between(3, 8, 2, Sort::Descending)).await, [6, 7]);
+    assert_eq!(world.find(between(3, 8, 2, Sort::Ascending)).await, [4, 5]);
+    assert_eq!(world.find(between(8, 3, 30, Sort::Ascending)).await, [0; 0]);
+    let even = MessageQuery { tags: texts(&["even"]), ..between(3, 8, 30, Sort::Ascending) };
+    assert_eq!(world.find(even).await, [4, 6]);
+    let ignored = MessageQuery { search: Some(words("three")), ..between(3, 8, 30, Sort::Ascending) };
+    assert_eq!(world.find(ignored).await, [3, 6, 9], "a search looks at all");
+}
+
+async fn every_kind(home: &Home) -> World {
+    let world = World::new(home).await;
+    for event in Event::ALL {
+        let placement = if event.starts_thread() { Placement::StartsThread } else { Placement::Unthreaded };
+        let search_tokens = if event.is_listed() { words("word") } else { vec![] };
+        let draft = chat(world.main, world.ann, "word #tag");
+        world.say(Draft { event, placement, search_tokens, ..draft }).await;
+    }
+    world
+}
+
+async fn a_list_is_narrowed_by_kind(home: Arc<Home>) {
+    let world = every_kind(&home).await;
+    for tags in [vec![], texts(&["tag"])] {
+        for (events, found) in [
+            (vec![Event::Message], vec![1]),
+            (vec![Event::Message, Event::File], vec![1, 4]),
+            (vec![Event::File, Event::Mail], vec![4, 8]),
+            (vec![Event::Action], vec![7]),
+            (vec![Event::TagChange], vec![10]),
+        ] {
+            let query = MessageQuery { events, tags: tags.clone(), ..Default::default() };
+            assert_eq!(world.find(query.clone()).await, found, "{query:?}");
+        }
+    }
+}
+
+async fn what_lives_on_the_stream_only_is_not_listed(home: Arc<Home>) {
+    let world = every_kind(&home).await;
+    for (tags, search) in [(vec![], None), (texts(&["tag"]), None), (vec![], Some(words("word")))] {
+        let query = MessageQuery { tags, search, ..Default::default() };
+        assert_eq!(world.find(query.clone()).await, (1..=8).collect::<Vec<_>>(), "{query:?}");
+    }
+}
+
+async fn a_list_is_narrowed_by_tags(home: Arc<Home>) {
+    let world = ten_messages(&home).await;
+    world.say(chat(world.side, world.ann, "#even #three in another room")).await;
+    let query = |tags: &[&str], any_tag| MessageQuery { tags: texts(tags), any_tag, ..Default::default() };
+    assert_eq!(world.find(query(&["even"], false)).await, [2, 4, 6, 8, 10]);
+    assert_eq!(world.find(query(&["even", "three"], false)).await, [6]);
+    assert_eq!(world.find(query(&["odd", "three"], false)).await, [3, 9]);
+    assert_eq!(world.find(query(&["even", "three"], true)).await, [2, 3, 4, 6, 8, 9, 10]);
+    assert_eq!(world.find(query(&["even", "odd"], false)).await, [0; 0]);
+    assert_eq!(world.find(query(&["unknown"], false)).await, [0; 0]);
+    assert_eq!(world.find(query(&["unknown", "three"], true)).await, [3, 6, 9]);
+    assert_eq!(world.find(query(&["three", "three"], false)).await, [3, 6, 9]);
+    assert_eq!(world.find(query(&["it's ? $1 \" %"], false)).await, [0; 0]);
+}
+
+async fn a_search_needs_every_word(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    for text in
+        ["alpha beta", "beta gamma", "alp ha", "alphabet", "日本 語", "snake_case a1", "gamma alpha beta"]
+    {
+        world.say(chat(world.main, world.ann, text)).await;
+    }
+    for (text, found) in [
+        ("alpha", vec![1, 7]),
+        ("beta", vec![1, 2, 7]),
+        ("alpha beta", vec![1, 7]),
+        ("gamma alpha", vec![7]),
+        ("alph", vec![]),
+        ("日本", vec![5]),
+        ("snake_case", vec![6]),
+        ("snake", vec![]),
+        ("a1", vec![6]),
+        ("alpha unknown", vec![]),
+        ("and", vec![]),
+        ("", vec![]),
+    ] {
+        let query = MessageQuery { search: Some(words(text)), ..Default::default() };
+        assert_eq!(world.find(query).await, found, "{text:?}");
+    }
+}
+
+async fn a_search_stays_in_its_room(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    for room in [world.main, world.side, world.main] {
+        world.say(chat(room, world.ann, "needle")).await;
+    }
+    let query = MessageQuery { search: Some(words("needle")), ..Default::default() };
+    assert_eq!(world.find_in(world.main, query.clone()).await, [1, 2]);
+    assert_eq!(world.find_in(world.side, query.clone()).await, [1]);
+    assert_eq!(world.find_in(RoomId(3), query).await, [0; 0]);
+}
+
+async fn a_search_is_narrowed_by_tags_and_kind(home: Arc<Home>) {
+    let world = ten_messages(&home).await;
+    world.say(comment(MessageId(1), chat(world.main, world.bob, "number eleven #odd"))).await;
+    let number = |tags: &[&str], any_tag, events: &[Event]| MessageQuery {
+        search: Some(words("number")),
+        tags: texts(tags),
+        any_tag,
+        events: events.to_vec(),
+        ..Default::default()
+    };
+    assert_eq!(world.find(number(&["odd"], false, &[])).await, [1, 3, 5, 7, 9, 11]);
+    assert_eq!(world.find(number(&["odd"], false, &[Event::Comment])).await, [11]);
+    assert_eq!(world.find(number(&["odd", "three"], false, &[])).await, [3, 9]);
+    assert_eq!(world.find(number(&["three", ":influx:1"], true, &[])).await, [3, 6, 9, 11]);
+    assert_eq!(world.find(number(&["three", ":influx:1"], true, &[Event::Message])).await, [3, 6, 9]);
+    let ascending = MessageQuery { sort: Sort::Ascending, limit: 2, ..number(&[], false, &[]) };
+    assert_eq!(world.find(ascending).await, [1, 2]);
+}
+
+async fn a_thread_and_comments_are_listed(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let root = world.say(chat(world.main, world.ann, "question #tag")).await.message.id;
+    world.say(chat(world.main, world.ann, "another #tag")).await;
+    world.say(comment(root, chat(world.main, world.bob, "answer"))).await;
+    let into = Draft { placement: Placement::InThread(root), ..chat(world.main, world.cid, "into #tag") };
+    let into = world.say(into).await.message.id;
+    world.say(comment(into, chat(world.main, world.bob, "answer to that #tag"))).await;
+    let in_thread = MessageQuery { thread_root: Some(root), ..Default::default() };
+    assert_eq!(world.find(in_thread.clone()).await, [1, 3, 4, 5]);
+    let latest = MessageQuery { limit: 2, skip: 1, ..in_thread.clone() };
+    assert_eq!(world.find(latest).await, [3, 4]);
+    let tagged = MessageQuery { tags: texts(&["tag"]), ..in_thread.clone() };
+    assert_eq!(world.find(tagged).await, [1, 4, 5]);
+    let found = MessageQuery { search: Some(words("answer")), ..in_thread.clone() };
+    assert_eq!(world.find(found).await, [3, 5]);
+    let comments = MessageQuery { thread_root: None, parent: Some(into), ..in_thread };
+    assert_eq!(world.find(comments).await, [5]);
+}
+
+async fn numbers_of_no_message_are_passed_over(home: Arc<Home>) {
+    let world = ten_messages(&home).await;
+    let room = world.main;
+    let found = world.read(move |session| session.messages_by_id(room, &[4, 99, 2, 4, -1, 0])).await;
+    assert_eq!(found.iter().map(|message| message.id.0).collect::<Vec<_>>(), [2, 4]);
+    assert!(world.read(move |session| session.messages_by_id(room, &[])).await.is_empty());
+    assert!(world.read(move |session| session.views(room, vec![])).await.is_empty());
+}

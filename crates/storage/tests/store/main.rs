@@ -1,0 +1,15 @@
+//! What the store promises, on every database it runs on.
+
+mod changes;
+mod failures;
+mod finding;
+mod home;
+mod log;
+mod migrations;
+mod people;
+mod posting;
+mod queue;
+mod random;
+mod schema;
+mod sharing;
+mod world;

@@ -1,0 +1,58 @@
+//! Opening databases: new ones, known ones, by several at once.
+
+use std::sync::Arc;
+
+use eddyline_model::messages::MessageQuery;
+use eddyline_storage::{Error, Store};
+
+use crate::home::{Home, on_shared_databases};
+use crate::world::{World, chat};
+
+on_shared_databases!(
+    several_processes_may_open_a_new_database_at_once,
+    what_was_written_is_there_after_reopening,
+);
+
+async fn several_processes_may_open_a_new_database_at_once(home: Arc<Home>) {
+    let openings: Vec<_> = (0..4)
+        .map(|_| {
+            let home = home.clone();
+            tokio::task::spawn_blocking(move || home.open())
+        })
+        .collect();
+    let mut stores = Vec::new();
+    for opening in openings {
+        stores.push(opening.await.expect("nobody panics"));
+    }
+    let world = World::in_store(stores.remove(0)).await;
+    let room = world.main;
+    for store in stores {
+        let posted = store.post(chat(room, world.ann, "hello")).await.expect("everybody can write");
+        crate::world::added(posted);
+    }
+    assert_eq!(world.find(MessageQuery::default()).await, [1, 2, 3]);
+}
+
+async fn what_was_written_is_there_after_reopening(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let said = world.say(chat(world.main, world.ann, "hello")).await;
+    let head = world.read(|session| session.log_head()).await;
+    world.store.close().await;
+
+    let again = World { store: home.open(), ..world };
+    assert_eq!(again.view(said.message.id).await, *said);
+    assert!(again.read(move |session| session.log_holds(head)).await);
+    let next = again.say(chat(again.main, again.ann, "again")).await;
+    assert_eq!(next.message.id.0, 2);
+    assert_eq!(again.read(|session| session.log_head()).await.seq.0, 2);
+}
+
+#[test]
+fn an_address_that_cannot_be_used_is_refused() {
+    for bad in ["", "mysql://localhost/x", "sqlite:", "postgres:x"] {
+        let refused = matches!(Store::open(bad), Err(Error::Url(_)));
+        assert!(refused, "{bad:?}");
+    }
+    let nowhere = Store::open("postgres://nobody@127.0.0.1:1/nothing");
+    assert!(matches!(nowhere, Err(Error::Unavailable(_))), "{nowhere:?}");
+}

@@ -1,0 +1,350 @@
+//! Users, organizations, flows, and who is in what.
+
+use std::sync::Arc;
+
+use eddyline_model::flows::AccessMode;
+use eddyline_model::organizations::{OrganizationMembership, OrganizationRole};
+use eddyline_model::{MessageId, OrganizationId, RoomId, Timestamp, UserId};
+use eddyline_storage::{Error, NewUser};
+
+use crate::home::{Home, on_every_database};
+use crate::world::{World, chat, member, new_flow, new_user};
+
+on_every_database!(
+    users_are_found_by_number_address_and_token,
+    an_address_belongs_to_one_user,
+    a_user_can_be_changed,
+    an_organization_is_found_by_its_name_and_counts_its_people,
+    an_organization_takes_no_more_than_its_limit,
+    a_nick_is_unique_within_an_organization,
+    people_who_share_an_organization_know_each_other,
+    a_flow_is_found_by_id_name_and_token,
+    flow_names_are_unique_within_an_organization,
+    a_flow_can_be_changed,
+    who_comes_into_a_room_has_read_what_was_said,
+    memberships_can_be_changed_and_ended,
+    the_read_marker_never_goes_back,
+    activity_is_noted_only_forward,
+    settings_keep_their_first_value,
+    the_log_is_read_when_every_living_node_has_read_it,
+);
+
+async fn users_are_found_by_number_address_and_token(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let (dan, _) = world
+        .store
+        .write(|tx| {
+            let new = NewUser { bot: true, password_hash: Some("$argon2id$x".into()), ..new_user("dan") };
+            let dan = tx.insert_user(&new)?;
+            tx.insert_api_token(b"hash of dan's token", dan, "laptop", Timestamp(9))?;
+            Ok(dan)
+        })
+        .await
+        .expect("dan is added");
+    let user = world.read(move |session| session.user(dan)).await.expect("dan is there");
+    assert_eq!(
+        (user.email.as_str(), user.name.as_str(), user.nick.as_str()),
+        ("dan@Example.org", "DAN", "dan")
+    );
+    assert!(user.bot && user.status.is_none() && user.website.is_empty());
+    assert_eq!(user.created_at, Timestamp(2));
+
+    let account =
+        world.read(|session| session.account_by_email("dan@example.org")).await.expect("dan's account");
+    assert_eq!((account.user, account.password_hash.as_deref()), (user.clone(), Some("$argon2id$x")));
+    let by_token = world.read(|session| session.user_by_api_token(b"hash of dan's token")).await;
+    assert_eq!(by_token, Some(user));
+    assert_eq!(world.read(|session| session.user_by_api_token(b"another")).await, None);
+    assert_eq!(world.read(|session| session.account_by_email("dan@Example.org")).await, None);
+
+    let (ann, nobody) = (world.ann, UserId(9_999));
+    let several = world.read(move |session| session.users(&[dan, nobody, ann])).await;
+    assert_eq!(several.iter().map(|user| user.id).collect::<Vec<_>>(), [ann, dan]);
+    assert_eq!(world.read(move |session| session.user(nobody)).await, None);
+}
+
+async fn an_address_belongs_to_one_user(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let taken = world.store.write(|tx| tx.insert_user(&new_user("ann"))).await;
+    assert!(matches!(taken, Err(Error::Exists(_))), "{taken:?}");
+    let bob = world.bob;
+    let taken =
+        world.store.write(move |tx| tx.update_user(bob, ("bob", "bob"), ("Ann@x", "ann@example.org"))).await;
+    assert!(matches!(taken, Err(Error::Exists(_))), "{taken:?}");
+}
+
+async fn a_user_can_be_changed(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let ann = world.ann;
+    world
+        .store
+        .write(move |tx| {
+            tx.update_user(ann, ("Anna", "anna"), ("Anna@example.org", "anna@example.org"))?;
+            tx.set_status(ann, Some("out for lunch"))?;
+            tx.set_password_hash(ann, "hash")
+        })
+        .await
+        .expect("ann is changed");
+    let account = world.read(|session| session.account_by_email("anna@example.org")).await.expect("found");
+    assert_eq!((account.user.id, account.user.nick.as_str()), (ann, "Anna"));
+    assert_eq!(account.user.status.as_deref(), Some("out for lunch"));
+    assert_eq!(account.password_hash.as_deref(), Some("hash"));
+    world.store.write(move |tx| tx.set_status(ann, None)).await.expect("the status is taken back");
+    assert_eq!(world.read(move |session| session.user(ann)).await.and_then(|user| user.status), None);
+}
+
+async fn an_organization_is_found_by_its_name_and_counts_its_people(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let id = world.organization;
+    assert_eq!(world.read(|session| session.organization_id_by_name("acme")).await, Some(id));
+    assert_eq!(world.read(|session| session.organization_id_by_name("Acme")).await, None);
+    let organization = world.read(move |session| session.organization(id)).await.expect("it is there");
+    assert_eq!((organization.name.as_str(), organization.parameterized_name.as_str()), ("Acme", "acme"));
+    assert_eq!((organization.user_limit, organization.user_count, organization.active), (10, 3, true));
+    assert_eq!((organization.parent, organization.created_at), (None, Timestamp(1)));
+    assert_eq!(world.read(|session| session.organization(OrganizationId(99))).await, None);
+    let taken = world.store.write(|tx| tx.insert_organization("Other", "acme", 1, Timestamp(1))).await;
+    assert!(matches!(taken, Err(Error::Exists(_))), "{taken:?}");
+}
+
+async fn an_organization_takes_no_more_than_its_limit(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let (ann, bob) = (world.ann, world.bob);
+    let (small, _) = world
+        .store
+        .write(move |tx| {
+            let small = tx.insert_organization("Small", "small", 1, Timestamp(1))?;
+            let role = OrganizationRole::Administrator;
+            let boss = OrganizationMembership { organization: small, user: ann, role };
+            tx.insert_organization_member(boss, "ann", Timestamp(1))?;
+            Ok(small)
+        })
+        .await
+        .expect("a small organization");
+    let full = world
+        .store
+        .write(move |tx| tx.insert_organization_member(member(small, bob), "bob", Timestamp(1)))
+        .await;
+    assert!(matches!(full, Err(Error::Refused(_))), "{full:?}");
+    assert_eq!(world.read(move |session| session.administrators(small)).await, [ann]);
+    let people = world.read(move |session| session.organization_users(small)).await;
+    assert_eq!(people.iter().map(|(user, admin)| (user.id, *admin)).collect::<Vec<_>>(), [(ann, true)]);
+    let mine = world.read(move |session| session.memberships_of(ann)).await;
+    let roles: Vec<_> = mine.iter().map(|one| (one.organization, one.role)).collect();
+    let expected = [(world.organization, OrganizationRole::Member), (small, OrganizationRole::Administrator)];
+    assert_eq!(roles, expected);
+}
+
+async fn a_nick_is_unique_within_an_organization(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let (organization, bob) = (world.organization, world.bob);
+    let ((dan, other), _) = world
+        .store
+        .write(|tx| {
+            let dan = tx.insert_user(&new_user("dan"))?;
+            Ok((dan, tx.insert_organization("Other", "other", 5, Timestamp(1))?))
+        })
+        .await
+        .expect("dan and another organization");
+    let store = world.store.clone();
+    let join = |organization, nick: &'static str| {
+        let store = store.clone();
+        async move {
+            store
+                .write(move |tx| tx.insert_organization_member(member(organization, dan), nick, Timestamp(1)))
+                .await
+        }
+    };
+    assert!(matches!(join(organization, "ann").await, Err(Error::Exists(_))));
+    assert!(join(other, "ann").await.is_ok(), "another organization has its own nicks");
+    assert!(join(organization, "dan").await.is_ok());
+    assert!(matches!(join(organization, "dan").await, Err(Error::Exists(_))), "nobody is in it twice");
+
+    let taken = store.write(move |tx| tx.update_user(bob, ("Ann", "ann"), ("b@b", "b@b"))).await;
+    assert!(matches!(taken, Err(Error::Exists(_))), "{taken:?}");
+    let kept = store.read(move |session| session.user(bob)).await.expect("a read").expect("bob");
+    assert_eq!((kept.nick.as_str(), kept.email.as_str()), ("bob", "bob@Example.org"), "nothing was kept");
+}
+
+async fn people_who_share_an_organization_know_each_other(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let (stranger, _) = world.store.write(|tx| tx.insert_user(&new_user("zoe"))).await.expect("a stranger");
+    let (ann, bob) = (world.ann, world.bob);
+    assert!(world.read(move |session| session.share_organization(ann, bob)).await);
+    assert!(!world.read(move |session| session.share_organization(ann, stranger)).await);
+}
+
+async fn a_flow_is_found_by_id_name_and_token(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let (room, organization) = (world.main, world.organization);
+    world
+        .store
+        .write(move |tx| tx.insert_flow_token(b"hash of the flow's token", room, Timestamp(1)))
+        .await
+        .expect("a token");
+    let flow = world.read(move |session| session.flow(room)).await.expect("the flow");
+    assert_eq!((flow.id.0.as_str(), flow.name.as_str()), ("id-of-main", "MAIN"));
+    assert_eq!((flow.access_mode, flow.disabled, flow.creator), (AccessMode::Invitation, false, None));
+    assert_eq!((flow.last_message_id, flow.last_message_at, flow.access_version), (0, None, 0));
+    assert_eq!(world.read(|session| session.room_by_flow_id("id-of-main")).await, Some(room));
+    let by_name = world.read(move |session| session.room_by_flow_name(organization, "main")).await;
+    assert_eq!(by_name, Some(room));
+    assert_eq!(
+        world.read(|session| session.room_by_flow_token(b"hash of the flow's token")).await,
+        Some(room)
+    );
+    assert_eq!(world.read(|session| session.room_by_flow_token(b"x")).await, None);
+    assert_eq!(world.read(|session| session.flow(RoomId(99))).await, None);
+    let all = world.read(move |session| session.flows_of(&[organization])).await;
+    assert_eq!(all.iter().map(|flow| flow.room).collect::<Vec<_>>(), [world.main, world.side]);
+    let alike = world.read(move |session| session.flow_names_like(organization, "ma")).await;
+    assert_eq!(alike, ["main"]);
+}
+
+async fn flow_names_are_unique_within_an_organization(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let organization = world.organization;
+    let taken = world
+        .store
+        .write(move |tx| {
+            let mut flow = new_flow(organization, "main");
+            flow.id.0 = "another id".into();
+            tx.insert_flow(&flow)
+        })
+        .await;
+    assert!(matches!(taken, Err(Error::Exists(_))), "{taken:?}");
+}
+
+async fn a_flow_can_be_changed(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let room = world.main;
+    let mut flow = world.read(move |session| session.flow(room)).await.expect("the flow");
+    flow.name = "Renamed".into();
+    flow.description = Some("What it is for".into());
+    flow.access_mode = AccessMode::Link;
+    flow.disabled = true;
+    let changed = flow.clone();
+    world.store.write(move |tx| tx.update_flow(&changed)).await.expect("the flow is changed");
+    assert_eq!(world.read(move |session| session.flow(room)).await, Some(flow));
+}
+
+async fn who_comes_into_a_room_has_read_what_was_said(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    world.say(chat(world.main, world.ann, "before")).await;
+    let room = world.main;
+    let (dan, _) = world
+        .store
+        .write(move |tx| {
+            let dan = tx.insert_user(&new_user("dan"))?;
+            tx.insert_room_member(room, dan, Timestamp(50))?;
+            Ok(dan)
+        })
+        .await
+        .expect("dan comes in");
+    let there = world.read(move |session| session.room_membership(room, dan)).await.expect("dan is in");
+    assert_eq!(
+        (there.read_up_to, there.last_activity, there.last_ping),
+        (MessageId(1), Timestamp(50), Timestamp(0))
+    );
+    assert!(there.open && !there.blocked);
+    let again = world.store.write(move |tx| tx.insert_room_member(room, dan, Timestamp(51))).await;
+    assert!(matches!(again, Err(Error::Exists(_))), "{again:?}");
+}
+
+async fn memberships_can_be_changed_and_ended(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let (main, side, ann, bob) = (world.main, world.side, world.ann, world.bob);
+    world
+        .store
+        .write(move |tx| {
+            tx.set_open(main, ann, false)?;
+            tx.set_blocked(main, bob, true)?;
+            tx.delete_room_member(side, ann)
+        })
+        .await
+        .expect("memberships change");
+    assert_eq!(world.read(move |session| session.rooms_of(ann)).await, [main]);
+    assert_eq!(
+        world.read(move |session| session.rooms_of(bob)).await,
+        [side],
+        "not the one that shuts bob out"
+    );
+    let bobs = world.read(move |session| session.room_memberships_of(bob)).await;
+    assert_eq!(
+        bobs.iter().map(|one| (one.room, one.blocked)).collect::<Vec<_>>(),
+        [(main, true), (side, false)]
+    );
+    let people = world.read(move |session| session.room_users(&[main, side])).await;
+    let people: Vec<_> = people.iter().map(|(place, user)| (place.room, user.id, place.open)).collect();
+    let cid = world.cid;
+    let expected =
+        [(main, ann, false), (main, bob, true), (main, cid, true), (side, bob, true), (side, cid, true)];
+    assert_eq!(people, expected);
+    assert_eq!(world.read(move |session| session.room_membership(side, ann)).await, None);
+}
+
+async fn the_read_marker_never_goes_back(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let (room, ann) = (world.main, world.ann);
+    for (to, moves) in [(5, true), (3, false), (5, false), (6, true)] {
+        let (moved, _) =
+            world.store.write(move |tx| tx.set_read(room, ann, MessageId(to))).await.expect("the marker");
+        assert_eq!(moved, moves, "to {to}");
+    }
+    let there = world.read(move |session| session.room_membership(room, ann)).await.expect("ann is in");
+    assert_eq!(there.read_up_to, MessageId(6));
+}
+
+async fn activity_is_noted_only_forward(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let (room, ann, bob) = (world.main, world.ann, world.bob);
+    world
+        .store
+        .write(move |tx| {
+            tx.touch_members(&[
+                (room, ann, Timestamp(20), Timestamp(10)),
+                (room, bob, Timestamp(7), Timestamp(0)),
+            ])?;
+            tx.touch_members(&[(room, ann, Timestamp(15), Timestamp(30))])
+        })
+        .await
+        .expect("activity is noted");
+    let ann = world.read(move |session| session.room_membership(room, ann)).await.expect("ann is in");
+    assert_eq!((ann.last_ping, ann.last_activity), (Timestamp(20), Timestamp(30)));
+    let bob = world.read(move |session| session.room_membership(room, bob)).await.expect("bob is in");
+    assert_eq!((bob.last_ping, bob.last_activity), (Timestamp(7), Timestamp(3)), "never active since");
+}
+
+async fn settings_keep_their_first_value(home: Arc<Home>) {
+    let store = home.open();
+    assert_eq!(store.read(|session| session.setting("key")).await.expect("a read"), None);
+    for _ in 0..2 {
+        let (value, _) = store.write(|tx| tx.setting_or_insert("key", b"\0first")).await.expect("a write");
+        assert_eq!(value, b"\0first");
+    }
+    let (value, _) = store.write(|tx| tx.setting_or_insert("key", b"second")).await.expect("a write");
+    assert_eq!(value, b"\0first");
+    assert_eq!(
+        store.read(|session| session.setting("key")).await.expect("a read").as_deref(),
+        Some(&b"\0first"[..])
+    );
+}
+
+async fn the_log_is_read_when_every_living_node_has_read_it(home: Arc<Home>) {
+    use eddyline_model::Seq;
+    let store = home.open();
+    store
+        .write(|tx| {
+            tx.beat("one", Timestamp(1_000), Seq(5))?;
+            tx.beat("two", Timestamp(2_000), Seq(7))?;
+            tx.beat("two", Timestamp(2_100), Seq(9))
+        })
+        .await
+        .expect("signs of life");
+    let read = |seq, since| store.read(move |session| session.all_have_read(Seq(seq), Timestamp(since)));
+    assert!(read(5, 0).await.expect("a read"));
+    assert!(!read(6, 0).await.expect("a read"), "node one is behind");
+    assert!(read(9, 1_500).await.expect("a read"), "node one is silent");
+    store.write(|tx| tx.forget_node("two", Timestamp(1_001))).await.expect("nodes are forgotten");
+    assert!(read(100, 0).await.expect("a read"), "nobody is left");
+}

@@ -1,0 +1,170 @@
+//! The writer's queue: when it is full, when it ends, when a job goes wrong.
+
+use std::sync::Arc;
+use std::sync::mpsc;
+
+use eddyline_model::messages::{Draft, MessageQuery};
+use eddyline_model::{MessageId, Seq};
+use eddyline_storage::Error;
+use tokio::sync::oneshot;
+
+use crate::home::{Home, on_every_database};
+use crate::world::{World, added, chat};
+
+on_every_database!(
+    more_writes_than_the_queue_holds_are_refused,
+    closing_finishes_what_waits,
+    a_closed_store_can_still_be_read,
+    a_write_that_panics_is_rolled_back_and_the_next_succeeds,
+    a_read_that_panics_leaves_the_store_usable,
+    a_post_is_kept_though_nobody_waits_for_its_answer,
+    a_draft_the_database_refuses_does_not_take_others_with_it,
+);
+
+/// Keeps the writer busy until told; gives also the end of that.
+async fn hold(world: &World) -> (mpsc::Sender<()>, tokio::task::JoinHandle<()>) {
+    let (release, held) = mpsc::channel::<()>();
+    let (begun, is_held) = oneshot::channel();
+    let mut begun = Some(begun);
+    let store = world.store.clone();
+    let job = tokio::spawn(async move {
+        let write = store.write(move |_| {
+            begun.take().map(|begun| begun.send(()));
+            let _ = held.recv();
+            Ok(())
+        });
+        write.await.expect("the write ends");
+    });
+    is_held.await.expect("the writer is busy");
+    (release, job)
+}
+
+/// Begins to post; the draft is in the queue when this returns.
+fn begin(
+    world: &World,
+    draft: Draft,
+) -> impl Future<Output = eddyline_storage::Result<eddyline_storage::Posted>> {
+    use std::task::{Context, Poll, Waker};
+    let store = world.store.clone();
+    let mut post = Box::pin(async move { store.post(draft).await });
+    let first = match post.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(answer) => Some(answer),
+        Poll::Pending => None,
+    };
+    async move {
+        match first {
+            Some(answer) => answer,
+            None => post.await,
+        }
+    }
+}
+
+async fn more_writes_than_the_queue_holds_are_refused(home: Arc<Home>) {
+    let world = World::in_store(home.open_with(2)).await;
+    let (release, job) = hold(&world).await;
+    let say = |text: &str| begin(&world, chat(world.main, world.ann, text));
+    let (one, two, three) = (say("one"), say("two"), say("three"));
+    assert!(matches!(three.await, Err(Error::Busy)));
+    assert!(matches!(world.store.write(|_| Ok(())).await, Err(Error::Busy)));
+    release.send(()).expect("the writer waits");
+    job.await.expect("the write ends");
+    let ids = [one.await, two.await].map(|posted| added(posted.expect("posted")).message.id.0);
+    assert_eq!(ids, [1, 2]);
+    world.say(chat(world.main, world.ann, "three")).await;
+}
+
+async fn closing_finishes_what_waits(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let (release, job) = hold(&world).await;
+    let waiting: Vec<_> =
+        (0..20).map(|n| begin(&world, chat(world.main, world.ann, &format!("waiting {n}")))).collect();
+    let closing = tokio::spawn({
+        let store = world.store.clone();
+        async move { store.close().await }
+    });
+    release.send(()).expect("the writer waits");
+    job.await.expect("the write ends");
+    closing.await.expect("the store closes");
+    for (n, post) in (1..).zip(waiting) {
+        assert_eq!(added(post.await.expect("posted")).message.id, MessageId(n));
+    }
+    assert!(matches!(
+        world.store.post(chat(world.main, world.ann, "late")).await,
+        Err(Error::Unavailable(_))
+    ));
+    world.store.close().await;
+}
+
+async fn a_closed_store_can_still_be_read(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    world.say(chat(world.main, world.ann, "hello")).await;
+    world.store.close().await;
+    assert_eq!(world.find(MessageQuery::default()).await, [1]);
+    let late = world.store.write(|_| Ok(())).await;
+    assert!(matches!(late, Err(Error::Unavailable(_))), "{late:?}");
+}
+
+async fn a_write_that_panics_is_rolled_back_and_the_next_succeeds(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let (room, ann) = (world.main, world.ann);
+    let broken = world
+        .store
+        .write(move |tx| {
+            tx.post(&[chat(room, ann, "never said")])?;
+            if tx.now().0 > 0 {
+                panic!("a mistake, made on purpose");
+            }
+            Ok(())
+        })
+        .await;
+    assert!(matches!(broken, Err(Error::Corrupt(_))), "{broken:?}");
+    let next = world.post(chat(room, ann, "hello")).await;
+    assert_eq!(next.event.map(|event| event.seq), Some(Seq(1)));
+    assert_eq!(added(next).message.id, MessageId(1));
+}
+
+async fn a_read_that_panics_leaves_the_store_usable(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    world.say(chat(world.main, world.ann, "hello")).await;
+    let broken = world.store.read(|_| -> eddyline_storage::Result<()> { panic!("on purpose") }).await;
+    assert!(matches!(broken, Err(Error::Corrupt(_))), "{broken:?}");
+    assert_eq!(world.find(MessageQuery::default()).await, [1]);
+}
+
+async fn a_post_is_kept_though_nobody_waits_for_its_answer(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let (release, job) = hold(&world).await;
+    drop(begin(&world, chat(world.main, world.ann, "gone before the answer")));
+    release.send(()).expect("the writer waits");
+    job.await.expect("the write ends");
+    let next = world.say(chat(world.main, world.ann, "next")).await;
+    assert_eq!(next.message.id, MessageId(2));
+    assert_eq!(world.find(MessageQuery::default()).await, [1, 2]);
+}
+
+async fn a_draft_the_database_refuses_does_not_take_others_with_it(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let (release, job) = hold(&world).await;
+    // PostgreSQL has no NUL in texts, SQLite does.
+    let texts: Vec<String> =
+        (0..9).map(|n| if n == 4 { "a\0b".into() } else { format!("text {n}") }).collect();
+    let posts: Vec<_> = texts.iter().map(|text| begin(&world, chat(world.main, world.ann, text))).collect();
+    release.send(()).expect("the writer waits");
+    job.await.expect("the write ends");
+    let mut kept = Vec::new();
+    for (text, post) in texts.into_iter().zip(posts) {
+        match post.await {
+            Ok(posted) => kept.push((added(posted).message.id.0, text)),
+            Err(error) => assert!(text.contains('\0'), "{error}"),
+        }
+    }
+    let refused = usize::from(home.url.starts_with("postgres"));
+    assert_eq!(
+        kept.iter().map(|(id, _)| *id).collect::<Vec<_>>(),
+        (1..=9 - refused as i64).collect::<Vec<_>>()
+    );
+    assert_eq!(world.read(|session| session.log_head()).await.seq.0 as usize, kept.len());
+    for (id, text) in kept {
+        assert_eq!(world.view(MessageId(id)).await.message.content, text);
+    }
+}

@@ -1,0 +1,144 @@
+//! Several processes on one database.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use eddyline_model::log::{Control, LogBody};
+use eddyline_model::messages::{Draft, MessageQuery};
+use eddyline_model::{MessageId, Seq};
+use eddyline_storage::Outcome;
+
+use crate::home::{Home, on_shared_databases};
+use crate::world::{World, added, chat, comment, texts};
+
+on_shared_databases!(
+    several_writers_lose_nothing_and_leave_no_gaps,
+    a_repeat_through_another_process_gives_the_first_message,
+    one_process_hears_what_another_writes,
+    each_process_is_fed_what_it_commits_itself,
+    answers_through_several_processes_are_all_counted,
+    a_full_room_takes_no_more,
+);
+
+const WRITERS: usize = 3;
+const EACH: usize = 60;
+
+async fn several_writers_lose_nothing_and_leave_no_gaps(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let mut posts = tokio::task::JoinSet::new();
+    for writer in 0..WRITERS {
+        let world =
+            World { store: if writer == 0 { world.store.clone() } else { home.open() }, ..world.clone() };
+        for n in 0..EACH {
+            let (world, room) = (world.clone(), if n % 2 == 0 { world.main } else { world.side });
+            posts.spawn(async move {
+                let posted = world.post(chat(room, world.ann, &format!("{writer} says {n}"))).await;
+                let event = posted.event.expect("a new message has a place in the log");
+                let view = added(posted);
+                if n % 10 == 0 {
+                    let read = Control::Read { room, user: world.ann, message: view.message.id };
+                    world.store.write(move |tx| Ok(tx.tell(read.clone()))).await.expect("a write");
+                }
+                (event, view)
+            });
+        }
+    }
+    let posted: HashMap<_, _> = posts.join_all().await.into_iter().collect();
+    assert_eq!(posted.len(), WRITERS * EACH);
+    let log = world.read(|session| session.log_after(Seq(0), 1_000)).await;
+    let seqs: Vec<i64> = log.iter().map(|item| item.id.seq.0).collect();
+    assert_eq!(seqs, (1..=(WRITERS * EACH + WRITERS * EACH / 10) as i64).collect::<Vec<_>>());
+    let mut last = HashMap::new();
+    for item in log {
+        let LogBody::Message(Some(view)) = item.body else { continue };
+        assert_eq!(posted[&item.id].message, view.message, "the answer told the place in the log");
+        let next = last.entry(view.message.room).or_insert(0);
+        *next += 1;
+        assert_eq!(view.message.id.0, *next, "the log has a room's messages in their order");
+    }
+    assert_eq!(last.values().sum::<i64>(), (WRITERS * EACH) as i64);
+}
+
+async fn a_repeat_through_another_process_gives_the_first_message(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let other = home.open();
+    let mut posts = tokio::task::JoinSet::new();
+    for n in 0..40 {
+        let store = if n % 2 == 0 { world.store.clone() } else { other.clone() };
+        let draft = Draft { uuid: Some(format!("uuid {}", n / 2)), ..chat(world.main, world.ann, "hello") };
+        posts.spawn(async move { store.post(draft).await.expect("an answer").outcome });
+    }
+    let outcomes = posts.join_all().await;
+    let new = outcomes.iter().filter(|outcome| matches!(outcome, Outcome::Added(_))).count();
+    let repeated = outcomes.iter().filter(|outcome| matches!(outcome, Outcome::Repeated(_))).count();
+    assert_eq!((new, repeated), (20, 20));
+}
+
+async fn one_process_hears_what_another_writes(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let other = home.open();
+    let bell = other.doorbell();
+    let mut seen = Seq(0);
+    for n in 1..=5 {
+        let said = world.say(chat(world.main, world.ann, &format!("number {n}"))).await;
+        let heard = async {
+            loop {
+                bell.rung().await;
+                let news = other.read(move |session| session.log_after(seen, 10)).await.expect("the log");
+                if let Some(item) = news.into_iter().next() {
+                    return item;
+                }
+            }
+        };
+        let item = tokio::time::timeout(Duration::from_secs(30), heard).await.expect("the bell rings");
+        assert_eq!(item.id.seq, Seq(n));
+        assert_eq!(item.body, LogBody::Message(Some(said)));
+        seen = item.id.seq;
+    }
+}
+
+async fn each_process_is_fed_what_it_commits_itself(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let other = home.open();
+    let mut feed = other.committed().expect("the feed can be had once");
+    assert!(other.committed().is_none());
+    world.say(chat(world.main, world.ann, "not for the other's feed")).await;
+    let posted = other.post(chat(world.main, world.bob, "for it")).await.expect("an answer");
+    let event = posted.event;
+    let view = added(posted);
+    let items = feed.recv().await.expect("news");
+    assert_eq!(items.iter().map(|item| Some(item.id)).collect::<Vec<_>>(), [event]);
+    assert_eq!(items[0].body, LogBody::Message(Some(view)));
+    assert!(feed.try_recv().is_err());
+}
+
+async fn answers_through_several_processes_are_all_counted(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let other = World { store: home.open(), ..world.clone() };
+    let root = world.say(chat(world.main, world.ann, "question")).await.message.id;
+    let mut posts = tokio::task::JoinSet::new();
+    for n in 0..40 {
+        let world = if n % 2 == 0 { world.clone() } else { other.clone() };
+        let answer = comment(root, chat(world.main, world.bob, &format!("answer {n}")));
+        posts.spawn(async move { world.say(answer).await });
+    }
+    posts.join_all().await;
+    let thread = world.view(root).await.thread.expect("a thread");
+    assert_eq!(thread.counts.internal_comments, 41);
+}
+
+async fn a_full_room_takes_no_more(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let room = world.main;
+    crate::schema::execute(
+        &home.url,
+        &format!("update rooms set last_message_id = 4294967294 where id = {room}"),
+    );
+    let last = world.say(chat(room, world.ann, "the last word")).await;
+    assert_eq!(last.message.id, MessageId::MAX);
+    let query = MessageQuery { search: Some(texts(&["last"])), ..Default::default() };
+    assert_eq!(world.find(query.clone()).await, [MessageId::MAX.0]);
+    assert_eq!(world.find_in(world.side, query).await, [0; 0]);
+    assert_eq!(world.post(chat(room, world.ann, "one more")).await.outcome, Outcome::NoRoom);
+}

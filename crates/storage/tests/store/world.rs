@@ -1,0 +1,174 @@
+//! A small organization to tell things in: three people and two flows.
+
+use std::sync::Arc;
+
+use eddyline_model::messages::{Author, Draft, Event, Mentions, MessageQuery, MessageView, Placement};
+use eddyline_model::organizations::{OrganizationMembership, OrganizationRole};
+use eddyline_model::{FlowId, MessageId, OrganizationId, RoomId, Timestamp, UserId};
+use eddyline_storage::{Error, NewFlow, NewUser, Outcome, Posted, Result, Session, Store};
+
+use crate::home::Home;
+
+#[derive(Clone)]
+pub(crate) struct World {
+    pub(crate) store: Store,
+    pub(crate) organization: OrganizationId,
+    pub(crate) ann: UserId,
+    pub(crate) bob: UserId,
+    pub(crate) cid: UserId,
+    pub(crate) main: RoomId,
+    pub(crate) side: RoomId,
+}
+
+impl World {
+    pub(crate) async fn new(home: &Home) -> Self {
+        Self::in_store(home.open()).await
+    }
+
+    pub(crate) async fn in_store(store: Store) -> Self {
+        let ((organization, [ann, bob, cid], [main, side]), _) = store
+            .write(|tx| {
+                let organization = tx.insert_organization("Acme", "acme", 10, Timestamp(1))?;
+                let mut people = Vec::new();
+                for nick in ["ann", "bob", "cid"] {
+                    let user = tx.insert_user(&new_user(nick))?;
+                    tx.insert_organization_member(member(organization, user), nick, Timestamp(2))?;
+                    people.push(user);
+                }
+                let main = tx.insert_flow(&new_flow(organization, "main"))?;
+                let side = tx.insert_flow(&new_flow(organization, "side"))?;
+                for room in [main, side] {
+                    for user in &people {
+                        tx.insert_room_member(room, *user, Timestamp(3))?;
+                    }
+                }
+                let people = people.try_into().map_err(|_| Error::Refused("three people"))?;
+                Ok((organization, people, [main, side]))
+            })
+            .await
+            .expect("the world is made");
+        Self { store, organization, ann, bob, cid, main, side }
+    }
+
+    /// Posts, and expects a new message.
+    pub(crate) async fn say(&self, draft: Draft) -> Arc<MessageView> {
+        added(self.post(draft).await)
+    }
+
+    pub(crate) async fn post(&self, draft: Draft) -> Posted {
+        self.store.post(draft).await.expect("the post is answered")
+    }
+
+    pub(crate) async fn read<R: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Session<'_>) -> Result<R> + Send + 'static,
+    ) -> R {
+        self.store.read(work).await.expect("the read is answered")
+    }
+
+    /// The numbers of the messages of the main room that match.
+    pub(crate) async fn find(&self, query: MessageQuery) -> Vec<i64> {
+        self.find_in(self.main, query).await
+    }
+
+    pub(crate) async fn find_in(&self, room: RoomId, query: MessageQuery) -> Vec<i64> {
+        let found = self.read(move |session| session.find_messages(room, &query)).await;
+        found.iter().map(|message| message.id.0).collect()
+    }
+
+    /// A message of the main room as it is shown now.
+    pub(crate) async fn view(&self, id: MessageId) -> MessageView {
+        let room = self.main;
+        let mut views = self
+            .read(move |session| {
+                let found = session.messages_by_id(room, &[id.0])?;
+                session.views(room, found)
+            })
+            .await;
+        assert_eq!(views.len(), 1, "message {id} is there");
+        views.remove(0)
+    }
+}
+
+pub(crate) fn added(posted: Posted) -> Arc<MessageView> {
+    match posted.outcome {
+        Outcome::Added(view) => view,
+        other => panic!("not a new message but {other:?}"),
+    }
+}
+
+pub(crate) fn new_user(nick: &str) -> NewUser {
+    NewUser {
+        email: format!("{nick}@Example.org"),
+        email_key: format!("{nick}@example.org"),
+        name: nick.to_uppercase(),
+        nick: nick.to_owned(),
+        avatar: "0".repeat(32),
+        bot: false,
+        password_hash: None,
+        created_at: Timestamp(2),
+    }
+}
+
+pub(crate) fn member(organization: OrganizationId, user: UserId) -> OrganizationMembership {
+    OrganizationMembership { organization, user, role: OrganizationRole::Member }
+}
+
+pub(crate) fn new_flow(organization: OrganizationId, name: &str) -> NewFlow {
+    NewFlow {
+        id: FlowId(format!("id-of-{name}")),
+        organization,
+        name: name.to_uppercase(),
+        parameterized_name: name.to_owned(),
+        creator: None,
+        join_secret: "a".repeat(40),
+        created_at: Timestamp(3),
+    }
+}
+
+/// Chat; found by its words, tagged with the words that begin with `#`.
+pub(crate) fn chat(room: RoomId, user: UserId, text: &str) -> Draft {
+    let explicit_tags = Vec::new();
+    Draft {
+        room,
+        access_version: None,
+        event: Event::Message,
+        author: Author::user(user),
+        content: text.to_owned(),
+        tags: hash_tags(text),
+        explicit_tags,
+        mentions: Mentions::default(),
+        search_tokens: words(text),
+        uuid: None,
+        fingerprint: text.bytes().fold(0, |sum, byte| sum * 31 % 1_000_003 + i64::from(byte)),
+        placement: Placement::StartsThread,
+        sent: Timestamp(1_000),
+    }
+}
+
+pub(crate) fn comment(parent: MessageId, draft: Draft) -> Draft {
+    Draft { event: Event::Comment, placement: Placement::Answers(parent), ..draft }
+}
+
+/// The draft with mentions and the tags that go with them.
+pub(crate) fn mentioning(users: &[UserId], everyone: bool, draft: Draft) -> Draft {
+    let mut tags = draft.tags.clone();
+    tags.extend(users.iter().flat_map(|user| [format!(":user:{user}"), format!(":unread:{user}")]));
+    tags.extend(everyone.then(|| ":user:everyone".to_owned()));
+    Draft { tags, mentions: Mentions { users: users.to_vec(), everyone }, ..draft }
+}
+
+pub(crate) fn words(text: &str) -> Vec<String> {
+    let mut words: Vec<String> = text.split_whitespace().map(|word| word.replace('#', "")).collect();
+    words.sort();
+    words.dedup();
+    words
+}
+
+pub(crate) fn hash_tags(text: &str) -> Vec<String> {
+    text.split_whitespace().filter_map(|word| word.strip_prefix('#')).map(str::to_owned).collect()
+}
+
+pub(crate) fn texts(list: &[&str]) -> Vec<String> {
+    list.iter().map(|&text| text.to_owned()).collect()
+}

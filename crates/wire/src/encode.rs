@@ -1,0 +1,249 @@
+//! The one encoder of a message: from what the store holds to what goes over the wire.
+
+use eddyline_model::messages::{Event, MessageView, ThreadState};
+use eddyline_model::threads::{ThreadIds, title_of};
+use eddyline_model::{FlowId, UserId};
+use serde::ser::{SerializeMap, SerializeSeq};
+use serde::{Serialize, Serializer};
+
+/// Where a message is shown.
+#[derive(Clone, Copy, Debug)]
+pub enum Place<'a> {
+    /// In a flow.
+    Flow(&'a FlowId),
+    /// In a private conversation, to this user.
+    Private(UserId),
+}
+
+/// Encodes messages. It holds what is the same for all of a server.
+#[derive(Clone, Debug)]
+pub struct Encoder {
+    thread_ids: ThreadIds,
+    classic: bool,
+}
+
+impl Encoder {
+    /// An encoder that makes thread ids with `thread_ids`; `classic` writes the comment tag as old
+    /// clients expect it, without its leading colon.
+    #[must_use]
+    pub fn new(thread_ids: ThreadIds, classic: bool) -> Self {
+        Self { thread_ids, classic }
+    }
+
+    /// The JSON object of a message, compact, without line breaks.
+    #[must_use]
+    pub fn message(&self, view: &MessageView, place: Place<'_>) -> Vec<u8> {
+        let mut json = Vec::with_capacity(768 + view.message.content.len());
+        self.write_message(&mut json, view, place);
+        json
+    }
+
+    /// A JSON array of messages.
+    #[must_use]
+    pub fn messages(&self, views: &[MessageView], place: Place<'_>) -> Vec<u8> {
+        let mut json = Vec::with_capacity(2 + views.len() * 1024);
+        json.push(b'[');
+        for (i, view) in views.iter().enumerate() {
+            if i > 0 {
+                json.push(b',');
+            }
+            self.write_message(&mut json, view, place);
+        }
+        json.push(b']');
+        json
+    }
+
+    fn write_message(&self, json: &mut Vec<u8>, view: &MessageView, place: Place<'_>) {
+        let shown = Shown { view, place, encoder: self };
+        serde_json::to_writer(json, &shown)
+            .expect("writing to memory does not fail, and no map has other keys than text");
+    }
+}
+
+struct Shown<'a> {
+    view: &'a MessageView,
+    place: Place<'a>,
+    encoder: &'a Encoder,
+}
+
+impl Serialize for Shown<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let message = &self.view.message;
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("id", &message.id.0)?;
+        map.serialize_entry("event", message.event.as_str())?;
+        map.serialize_entry("content", &Content(self.view))?;
+        map.serialize_entry("tags", &Tags { tags: &message.tags, classic: self.encoder.classic })?;
+        map.serialize_entry("app", &message.event.app())?;
+        map.serialize_entry("uuid", &message.uuid)?;
+        map.serialize_entry("user", &Text(message.author.user.map_or(0, |user| user.0)))?;
+        map.serialize_entry("sent", &message.sent.0)?;
+        match self.place {
+            Place::Flow(id) => map.serialize_entry("flow", &id.0)?,
+            Place::Private(user) => map.serialize_entry("to", &Text(user.0))?,
+        }
+        map.serialize_entry("attachments", &[(); 0])?;
+        map.serialize_entry("created_at", &Text(message.sent))?;
+        map.serialize_entry("edited", &message.edited.map(|at| at.0))?;
+        map.serialize_entry("edited_at", &message.edited.map(Text))?;
+        if message.author.user.is_none() {
+            map.serialize_entry("external_user_name", &message.author.external_name)?;
+        }
+        let thread = self
+            .view
+            .thread
+            .as_ref()
+            .map(|state| ShownThread { id: self.encoder.thread_ids.encode(message.room, state.root), state });
+        map.serialize_entry("thread_id", &thread.as_ref().map(|thread| &thread.id))?;
+        map.serialize_entry("thread", &thread)?;
+        map.end()
+    }
+}
+
+/// Anything as a JSON text, without a detour over a `String`.
+struct Text<T>(T);
+
+impl<T: std::fmt::Display> Serialize for Text<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&self.0)
+    }
+}
+
+struct Content<'a>(&'a MessageView);
+
+impl Serialize for Content<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let message = &self.0.message;
+        match message.event {
+            Event::Message | Event::Status => serializer.serialize_str(&message.content),
+            Event::Comment => {
+                let mut map = serializer.serialize_map(Some(2))?;
+                map.serialize_entry("title", self.0.parent_text.as_deref().unwrap_or_default())?;
+                map.serialize_entry("text", &message.content)?;
+                map.end()
+            }
+            _ => match serde_json::from_str::<&serde_json::value::RawValue>(&message.content) {
+                Ok(document) => document.serialize(serializer),
+                Err(_) => serializer.serialize_none(),
+            },
+        }
+    }
+}
+
+struct Tags<'a> {
+    tags: &'a [String],
+    classic: bool,
+}
+
+impl Serialize for Tags<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut seq = serializer.serialize_seq(Some(self.tags.len()))?;
+        for tag in self.tags {
+            match tag.strip_prefix(':') {
+                Some(rest) if self.classic && rest.starts_with("influx:") => seq.serialize_element(rest)?,
+                _ => seq.serialize_element(tag)?,
+            }
+        }
+        seq.end()
+    }
+}
+
+struct ShownThread<'a> {
+    id: String,
+    state: &'a ThreadState,
+}
+
+impl Serialize for ShownThread<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let counts = &self.state.counts;
+        let none: Option<()> = None;
+        let mut map = serializer.serialize_map(Some(14))?;
+        map.serialize_entry("id", &self.id)?;
+        map.serialize_entry("title", &title_of(&self.state.root_text))?;
+        map.serialize_entry("body", "")?;
+        map.serialize_entry("external_url", &none)?;
+        map.serialize_entry("status", &none)?;
+        map.serialize_entry("actions", &[(); 0])?;
+        map.serialize_entry("fields", &[(); 0])?;
+        map.serialize_entry("source", &none)?;
+        map.serialize_entry("activities", &counts.activities)?;
+        map.serialize_entry("internal_comments", &counts.internal_comments)?;
+        map.serialize_entry("external_comments", &counts.external_comments)?;
+        map.serialize_entry("initial_message", &self.state.root.0)?;
+        map.serialize_entry("updated_at", &Text(counts.updated_at))?;
+        map.serialize_entry("created_at", &Text(counts.created_at))?;
+        map.end()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Message;
+    use eddyline_model::messages::{Author, Message as Stored, ThreadCounts};
+    use eddyline_model::{MessageId, RoomId, Timestamp};
+
+    fn view(event: Event, content: &str, parent_text: Option<&str>) -> MessageView {
+        let sent = Timestamp(1_700_000_000_007);
+        MessageView {
+            message: Stored {
+                room: RoomId(3),
+                id: MessageId(9),
+                event,
+                author: Author::user(UserId(4)),
+                content: content.into(),
+                tags: vec![":influx:2".into(), "todo".into()],
+                explicit_tags: vec![],
+                uuid: Some("u".into()),
+                sent,
+                edited: None,
+                thread_root: Some(MessageId(2)),
+                parent: parent_text.map(|_| MessageId(2)),
+            },
+            parent_text: parent_text.map(str::to_owned),
+            thread: Some(ThreadState {
+                root: MessageId(2),
+                root_text: "a < b".into(),
+                counts: ThreadCounts::begun_by(Event::Message, sent),
+            }),
+        }
+    }
+
+    fn encoder(classic: bool) -> Encoder {
+        Encoder::new(ThreadIds::new(b"key"), classic)
+    }
+
+    #[test]
+    fn an_encoded_message_is_read_back_by_the_shape_of_clients() {
+        let flow = FlowId("f-1".into());
+        let json = encoder(false).message(&view(Event::Comment, "yes\r\n", Some("why?")), Place::Flow(&flow));
+        assert!(!json.contains(&b'\r') && !json.contains(&b'\n'));
+        let message: Message = serde_json::from_slice(&json).unwrap();
+        assert_eq!((message.id, message.event.as_str(), message.user.as_str()), (9, "comment", "4"));
+        assert_eq!(message.content, serde_json::json!({"title": "why?", "text": "yes\r\n"}));
+        assert_eq!(message.flow.as_deref(), Some("f-1"));
+        assert_eq!(message.created_at, "2023-11-14T22:13:20.007Z");
+        assert_eq!(message.tags, [":influx:2", "todo"]);
+        let thread = message.thread.unwrap();
+        assert_eq!((thread.title.as_str(), thread.internal_comments), ("a &lt; b", 1));
+        assert_eq!(Some(thread.id), message.thread_id);
+    }
+
+    #[test]
+    fn the_classic_profile_writes_the_comment_tag_without_its_colon() {
+        let json = encoder(true).message(&view(Event::Message, "x", None), Place::Private(UserId(5)));
+        let message: Message = serde_json::from_slice(&json).unwrap();
+        assert_eq!(message.tags, ["influx:2", "todo"]);
+        assert_eq!((message.to.as_deref(), message.flow), (Some("5"), None));
+    }
+
+    #[test]
+    fn documents_go_out_as_they_are() {
+        let json = encoder(false).message(
+            &view(Event::Action, r#"{"type":"join","description":"x"}"#, None),
+            Place::Private(UserId(5)),
+        );
+        let message: Message = serde_json::from_slice(&json).unwrap();
+        assert_eq!(message.content["type"], "join");
+    }
+}

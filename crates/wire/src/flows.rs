@@ -1,0 +1,109 @@
+//! Flows and their people.
+
+use std::collections::BTreeMap;
+
+use eddyline_model::flows::FlowMembership;
+use eddyline_model::users::User;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::OrganizationSummary;
+use crate::users::avatar_url;
+
+/// A flow as one caller sees it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Flow {
+    /// Random id.
+    pub id: String,
+    /// Display name.
+    pub name: String,
+    /// The name in URLs.
+    pub parameterized_name: String,
+    /// The address of the flow's inbox.
+    pub email: String,
+    /// What it is for.
+    pub description: Option<String>,
+    /// The organization it belongs to.
+    pub organization: OrganizationSummary,
+    /// Unread messages that mention the caller.
+    pub unread_mentions: i64,
+    /// Whether the caller's clients show a tab for it.
+    pub open: bool,
+    /// Whether the caller is in it.
+    pub joined: bool,
+    /// Its address.
+    pub url: String,
+    /// Its address in the web client.
+    pub web_url: String,
+    /// Where one joins; only of flows that can be joined.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub join_url: Option<String>,
+    /// Who may come in: `invitation`, `link` or `organization`.
+    pub access_mode: String,
+    /// Whether the caller may change name, access mode and archiving.
+    pub flow_admin: bool,
+    /// Whether it is archived.
+    pub disabled: bool,
+    /// When the last message was sent.
+    pub last_message_at: Option<String>,
+    /// The number of the last message.
+    pub last_message_id: Option<i64>,
+    /// What belongs to it, and the methods this caller may use there.
+    pub links: BTreeMap<String, Link>,
+    /// Its people; in lists only when asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub users: Option<Vec<FlowUser>>,
+}
+
+/// A resource of a flow.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Link {
+    /// Its address.
+    pub url: String,
+    /// The HTTP methods the caller may use.
+    pub methods: Vec<String>,
+}
+
+/// Somebody in a flow.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct FlowUser {
+    /// Number.
+    pub id: i64,
+    /// Short name.
+    pub nick: String,
+    /// Full name.
+    pub name: String,
+    /// Address.
+    pub email: String,
+    /// URL of the picture.
+    pub avatar: String,
+    /// What the user said about what they are doing.
+    pub status: Option<String>,
+    /// Whether the user is blocked from the flow.
+    pub disabled: bool,
+    /// When the user last did something in the flow, in milliseconds since 1970.
+    pub last_activity: i64,
+    /// When the user was last connected, in milliseconds since 1970.
+    pub last_ping: i64,
+    /// Whether the user is in the flow.
+    pub in_flow: bool,
+}
+
+impl FlowUser {
+    /// A member of a flow, with addresses under `base_url`.
+    #[must_use]
+    pub fn of(membership: &FlowMembership, user: &User, base_url: &str) -> Self {
+        Self {
+            id: user.id.0,
+            nick: user.nick.clone(),
+            name: user.name.clone(),
+            email: user.email.clone(),
+            avatar: avatar_url(user, base_url),
+            status: user.status.clone(),
+            disabled: membership.blocked,
+            last_activity: membership.last_activity.0,
+            last_ping: membership.last_ping.0,
+            in_flow: true,
+        }
+    }
+}

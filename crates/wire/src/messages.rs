@@ -1,0 +1,96 @@
+//! Messages and threads as a client reads them.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::ToSchema;
+
+/// A message of a flow or of a private conversation.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Message {
+    /// Number, unique in the flow or conversation only.
+    pub id: i64,
+    /// Kind of message.
+    pub event: String,
+    /// Text or an object, by the kind.
+    pub content: Value,
+    /// Tags.
+    pub tags: Vec<String>,
+    /// Deprecated: `chat`, `influx` or nothing.
+    pub app: Option<String>,
+    /// The identifier the client gave.
+    pub uuid: Option<String>,
+    /// Number of the sender, as text; `0` when anonymous.
+    pub user: String,
+    /// When it was sent, in milliseconds since 1970.
+    pub sent: i64,
+    /// The flow's id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flow: Option<String>,
+    /// In private conversations, the recipient's number as text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<String>,
+    /// Files that came with it.
+    #[serde(default)]
+    pub attachments: Vec<Attachment>,
+    /// When it was sent, ISO 8601.
+    pub created_at: String,
+    /// When it was last edited, in milliseconds since 1970.
+    pub edited: Option<i64>,
+    /// When it was last edited, ISO 8601.
+    pub edited_at: Option<String>,
+    /// The name an anonymous sender gave.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub external_user_name: Option<String>,
+    /// The thread it belongs to.
+    pub thread_id: Option<String>,
+    /// The state of that thread.
+    pub thread: Option<Thread>,
+}
+
+/// A file that came with a message.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Attachment {
+    /// MIME type.
+    pub content_type: String,
+    /// The id by which a body refers to it.
+    pub content_id: Option<String>,
+    /// Name.
+    pub file_name: String,
+    /// Size in bytes.
+    pub file_size: i64,
+    /// Path to request for the download.
+    pub path: String,
+}
+
+/// The state of a thread.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Thread {
+    /// Id.
+    pub id: String,
+    /// Title, in HTML.
+    pub title: String,
+    /// Body, in HTML.
+    pub body: String,
+    /// Address of the outside item it mirrors.
+    pub external_url: Option<String>,
+    /// State of the outside item.
+    pub status: Option<Value>,
+    /// What can be done with the outside item.
+    pub actions: Vec<Value>,
+    /// Further facts about the outside item.
+    pub fields: Vec<Value>,
+    /// The integration it comes from.
+    pub source: Option<Value>,
+    /// Number of activity messages.
+    pub activities: i64,
+    /// Number of chat messages.
+    pub internal_comments: i64,
+    /// Number of discussion messages.
+    pub external_comments: i64,
+    /// The message that began it.
+    pub initial_message: i64,
+    /// When it last changed, ISO 8601.
+    pub updated_at: String,
+    /// When it began, ISO 8601.
+    pub created_at: String,
+}

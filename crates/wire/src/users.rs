@@ -1,0 +1,45 @@
+//! Users.
+
+use eddyline_model::users::User as ModelUser;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+/// A user.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct User {
+    /// Number.
+    pub id: i64,
+    /// Address.
+    pub email: String,
+    /// Full name.
+    pub name: String,
+    /// Short name.
+    pub nick: String,
+    /// URL of the picture.
+    pub avatar: String,
+    /// URL of the user's own page; empty when there is none.
+    pub website: String,
+    /// Whether the user administers the organization; in an organization's list only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub admin: Option<bool>,
+}
+
+impl User {
+    /// A user, with addresses under `base_url`.
+    #[must_use]
+    pub fn of(user: &ModelUser, base_url: &str) -> Self {
+        Self {
+            id: user.id.0,
+            email: user.email.clone(),
+            name: user.name.clone(),
+            nick: user.nick.clone(),
+            avatar: avatar_url(user, base_url),
+            website: user.website.clone(),
+            admin: None,
+        }
+    }
+}
+
+pub(crate) fn avatar_url(user: &ModelUser, base_url: &str) -> String {
+    format!("{base_url}/avatars/{}/", user.avatar)
+}
