@@ -242,6 +242,9 @@ pub(crate) fn insert_flow(
     })
 }
 
+/// A resource of a flow: its name, its address, and what one must be allowed to for each method.
+type Resource = (&'static str, String, &'static [(&'static str, FlowDeed)]);
+
 /// A flow and one user's place in it.
 struct View<'a> {
     flow: &'a Flow,
@@ -312,16 +315,15 @@ impl View<'_> {
     fn links(&self, addresses: &Addresses) -> BTreeMap<String, Link> {
         let base = addresses.flow(self.organization, self.flow);
         let stream = addresses.flow_stream(self.organization, self.flow);
-        let (see, read, post) = (FlowDeed::See, FlowDeed::Read, FlowDeed::Post);
-        let resources: [(&str, String, &[(&str, FlowDeed)]); 7] = [
-            ("self", base.clone(), &[("GET", see), ("PUT", see)]),
-            ("messages", format!("{base}/messages"), &[("GET", read), ("POST", post)]),
+        let resources: [Resource; 7] = [
+            ("self", base.clone(), &[("GET", FlowDeed::See), ("PUT", FlowDeed::See)]),
+            ("messages", format!("{base}/messages"), &[("GET", FlowDeed::Read), ("POST", FlowDeed::Post)]),
             // The addresses are fixed already; nothing is served there yet.
             ("threads", format!("{base}/threads"), &[]),
             ("sources", format!("{base}/sources"), &[]),
-            ("users", format!("{base}/users"), &[("GET", see), ("POST", FlowDeed::AddUser)]),
+            ("users", format!("{base}/users"), &[("GET", FlowDeed::See), ("POST", FlowDeed::AddUser)]),
             ("invitations", format!("{base}/invitations"), &[]),
-            ("stream", stream, &[("GET", read)]),
+            ("stream", stream, &[("GET", FlowDeed::Read)]),
         ];
         resources
             .into_iter()

@@ -147,6 +147,15 @@ impl App {
         self.admit(actor, id, deed).await
     }
 
+    /// The room that a flow token belongs to, for posting.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] when the flow is archived.
+    pub async fn own_room(&self, actor: &Actor, id: RoomId) -> Result<Arc<Room>> {
+        self.admit(actor, id, FlowDeed::Post).await
+    }
+
     /// The room, if the caller may do `deed` there.
     pub(crate) async fn admit(&self, actor: &Actor, id: RoomId, deed: FlowDeed) -> Result<Arc<Room>> {
         let room = self.load_room(id).await?;

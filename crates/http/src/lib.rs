@@ -1,7 +1,111 @@
-//! Placeholder.
+//! The HTTP face of the Eddyline messaging server: routes, reading requests, errors to statuses,
+//! OpenAPI, and serving on sockets.
+//!
+//! A request goes: path made regular (`path`), then found in the table of endpoints (`routes`),
+//! then read into a `Call` (`call`: body, parameters, caller, scope), then the endpoint's handler,
+//! which asks the application and shapes the answer. The table also makes the OpenAPI document, so
+//! that neither can know an endpoint that the other does not.
+//!
+//! [`router`] nests in another axum service, [`service`] needs no axum at all, and [`serve`] runs
+//! either on our own sockets.
 
-pub(crate) mod forwarded;
-pub(crate) mod json;
-pub(crate) mod params;
-pub(crate) mod path;
-pub(crate) mod rack;
+mod answer;
+mod call;
+mod endpoint;
+mod error;
+mod flow_users;
+mod flows;
+mod forwarded;
+mod health;
+mod json;
+mod layers;
+mod messages;
+mod names;
+mod openapi;
+mod params;
+mod path;
+mod rack;
+mod routes;
+pub mod serve;
+mod stream;
+mod users;
+
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Body;
+use eddyline_app::App;
+use http::{Request, Response};
+use ipnet::IpNet;
+use tower::Service;
+
+use crate::forwarded::TrustedProxies;
+use crate::names::Names;
+use crate::serve::BodyLimit;
+
+/// How requests are read.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Proxies whose word about the client's address is believed.
+    pub trusted_proxies: Vec<IpNet>,
+    /// How large a body may be and how long it may take.
+    pub body: BodyLimit,
+    /// Where the stream is served beside the API, for deployments with one port; `None` for
+    /// nowhere.
+    pub stream_prefix: Option<String>,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            trusted_proxies: Vec::new(),
+            body: BodyLimit::default(),
+            stream_prefix: Some("/stream".to_owned()),
+        }
+    }
+}
+
+/// What every endpoint needs.
+pub(crate) struct Shared {
+    pub(crate) app: App,
+    pub(crate) names: Names,
+    pub(crate) proxies: TrustedProxies,
+    pub(crate) body: BodyLimit,
+}
+
+impl Shared {
+    fn new(app: App, config: &Config) -> Arc<Self> {
+        let names = Names::of(app.config().profile);
+        let proxies = TrustedProxies(config.trusted_proxies.clone());
+        Arc::new(Self { app, names, proxies, body: config.body })
+    }
+}
+
+/// The API, and the stream under its prefix, as a router that nests in another.
+pub fn router(app: App, config: &Config) -> Router {
+    let shared = Shared::new(app, config);
+    let mut router = routes::router(&shared, routes::api(), "");
+    router = layers::compressed(router);
+    if let Some(prefix) = &config.stream_prefix {
+        router = router.merge(routes::router(&shared, routes::streams(), prefix));
+    }
+    layers::around(router.merge(openapi::route(&shared, config)), &shared)
+}
+
+/// The stream alone, as it is served on an address of its own.
+pub fn stream_router(app: App, config: &Config) -> Router {
+    let shared = Shared::new(app, config);
+    let router =
+        routes::router(&shared, routes::streams(), "").merge(routes::router(&shared, routes::health(), ""));
+    layers::around(router, &shared)
+}
+
+/// What [`router`] serves, as a plain service.
+pub fn service(
+    app: App,
+    config: &Config,
+) -> impl Service<Request<Body>, Response = Response<Body>, Error = Infallible> + Clone + Send + Sync + 'static
+{
+    router(app, config)
+}

@@ -13,7 +13,7 @@ pub(crate) use self::admin::{
     AdminCommand, FlowCommand, FlowPath, NewFlow, NewOrganization, NewUser, OrgCommand, UserCommand,
 };
 pub(crate) use self::flags::{AdminOptions, DemoOptions, Flags, ServeOptions};
-use crate::config::CONFIG_VARIABLE;
+use crate::config::{CONFIG_VARIABLE, DEFAULT_FILE};
 
 /// Team messaging that you host yourself: flows, threads, search and a live stream.
 #[derive(Parser)]
@@ -22,7 +22,6 @@ use crate::config::CONFIG_VARIABLE;
     version,
     arg_required_else_help = true,
     disable_help_subcommand = true,
-    propagate_version = true,
     after_help = EXAMPLES
 )]
 pub(crate) struct Cli {
@@ -57,6 +56,7 @@ pub(crate) enum Command {
     #[command(after_help = DEMO_EXAMPLES)]
     Demo(Demo),
     /// Make organizations, people, flows and tokens; also while the server runs
+    #[command(after_help = ADMIN_EXAMPLES)]
     Admin(Admin),
 }
 
@@ -74,13 +74,27 @@ Examples:
   eddyline demo
   eddyline demo --data-dir ./demo     Keep the data for the next time";
 
+const ADMIN_EXAMPLES: &str = "\
+Commands in full:
+  eddyline admin org create         eddyline admin flow create
+  eddyline admin user create        eddyline admin flow add-user
+  eddyline admin user token         eddyline admin flow token
+  eddyline admin user set-password
+
+Examples:
+  eddyline admin org create --name Acme --user-limit 50
+  eddyline admin user create --org acme --email ada@example.org --name 'Ada Lovelace' --nick Ada \\
+      --admin --password-stdin < password.txt
+  eddyline admin user token --email ada@example.org --json
+  eddyline admin flow token --flow acme/main";
+
 /// `eddyline serve`
 #[derive(Args)]
 pub(crate) struct Serve {
     #[command(flatten)]
-    pub(crate) config: ConfigFile,
-    #[command(flatten)]
     pub(crate) options: Flags<ServeOptions>,
+    #[command(flatten)]
+    pub(crate) config: ConfigFile,
 }
 
 /// `eddyline demo`
@@ -102,22 +116,27 @@ impl Demo {
 #[command(disable_help_subcommand = true)]
 pub(crate) struct Admin {
     #[command(flatten)]
-    pub(crate) config: ConfigFile,
-    #[command(flatten)]
     pub(crate) options: Flags<AdminOptions>,
+    #[command(flatten)]
+    pub(crate) config: ConfigFile,
     /// Answer with one JSON object, for scripts
-    #[arg(long, global = true)]
+    #[arg(long, global = true, display_order = 900)]
     pub(crate) json: bool,
     /// What to make.
     #[command(subcommand)]
     pub(crate) command: AdminCommand,
 }
 
+fn config_help() -> String {
+    format!(
+        "Configuration file in TOML, with any of the options\n\
+         [env: {CONFIG_VARIABLE}] [default: {DEFAULT_FILE} in the data directory, if there is one]"
+    )
+}
+
 /// Which configuration file is read.
 #[derive(Args)]
 pub(crate) struct ConfigFile {
-    /// Configuration file to read [env: EDDYLINE_CONFIG] [default: eddyline.toml in the data
-    /// directory, if there is one]
-    #[arg(id = CONFIG_VARIABLE, long = "config", value_name = "FILE", global = true, help_heading = "Data")]
+    #[arg(id = "config", long, value_name = "FILE", global = true, help_heading = "Data", help = config_help())]
     pub(crate) path: Option<PathBuf>,
 }

@@ -119,7 +119,7 @@ pub(crate) fn load(
         Some(path) => read_file(path, &read(path)?)?,
         None => read_default_file(&flags, &environment.layer)?,
     };
-    finish(Layers::new(file, environment.layer, flags), &environment.unknown)
+    finish(&Layers::new(file, environment.layer, flags), &environment.unknown)
 }
 
 /// Reads the configuration of a demonstration. It takes the place of its data from flags only and
@@ -130,12 +130,11 @@ pub(crate) fn load_for_demo(
 ) -> Result<Loaded, ConfigError> {
     let mut environment = Environment::read(variables)?;
     environment.layer.retain(|option| option.group != OptionGroup::Data);
-    finish(Layers::new(Layer::default(), environment.layer, flags), &environment.unknown)
+    finish(&Layers::new(Layer::default(), environment.layer, flags), &environment.unknown)
 }
 
 fn read(path: &Path) -> Result<String, ConfigError> {
-    std::fs::read_to_string(path)
-        .map_err(|source| ConfigError::Unreadable { path: path.to_owned(), source })
+    std::fs::read_to_string(path).map_err(|source| ConfigError::Unreadable { path: path.to_owned(), source })
 }
 
 fn read_default_file(flags: &Layer, environment: &Layer) -> Result<Layer, ConfigError> {
@@ -158,8 +157,8 @@ fn read_default_file(flags: &Layer, environment: &Layer) -> Result<Layer, Config
     Ok(layer)
 }
 
-fn finish(layers: Layers, unknown: &[String]) -> Result<Loaded, ConfigError> {
-    let settings = Settings::merge(&layers)?;
+fn finish(layers: &Layers, unknown: &[String]) -> Result<Loaded, ConfigError> {
+    let settings = Settings::merge(layers)?;
     let needs = |given: &str, missing: &str| match (layers.origin(given), layers.origin(missing)) {
         (Some(origin), None) => Err(ConfigError::Wrong {
             origin: origin.clone(),

@@ -11,11 +11,7 @@ pub(crate) fn answer(answer: &(impl Display + Serialize), json: bool) -> io::Res
     write_answer(io::stdout().lock(), answer, json)
 }
 
-fn write_answer(
-    mut output: impl Write,
-    answer: &(impl Display + Serialize),
-    json: bool,
-) -> io::Result<()> {
+fn write_answer(mut output: impl Write, answer: &(impl Display + Serialize), json: bool) -> io::Result<()> {
     if json {
         serde_json::to_writer(&mut output, answer)?;
         output.write_all(b"\n")?;

@@ -14,10 +14,7 @@ impl StopSignals {
     /// Begins to catch the signals; from here on they no longer end the process by themselves.
     /// Must be called inside a tokio runtime. Fails when the system refuses a handler.
     pub(crate) fn catch() -> io::Result<Self> {
-        Ok(Self {
-            terminate: signal(SignalKind::terminate())?,
-            interrupt: signal(SignalKind::interrupt())?,
-        })
+        Ok(Self { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
     }
 
     /// Waits for the first signal, and gives its name. From then on a second one ends the process

@@ -55,7 +55,7 @@ impl App {
             if let Some(content) = &edit.content
                 && *content != message.content
             {
-                message = edit_content(tx, actor, room, message, content, &words)?;
+                message = edit_content(tx, actor, room, &message, content, &words)?;
             }
             if let Some(wanted) = &edit.tags {
                 edit_tags(tx, actor, room, &message, wanted, user)?;
@@ -70,16 +70,16 @@ fn edit_content(
     tx: &mut Tx<'_, '_>,
     actor: &Actor,
     room: &Room,
-    before: Message,
+    before: &Message,
     content: &str,
     words: &[String],
 ) -> StoreResult<Message> {
     let context = Context { roster: room, sender: before.author.user, has_attachments: false };
     let extracted = tags::reparse(&before.tags, &before.explicit_tags, content, &context);
-    let mut after = with_tags(&before, extracted.clone());
+    let mut after = with_tags(before, extracted.clone());
     content.clone_into(&mut after.content);
     after.edited = Some(tx.now());
-    tx.change_message(&before, &after, &extracted.mentions, words)?;
+    tx.change_message(before, &after, &extracted.mentions, words)?;
     let told = json!({"message": after.id.0, "updated_content": content});
     let draft = notice(&after, actor, Event::MessageEdit, &told, tx.now());
     tx.post(&[draft])?;

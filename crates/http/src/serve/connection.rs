@@ -8,7 +8,8 @@ use std::sync::Arc;
 use std::task::Poll;
 
 use axum::body::Body;
-use http::{Method, Request, Response};
+use http::header::CONNECTION;
+use http::{HeaderValue, Method, Request, Response, StatusCode};
 use hyper::body::Incoming;
 use hyper::server::conn::http1::Builder;
 use tokio::io::{AsyncWriteExt, copy, sink};
@@ -79,6 +80,8 @@ async fn exchange(endpoint: &Endpoint, socket: Socket, peer: Peer, mut draining:
     let calls = Calls { handler: endpoint.handler.clone(), peer, progress: Arc::clone(&progress) };
     let io = Observed::new(socket, Arc::clone(&progress));
     let mut connection = Builder::new()
+        // A client that has said all it wants to say is answered all the same.
+        .half_close(true)
         .max_buf_size(endpoint.limits.buffer_bytes())
         // hyper's own clock does not tell a head that comes slowly from a connection at rest.
         .header_read_timeout(None)
@@ -134,7 +137,7 @@ impl hyper::service::Service<Request<Incoming>> for Calls {
         let handler = self.handler.clone();
         let progress = Arc::clone(&self.progress);
         Box::pin(async move {
-            let response = match handler.oneshot(request).await {
+            let mut response = match handler.oneshot(request).await {
                 Ok(response) => response,
                 Err(never) => match never {},
             };
@@ -142,6 +145,10 @@ impl hyper::service::Service<Request<Incoming>> for Calls {
                 progress.hand_off(handoff);
                 // The connection is about to take the socket, and this future goes with hyper.
                 return pending().await;
+            }
+            // The rest of such a request is not waited for. hyper closes without saying so.
+            if matches!(response.status(), StatusCode::REQUEST_TIMEOUT | StatusCode::PAYLOAD_TOO_LARGE) {
+                response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
             }
             Ok(response.map(|body| Answer::new(body, progress)))
         })

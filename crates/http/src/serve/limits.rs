@@ -7,7 +7,7 @@ use std::time::Duration;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Connections of one listener at a time, streams included. While there are so many, further
-    /// ones wait in the system's queue. 20,000 unless said otherwise.
+    /// ones wait in the system's queue. At least 1; 20,000 unless said otherwise.
     pub connections: usize,
     /// Bytes of a request's line and headers, 8,192 at least. More is answered with 431. 64 KiB
     /// unless said otherwise.

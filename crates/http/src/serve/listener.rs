@@ -15,7 +15,7 @@ use super::{Handler, Limits, connection};
 
 /// How long to wait after the system could not open another connection, mostly because the
 /// process has as many files open as it may.
-const ACCEPT_PAUSE: Duration = Duration::from_millis(250);
+const ACCEPT_PAUSE: Duration = Duration::from_millis(500);
 
 /// Tells when the server is to stop.
 #[derive(Clone)]
@@ -44,7 +44,7 @@ impl Endpoint {
     pub(super) async fn serve(self, listener: TcpListener, mut draining: Draining) {
         let limits = self.limits.clone();
         let endpoint = Arc::new(self);
-        let room = Arc::new(Semaphore::new(limits.connections));
+        let room = Arc::new(Semaphore::new(limits.connections.clamp(1, Semaphore::MAX_PERMITS)));
         let mut connections = JoinSet::new();
         loop {
             let (tcp, addr, place) = tokio::select! {
@@ -57,8 +57,7 @@ impl Endpoint {
             };
             // In a box of its own, so that what HTTP needs of memory goes when the connection has
             // become a stream.
-            let exchange =
-                Box::pin(connection::serve(Arc::clone(&endpoint), tcp, addr, draining.clone()));
+            let exchange = Box::pin(connection::serve(Arc::clone(&endpoint), tcp, addr, draining.clone()));
             connections.spawn(async move {
                 if let Some(stream) = exchange.await {
                     stream.await;

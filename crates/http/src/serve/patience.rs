@@ -33,8 +33,7 @@ pub(super) struct Patience<'a> {
 impl<'a> Patience<'a> {
     pub(super) fn new(limits: &'a Limits) -> Self {
         let now = Instant::now();
-        let timer = Box::pin(sleep_until(now + limits.head_time));
-        Self { limits, phase: Phase::Head, since: now, timer }
+        Self { limits, phase: Phase::Head, since: now, timer: Box::pin(sleep_until(now)) }
     }
 
     /// Ready when the connection has been in `phase` for too long.
@@ -43,8 +42,10 @@ impl<'a> Patience<'a> {
             self.phase = phase;
             self.since = Instant::now();
         }
-        let Some(time) = self.time() else { return Poll::Pending };
-        let due = self.since + time;
+        // A time beyond all clocks is no limit.
+        let Some(due) = self.time().and_then(|time| self.since.checked_add(time)) else {
+            return Poll::Pending;
+        };
         if due < self.timer.deadline() {
             self.timer.as_mut().reset(due);
         }

@@ -91,7 +91,7 @@ fn poll_write(
     batch: &mut impl Buf,
     cx: &mut Context<'_>,
 ) -> Poll<io::Result<()>> {
-    let mut all = head.chain(batch);
+    let mut all = (&mut *head).chain(batch);
     while all.has_remaining() {
         let mut pieces = [IoSlice::new(&[]); PIECES];
         let count = all.chunks_vectored(&mut pieces);
@@ -101,5 +101,7 @@ fn poll_write(
         }
         all.advance(written);
     }
+    // Written, it would still hold its memory.
+    *head = Bytes::new();
     Pin::new(socket).poll_flush(cx)
 }

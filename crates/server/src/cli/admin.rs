@@ -1,6 +1,7 @@
 //! The operator's commands.
 
-use std::io::{self, BufRead, Read};
+use std::convert::Infallible;
+use std::io::{self, BufRead};
 use std::str::FromStr;
 
 use clap::{Args, Subcommand};
@@ -35,13 +36,13 @@ pub(crate) enum UserCommand {
     /// Make another API token for a user
     Token {
         /// The user's e-mail address
-        #[arg(long, value_name = "E-MAIL")]
+        #[arg(long, value_name = "EMAIL")]
         email: String,
     },
     /// Give a user a new password; the old one ends at once
     SetPassword {
         /// The user's e-mail address
-        #[arg(long, value_name = "E-MAIL")]
+        #[arg(long, value_name = "EMAIL")]
         email: String,
         #[command(flatten)]
         password: RequiredPassword,
@@ -59,7 +60,7 @@ pub(crate) enum FlowCommand {
         #[arg(long, value_name = "ORG/FLOW")]
         flow: FlowPath,
         /// The user's e-mail address
-        #[arg(long, value_name = "E-MAIL")]
+        #[arg(long, value_name = "EMAIL")]
         email: String,
     },
     /// Make a token for posting to a flow without a user
@@ -91,7 +92,7 @@ pub(crate) struct NewUser {
     #[arg(long, value_name = "ORG")]
     pub(crate) org: String,
     /// E-mail address, with which the user signs in
-    #[arg(long, value_name = "E-MAIL")]
+    #[arg(long, value_name = "EMAIL")]
     pub(crate) email: String,
     /// Full name
     #[arg(long)]
@@ -149,7 +150,7 @@ impl FromStr for FlowPath {
 #[group(required = true, multiple = false)]
 pub(crate) struct RequiredPassword {
     /// The password; others on this machine can see it while the command runs
-    #[arg(long, value_parser = parse_password)]
+    #[arg(long, value_parser = any_password)]
     password: Option<Password>,
     /// Read the password from the first line of the standard input
     #[arg(long)]
@@ -157,12 +158,9 @@ pub(crate) struct RequiredPassword {
 }
 
 impl RequiredPassword {
-    /// The password. Reads `input` only when asked to.
+    /// The password. Reads `input` only when asked to. Fails when it cannot be anybody's.
     pub(crate) fn read(self, input: impl BufRead) -> io::Result<Password> {
-        match self.password {
-            Some(password) => Ok(password),
-            None => read_line(input),
-        }
+        self.password.map_or_else(|| read_line(input), acceptable)
     }
 }
 
@@ -172,7 +170,7 @@ impl RequiredPassword {
 pub(crate) struct OptionalPassword {
     /// Password; without one the user has only an API token. Others on this machine can see it
     /// while the command runs
-    #[arg(long, value_parser = parse_password)]
+    #[arg(long, value_parser = any_password)]
     password: Option<Password>,
     /// Read the password from the first line of the standard input
     #[arg(long)]
@@ -180,18 +178,28 @@ pub(crate) struct OptionalPassword {
 }
 
 impl OptionalPassword {
-    /// The password, if there is one. Reads `input` only when asked to.
+    /// The password, if there is one. Reads `input` only when asked to. Fails when it cannot be
+    /// anybody's.
     pub(crate) fn read(self, input: impl BufRead) -> io::Result<Option<Password>> {
-        if self.password_stdin { read_line(input).map(Some) } else { Ok(self.password) }
+        if self.password_stdin {
+            read_line(input).map(Some)
+        } else {
+            self.password.map(acceptable).transpose()
+        }
     }
 }
 
-fn parse_password(text: &str) -> Result<Password, String> {
-    let password = Password::new(text);
+/// Takes any text: clap would repeat a refused one in its error.
+fn any_password(text: &str) -> Result<Password, Infallible> {
+    Ok(Password::new(text))
+}
+
+fn acceptable(password: Password) -> io::Result<Password> {
     if password.is_acceptable() {
         Ok(password)
     } else {
-        Err(format!("a password has 1 to {} bytes", Password::MAX_BYTES))
+        let problem = format!("a password has 1 to {} bytes", Password::MAX_BYTES);
+        Err(io::Error::new(io::ErrorKind::InvalidInput, problem))
     }
 }
 
@@ -203,5 +211,5 @@ fn read_line(input: impl BufRead) -> io::Result<Password> {
     input.take(longest).read_line(&mut line)?;
     let line = line.strip_suffix('\n').unwrap_or(&line);
     let line = line.strip_suffix('\r').unwrap_or(line);
-    parse_password(line).map_err(|problem| io::Error::new(io::ErrorKind::InvalidInput, problem))
+    acceptable(Password::new(line))
 }

@@ -12,6 +12,11 @@ pub(crate) trait Selection {
     const GROUPS: &[OptionGroup];
     /// Whether the commands below take the flags as well.
     const GLOBAL: bool = false;
+
+    /// Where else a value may come from, for the help.
+    fn otherwise(option: &OptionSpec) -> String {
+        format!("[env: {}] [default: {}]", option.variable(), option.default)
+    }
 }
 
 /// All options.
@@ -34,6 +39,15 @@ pub(crate) enum DemoOptions {}
 impl Selection for DemoOptions {
     const GROUPS: &[OptionGroup] =
         &[OptionGroup::Data, OptionGroup::Addresses, OptionGroup::Protocol, OptionGroup::Logging];
+
+    // See `config::load_for_demo`.
+    fn otherwise(option: &OptionSpec) -> String {
+        match option.key {
+            "data_dir" => "[default: one that goes when the demonstration ends]".to_owned(),
+            _ if option.group == OptionGroup::Data => format!("[default: {}]", option.default),
+            _ => ServeOptions::otherwise(option),
+        }
+    }
 }
 
 /// Where the data is.
@@ -59,7 +73,7 @@ impl<S: Selection> Flags<S> {
 
 impl<S: Selection> Args for Flags<S> {
     fn augment_args(command: Command) -> Command {
-        command.args(Self::offered().map(|option| argument(option).global(S::GLOBAL)))
+        command.args(Self::offered().map(|option| argument::<S>(option)))
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -67,13 +81,13 @@ impl<S: Selection> Args for Flags<S> {
     }
 }
 
-fn argument(option: &'static OptionSpec) -> Arg {
-    let help = format!("{} [env: {}] [default: {}]", option.help, option.variable(), option.default);
+fn argument<S: Selection>(option: &'static OptionSpec) -> Arg {
     Arg::new(option.key)
         .long(option.flag())
         .value_name(option.value_name)
-        .help(help)
+        .help(format!("{}\n{}", option.help, S::otherwise(option)))
         .help_heading(option.group.title())
+        .global(S::GLOBAL)
         .action(if option.list { ArgAction::Append } else { ArgAction::Set })
 }
 

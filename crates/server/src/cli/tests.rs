@@ -1,1 +1,150 @@
-fn x() {}
+use clap::{CommandFactory as _, Parser as _};
+
+use super::*;
+use crate::config::OPTIONS;
+
+fn parse(line: &str) -> Result<Command, clap::Error> {
+    Cli::try_parse_from(line.split(' ')).map(|cli| cli.command)
+}
+
+fn admin(line: &str) -> Admin {
+    match parse(line).unwrap_or_else(|error| panic!("{error}")) {
+        Command::Admin(admin) => admin,
+        _ => panic!("not an operator's command: {line}"),
+    }
+}
+
+#[test]
+fn the_definition_is_consistent() {
+    Cli::command().debug_assert();
+}
+
+#[test]
+fn serve_takes_every_option() {
+    for option in OPTIONS {
+        let line = format!("eddyline serve --{} something", option.flag());
+        let Ok(Command::Serve(serve)) = parse(&line) else { panic!("{line}") };
+        assert_eq!(serve.options.layer.text(option.key), Some("something"));
+    }
+}
+
+#[test]
+fn the_help_of_serve_shows_every_variable() {
+    let help = parse("eddyline serve --help").err().unwrap().to_string();
+    for option in OPTIONS {
+        assert!(help.contains(&option.variable()), "{} is missing in\n{help}", option.variable());
+    }
+    assert!(help.contains("EDDYLINE_CONFIG"));
+}
+
+#[test]
+fn a_proxy_may_be_named_several_times() {
+    let line = "eddyline serve --trusted-proxy 10.0.0.0/8 --trusted-proxy 192.168.0.0/16";
+    let Ok(Command::Serve(serve)) = parse(line) else { panic!() };
+    assert_eq!(serve.options.layer.text("trusted_proxy"), Some("10.0.0.0/8,192.168.0.0/16"));
+}
+
+#[test]
+fn a_demonstration_knows_whether_its_directory_was_named() {
+    let Ok(Command::Demo(demo)) = parse("eddyline demo") else { panic!() };
+    assert!(!demo.names_directory());
+    let Ok(Command::Demo(demo)) = parse("eddyline demo --data-dir d") else { panic!() };
+    assert!(demo.names_directory());
+}
+
+#[test]
+fn the_operator_may_say_where_the_data_is_before_or_after_the_command() {
+    for line in [
+        "eddyline admin --data-dir d --database sqlite:x --config f --json flow token --flow acme/main",
+        "eddyline admin flow token --flow acme/main --data-dir d --database sqlite:x --config f --json",
+    ] {
+        let admin = admin(line);
+        assert_eq!(admin.options.layer.text("data_dir"), Some("d"));
+        assert_eq!(admin.options.layer.text("database"), Some("sqlite:x"));
+        assert_eq!(admin.config.path, Some("f".into()));
+        assert!(admin.json);
+    }
+}
+
+#[test]
+fn every_command_of_the_operator_is_understood() {
+    let command = |line: &str| admin(&format!("eddyline admin {line} --data-dir d --json")).command;
+    let AdminCommand::Org(OrgCommand::Create(org)) =
+        command("org create --name N --parameterized-name p --user-limit 5")
+    else {
+        panic!()
+    };
+    assert_eq!((org.name, org.parameterized_name, org.user_limit), ("N".into(), Some("p".into()), 5));
+
+    let AdminCommand::User(UserCommand::Create(user)) =
+        command("user create --org p --email e@x --name N --nick k --admin --bot --password pw")
+    else {
+        panic!()
+    };
+    assert!(user.admin && user.bot);
+    assert_eq!(user.password.read(&b""[..]).unwrap().unwrap().expose(), "pw");
+
+    let AdminCommand::User(UserCommand::Token { email }) = command("user token --email e@x") else {
+        panic!()
+    };
+    assert_eq!(email, "e@x");
+
+    let AdminCommand::Flow(FlowCommand::Create(flow)) = command("flow create --org p --name F") else {
+        panic!()
+    };
+    assert_eq!((flow.org, flow.name), ("p".into(), "F".into()));
+
+    let AdminCommand::Flow(FlowCommand::AddUser { flow, email }) =
+        command("flow add-user --flow p/f --email e@x")
+    else {
+        panic!()
+    };
+    assert_eq!((flow.organization, flow.flow, email), ("p".into(), "f".into(), "e@x".into()));
+}
+
+#[test]
+fn a_flow_is_named_by_two_names() {
+    for wrong in ["acme", "/main", "acme/", "a/b/c", ""] {
+        assert!(wrong.parse::<FlowPath>().is_err(), "{wrong}");
+    }
+}
+
+#[test]
+fn a_password_need_not_stand_on_the_command_line() {
+    let read = |line: &str, input: &[u8]| {
+        let AdminCommand::User(UserCommand::SetPassword { password, .. }) = admin(line).command else {
+            panic!()
+        };
+        password.read(input).map(|password| password.expose().to_owned())
+    };
+    let line = "eddyline admin user set-password --email e@x --password-stdin";
+    assert_eq!(read(line, b"open sesame\r\nmore").unwrap(), "open sesame");
+    assert_eq!(read(line, b" as it is ").unwrap(), " as it is ");
+    assert!(read(line, b"").is_err(), "an empty password");
+    assert!(read(line, &[b'x'; 5000]).is_err(), "a password that is too long");
+    assert!(read(line, b"\xff\n").is_err(), "not text");
+}
+
+#[test]
+fn a_new_password_is_given_in_exactly_one_way() {
+    let line = "eddyline admin user set-password --email e@x";
+    assert!(parse(line).is_err());
+    assert!(parse(&format!("{line} --password")).is_err());
+    assert!(parse(&format!("{line} --password pw --password-stdin")).is_err());
+    assert!(parse(&format!("{line} --password pw")).is_ok());
+}
+
+#[test]
+fn a_refused_password_is_not_repeated() {
+    let line = "eddyline admin user set-password --email e@x --password";
+    let command = admin(&format!("{line} {}", "x".repeat(2000))).command;
+    let AdminCommand::User(UserCommand::SetPassword { password, .. }) = command else { panic!() };
+    assert_eq!(password.read(&b""[..]).unwrap_err().to_string(), "a password has 1 to 1024 bytes");
+}
+
+#[test]
+fn a_user_without_a_password_is_fine() {
+    let line = "eddyline admin user create --org p --email e@x --name N --nick k";
+    let AdminCommand::User(UserCommand::Create(user)) = admin(line).command else { panic!() };
+    assert!(user.password.read(&b"untouched"[..]).unwrap().is_none());
+}

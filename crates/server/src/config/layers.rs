@@ -70,7 +70,8 @@ impl Environment {
         for (name, value) in variables {
             let name = name.to_string_lossy();
             let Some(rest) = name.strip_prefix(VARIABLE_PREFIX) else { continue };
-            let known = OptionSpec::by_key(&rest.to_ascii_lowercase()).filter(|option| option.variable() == name);
+            let known =
+                OptionSpec::by_key(&rest.to_ascii_lowercase()).filter(|option| option.variable() == name);
             if known.is_none() && name != CONFIG_VARIABLE {
                 environment.unknown.push(name.into_owned());
             } else if value.is_empty() {
@@ -78,7 +79,10 @@ impl Environment {
             } else if let Some(option) = known {
                 let origin = Origin::Variable(name.into_owned());
                 let Ok(text) = value.into_string() else {
-                    return Err(ConfigError::Wrong { origin, problem: "the value is not UTF-8 text".to_owned() });
+                    return Err(ConfigError::Wrong {
+                        origin,
+                        problem: "the value is not UTF-8 text".to_owned(),
+                    });
                 };
                 environment.layer.insert(option, text, origin);
             } else {
@@ -142,9 +146,8 @@ impl Layers {
     /// The strongest value of an option. A wrong value is refused also where a stronger place
     /// overrides it, so that it does not come to light on the day when that place falls silent.
     pub(super) fn resolve<T: Value>(&self, key: &str, default: T) -> Result<T, ConfigError> {
-        let given = self.0.iter().filter_map(|layer| layer.0.get(key));
-        given.fold(Ok(default), |weaker, (text, origin)| {
-            weaker?;
+        let mut given = self.0.iter().filter_map(|layer| layer.0.get(key));
+        given.try_fold(default, |_weaker, (text, origin)| {
             T::parse(text).map_err(|problem| ConfigError::Wrong { origin: origin.clone(), problem })
         })
     }

@@ -86,8 +86,7 @@ macro_rules! options {
 
 options! {
     Data {
-        /// Directory of everything the server keeps, made when it is missing. An eddyline.toml in it
-        /// is read unless --config names another file
+        /// Directory of everything the server keeps, made when it is missing
         data_dir: PathBuf = value("./eddyline-data"), "DIR";
         /// Database: sqlite:PATH, or postgres://USER@HOST/NAME for a PostgreSQL server
         database: Option<DatabaseUrl> = absent("eddyline.db in the data directory"), "URL";
@@ -111,7 +110,7 @@ options! {
         profile: Profile = value("spec"), "PROFILE";
     }
     Https {
-        /// Certificate chain in PEM form; with tls_key, both listeners speak HTTPS
+        /// Certificate chain in PEM form; with --tls-key, both listeners speak HTTPS
         tls_cert: Option<PathBuf> = absent("plain HTTP"), "FILE";
         /// Private key of the certificate in PEM form
         tls_key: Option<PathBuf> = absent("plain HTTP"), "FILE";

@@ -48,7 +48,8 @@ impl Value for Vec<IpNet> {
     const LIST: bool = true;
 
     fn parse(text: &str) -> Result<Self, String> {
-        text.split(',').map(|network| parse_network(network.trim())).collect()
+        let networks = text.split(',').map(str::trim).filter(|network| !network.is_empty());
+        networks.map(parse_network).collect()
     }
 }
 
@@ -113,7 +114,8 @@ impl fmt::Debug for DatabaseUrl {
 
 impl Value for DatabaseUrl {
     fn parse(text: &str) -> Result<Self, String> {
-        let sqlite = text.strip_prefix("sqlite:").is_some_and(|path| !path.trim_start_matches("//").is_empty());
+        let sqlite =
+            text.strip_prefix("sqlite:").is_some_and(|path| !path.trim_start_matches("//").is_empty());
         let postgres = ["postgres://", "postgresql://"].iter().any(|scheme| text.starts_with(scheme));
         // The text is not repeated: it may be a mistyped address with a password in it.
         if sqlite || postgres {
@@ -163,8 +165,25 @@ impl PathPrefix {
 
 /// First segments of paths that mean something else already.
 const TAKEN: &[&str] = &[
-    "app", "avatars", "comments", "files", "flows", "healthz", "influx", "invitations", "messages", "oauth",
-    "openapi.json", "organizations", "private", "readyz", "scim", "sources", "user", "users", "v1",
+    "app",
+    "avatars",
+    "comments",
+    "files",
+    "flows",
+    "healthz",
+    "influx",
+    "invitations",
+    "messages",
+    "oauth",
+    "openapi.json",
+    "organizations",
+    "private",
+    "readyz",
+    "scim",
+    "sources",
+    "user",
+    "users",
+    "v1",
 ];
 
 impl Value for PathPrefix {
@@ -172,7 +191,10 @@ impl Value for PathPrefix {
         let plain = |c: char| c.is_ascii_alphanumeric() || "-_~.".contains(c);
         let path = text.trim_end_matches('/');
         let mut segments = path.strip_prefix('/').unwrap_or_default().split('/');
-        if !segments.clone().all(|segment| segment.starts_with(|c| c != '.' && plain(c)) && segment.chars().all(plain)) {
+        if !segments
+            .clone()
+            .all(|segment| segment.starts_with(|c| c != '.' && plain(c)) && segment.chars().all(plain))
+        {
             return Err(format!("{text:?} is not a path such as /stream, of letters, digits, - _ ~ and ."));
         }
         match segments.next() {

@@ -6,6 +6,7 @@ mod finding;
 mod home;
 mod log;
 mod migrations;
+mod model;
 mod people;
 mod posting;
 mod queue;

@@ -1,0 +1,146 @@
+//! Reading a request: its parameters from query and body, and who sends it.
+
+use std::collections::HashMap;
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
+
+use axum::RequestExt as _;
+use axum::body::Body;
+use axum::extract::Path;
+use eddyline_app::{Actor, App, Credentials, Error, Room, Secret};
+use eddyline_model::policy::FlowDeed;
+use http::header::{AUTHORIZATION, CONTENT_TYPE};
+use http::{HeaderMap, Method, Request, StatusCode, request::Parts};
+use serde_json::Map;
+
+use crate::Shared;
+use crate::endpoint::{Access, Endpoint};
+use crate::error::Failure;
+use crate::params::{Invalid, Params};
+use crate::serve::{Peer, read_body};
+use crate::{json, rack};
+
+/// A request that has been read and whose sender is known.
+pub(crate) struct Call {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) actor: Option<Actor>,
+    pub(crate) params: Params,
+    pub(crate) headers: HeaderMap,
+    path: HashMap<String, String>,
+}
+
+impl Call {
+    /// Reads a request for an endpoint. The sender, once known, is put into `seen`, also when
+    /// something else is wrong.
+    pub(crate) async fn read(
+        shared: &Arc<Shared>,
+        endpoint: &Endpoint,
+        mut request: Request<Body>,
+        seen: &mut Option<Actor>,
+    ) -> Result<Self, Failure> {
+        let path = request.extract_parts::<Path<HashMap<String, String>>>().await;
+        let Path(path) = path.map_err(|_| Error::NotFound)?;
+        let (parts, body) = request.into_parts();
+        let query = rack::parse(parts.uri.query().unwrap_or_default().as_bytes())?;
+        let body = match has_body(&parts) {
+            true => parse_body(&parts.headers, &read_body(body, shared.body).await?)?,
+            false => Map::new(),
+        };
+        let params = Params::merge(query, body);
+        if endpoint.access == Access::Public {
+            return Ok(Self { shared: shared.clone(), actor: None, params, headers: parts.headers, path });
+        }
+        let actor = authenticate(shared, &parts, &params).await?;
+        *seen = Some(actor.clone());
+        actor.require_any(endpoint.scopes)?;
+        Ok(Self { shared: shared.clone(), actor: Some(actor), params, headers: parts.headers, path })
+    }
+
+    /// The application.
+    pub(crate) fn app(&self) -> &App {
+        &self.shared.app
+    }
+
+    /// Who asks.
+    pub(crate) fn actor(&self) -> Result<&Actor, Failure> {
+        self.actor.as_ref().ok_or(Failure::Anonymous)
+    }
+
+    /// A segment of the path.
+    pub(crate) fn segment(&self, name: &str) -> &str {
+        self.path.get(name).map_or("", String::as_str)
+    }
+
+    /// A number in the path. Anything else is the number of nothing.
+    pub(crate) fn id<T: std::str::FromStr>(&self, name: &str) -> Result<T, Failure> {
+        self.segment(name).parse().map_err(|_| Error::NotFound.into())
+    }
+
+    /// The flow that the path names, if the caller may do `deed` there.
+    pub(crate) async fn room(&self, deed: FlowDeed) -> Result<Arc<Room>, Failure> {
+        let (organization, flow) = (self.segment("organization"), self.segment("flow"));
+        Ok(self.app().room(self.actor()?, organization, flow, deed).await?)
+    }
+}
+
+fn has_body(parts: &Parts) -> bool {
+    parts.headers.contains_key(http::header::CONTENT_LENGTH)
+        || parts.headers.contains_key(http::header::TRANSFER_ENCODING)
+}
+
+fn parse_body(headers: &HeaderMap, body: &[u8]) -> Result<Map<String, serde_json::Value>, Failure> {
+    if body.is_empty() {
+        return Ok(Map::new());
+    }
+    let kind = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    match kind.as_str() {
+        "application/json" => Ok(json::parse_object(body)?),
+        "application/x-www-form-urlencoded" => Ok(rack::parse(body)?),
+        // Old scripts send JSON without saying so.
+        "" | "text/json" => Ok(json::parse_object(body)?),
+        other => Err(Failure::Request(
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            format!(
+                "Content-Type {other} is not supported; send application/json or application/x-www-form-urlencoded"
+            ),
+        )),
+    }
+}
+
+/// The first credentials present decide, also when they are bad: a flow token, then the
+/// Authorization header, then an access token among the parameters.
+async fn authenticate(shared: &Shared, parts: &Parts, params: &Params) -> Result<Actor, Failure> {
+    let app = &shared.app;
+    let mut reader = params.reader();
+    let flow_token = reader.opt_text("flow_token", 0..=1000);
+    let access_token = reader.opt_text("access_token", 0..=1000);
+    reader.finish()?;
+    if let Some(token) = flow_token {
+        return Ok(app.by_flow_token(&Secret::presented(token)).await?);
+    }
+    if let Some(header) = parts.headers.get(AUTHORIZATION) {
+        let credentials = Credentials::parse(header.as_bytes())?;
+        return Ok(app.authenticate(credentials, client_address(shared, parts)).await?);
+    }
+    match access_token {
+        Some(token) => Ok(app.by_access_token(&Secret::presented(token)).await?),
+        None => Err(Failure::Anonymous),
+    }
+}
+
+fn client_address(shared: &Shared, parts: &Parts) -> IpAddr {
+    let peer =
+        parts.extensions.get::<Peer>().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |peer| peer.addr.ip());
+    shared.proxies.resolve(peer, &parts.headers).addr
+}
+
+/// One mistake of one parameter.
+pub(crate) fn invalid(name: &str, text: &str) -> Failure {
+    Failure::Invalid(Invalid::one(name, text))
+}
+
+/// Whether the request only asks what an answer would be like.
+pub(crate) fn is_head(method: &Method) -> bool {
+    method == Method::HEAD
+}

@@ -1,0 +1,127 @@
+//! One endpoint of the API: where it is, who may use it, what it does, and how it is described.
+
+use std::future::Future;
+use std::pin::Pin;
+
+use eddyline_model::scopes::Scope;
+use http::Method;
+use utoipa::PartialSchema;
+use utoipa::openapi::{RefOr, Schema};
+
+use crate::answer::Answer;
+use crate::call::Call;
+
+type Handler = Box<dyn Fn(Call) -> Pin<Box<dyn Future<Output = Answer> + Send>> + Send + Sync>;
+
+/// Who may call an endpoint at all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// Whoever shows credentials.
+    Caller,
+    /// Anybody.
+    Public,
+}
+
+/// A parameter of an endpoint, for its description.
+pub(crate) struct Parameter {
+    pub(crate) name: &'static str,
+    pub(crate) kind: &'static str,
+    pub(crate) required: bool,
+    pub(crate) text: &'static str,
+}
+
+/// What an endpoint answers when all goes well.
+pub(crate) struct Described {
+    pub(crate) status: u16,
+    pub(crate) text: &'static str,
+    pub(crate) schema: Option<Shape>,
+}
+
+/// The shape of an answer's JSON.
+pub(crate) enum Shape {
+    /// One of them.
+    One(&'static str),
+    /// An array of them.
+    Many(&'static str),
+    /// The empty object.
+    Empty,
+    /// Something only described here.
+    Inline(fn() -> RefOr<Schema>),
+}
+
+/// An endpoint.
+pub(crate) struct Endpoint {
+    pub(crate) method: Method,
+    pub(crate) path: &'static str,
+    pub(crate) summary: &'static str,
+    pub(crate) access: Access,
+    /// An access token needs one of these.
+    pub(crate) scopes: &'static [Scope],
+    pub(crate) parameters: Vec<Parameter>,
+    pub(crate) answers: Vec<Described>,
+    pub(crate) handler: Handler,
+}
+
+impl Endpoint {
+    /// An endpoint for callers with credentials.
+    pub(crate) fn new<F, Fut>(method: Method, path: &'static str, summary: &'static str, handler: F) -> Self
+    where
+        F: Fn(Call) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Answer> + Send + 'static,
+    {
+        Self {
+            method,
+            path,
+            summary,
+            access: Access::Caller,
+            scopes: &[],
+            parameters: Vec::new(),
+            answers: Vec::new(),
+            handler: Box::new(move |call| Box::pin(handler(call))),
+        }
+    }
+
+    /// Lets anybody in.
+    pub(crate) fn public(mut self) -> Self {
+        self.access = Access::Public;
+        self
+    }
+
+    /// Names the scopes of which an access token needs one.
+    pub(crate) fn scopes(mut self, scopes: &'static [Scope]) -> Self {
+        self.scopes = scopes;
+        self
+    }
+
+    /// Describes a parameter that may be left out.
+    pub(crate) fn takes(self, name: &'static str, kind: &'static str, text: &'static str) -> Self {
+        self.parameter(name, kind, false, text)
+    }
+
+    /// Describes a parameter that must be there.
+    pub(crate) fn needs(self, name: &'static str, kind: &'static str, text: &'static str) -> Self {
+        self.parameter(name, kind, true, text)
+    }
+
+    fn parameter(
+        mut self,
+        name: &'static str,
+        kind: &'static str,
+        required: bool,
+        text: &'static str,
+    ) -> Self {
+        self.parameters.push(Parameter { name, kind, required, text });
+        self
+    }
+
+    /// Describes an answer.
+    pub(crate) fn answers(mut self, status: u16, text: &'static str, schema: Option<Shape>) -> Self {
+        self.answers.push(Described { status, text, schema });
+        self
+    }
+}
+
+/// The schema of a plain text, for answers that are nothing else.
+pub(crate) fn text_schema() -> RefOr<Schema> {
+    String::schema()
+}

@@ -1,0 +1,130 @@
+//! The one place that turns what went wrong into a status, headers and a body.
+
+use axum::response::Response;
+use eddyline_app::{CredentialsError, Error};
+use eddyline_wire::ErrorBody;
+use http::StatusCode;
+use http::header::{RETRY_AFTER, WWW_AUTHENTICATE};
+
+use crate::answer::{encoded, with_header};
+use crate::json::BodyError as JsonError;
+use crate::params::Invalid;
+use crate::rack::FormError;
+use crate::serve::BodyError;
+
+/// Seconds after which a caller may come back when the store is down or busy.
+const RETRY_SECONDS: u64 = 2;
+
+/// Why an endpoint did not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Failure {
+    /// The application said no.
+    #[error(transparent)]
+    App(#[from] Error),
+    /// Parameters were refused.
+    #[error(transparent)]
+    Invalid(#[from] Invalid),
+    /// The request cannot be read.
+    #[error("{1}")]
+    Request(StatusCode, String),
+    /// There are no credentials.
+    #[error("no credentials")]
+    Anonymous,
+}
+
+impl Failure {
+    pub(crate) fn internal(text: String) -> Self {
+        Self::App(Error::Internal(text))
+    }
+
+    fn bad_request(text: impl Into<String>) -> Self {
+        Self::Request(StatusCode::BAD_REQUEST, text.into())
+    }
+}
+
+impl From<BodyError> for Failure {
+    fn from(error: BodyError) -> Self {
+        Self::Request(error.status(), error.to_string())
+    }
+}
+
+impl From<JsonError> for Failure {
+    fn from(error: JsonError) -> Self {
+        Self::bad_request(error.to_string())
+    }
+}
+
+impl From<FormError> for Failure {
+    fn from(error: FormError) -> Self {
+        Self::Invalid(Invalid::one(&error.field, error.problem.to_string()))
+    }
+}
+
+impl From<CredentialsError> for Failure {
+    fn from(_: CredentialsError) -> Self {
+        Self::App(Error::Unauthenticated("The Authorization header cannot be read"))
+    }
+}
+
+/// The answer to a failure.
+pub(crate) fn response(failure: Failure) -> Response {
+    match failure {
+        Failure::Invalid(invalid) => body(StatusCode::BAD_REQUEST, &ErrorBody::validation(invalid.errors)),
+        Failure::Request(status, text) => plain(status, &text),
+        Failure::Anonymous => challenge("Authentication is required", "Basic realm=\"Eddyline\""),
+        Failure::App(error) => of_app(error),
+    }
+}
+
+fn of_app(error: Error) -> Response {
+    match error {
+        Error::Invalid(errors) => body(StatusCode::BAD_REQUEST, &ErrorBody::validation(errors)),
+        Error::Unauthenticated(text) => challenge(text, "Basic realm=\"Eddyline\""),
+        Error::InvalidToken => {
+            challenge("The access token is not valid", "Bearer realm=\"Eddyline\", error=\"invalid_token\"")
+        }
+        Error::TooMany { retry_after } => {
+            let text = "Too many failed attempts; try again later";
+            retry(plain(StatusCode::TOO_MANY_REQUESTS, text), retry_after)
+        }
+        Error::NotFound => plain(StatusCode::NOT_FOUND, "not found"),
+        Error::NoSuchFlow(name) => plain(StatusCode::NOT_FOUND, &format!("not found: {name}")),
+        Error::Denied => plain(StatusCode::FORBIDDEN, "Access denied"),
+        Error::FlowDenied(name) => plain(StatusCode::FORBIDDEN, &format!("Access denied: {name}")),
+        Error::MissingScope => {
+            let response = plain(StatusCode::FORBIDDEN, "Access denied");
+            with_header(response, WWW_AUTHENTICATE, "Bearer realm=\"Eddyline\", error=\"insufficient_scope\"")
+        }
+        Error::Conflict(text) => plain(StatusCode::CONFLICT, &text),
+        Error::Unavailable(why) => {
+            tracing::warn!(why, "answered that the service is unavailable");
+            let text = "The service is temporarily unavailable; try again";
+            retry(plain(StatusCode::SERVICE_UNAVAILABLE, text), RETRY_SECONDS)
+        }
+        Error::DiskFull => {
+            tracing::error!("the disk is full");
+            plain(StatusCode::INSUFFICIENT_STORAGE, "The server has no room for more data")
+        }
+        Error::Internal(why) => {
+            tracing::error!(why, "internal error");
+            plain(StatusCode::INTERNAL_SERVER_ERROR, "Something went wrong on our side")
+        }
+    }
+}
+
+/// An error of which there is one thing to say.
+pub(crate) fn plain(status: StatusCode, text: &str) -> Response {
+    body(status, &ErrorBody::new(text))
+}
+
+fn body(status: StatusCode, body: &ErrorBody) -> Response {
+    encoded(status, serde_json::to_vec(body).unwrap_or_default())
+}
+
+fn challenge(text: &str, challenge: &str) -> Response {
+    with_header(plain(StatusCode::UNAUTHORIZED, text), WWW_AUTHENTICATE, challenge)
+}
+
+fn retry(response: Response, seconds: u64) -> Response {
+    with_header(response, RETRY_AFTER, &seconds.to_string())
+}

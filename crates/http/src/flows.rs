@@ -1,0 +1,79 @@
+//! Flows (specification, section 4, Flows).
+
+use eddyline_app::FlowChanges;
+use eddyline_model::flows::AccessMode;
+use eddyline_model::names::FlowName;
+use eddyline_model::policy::FlowDeed;
+use http::StatusCode;
+
+use crate::answer::{Answer, json};
+use crate::call::Call;
+use crate::params::Reader;
+
+const MAX_DESCRIPTION: usize = 1000;
+
+pub(crate) async fn joined(call: Call) -> Answer {
+    list(&call, false).await
+}
+
+pub(crate) async fn all(call: Call) -> Answer {
+    list(&call, true).await
+}
+
+async fn list(call: &Call, all: bool) -> Answer {
+    let mut params = call.params.reader();
+    let users = params.opt_bool("users").unwrap_or(false);
+    params.finish()?;
+    json(StatusCode::OK, &call.app().flows(call.actor()?, all, users).await?)
+}
+
+pub(crate) async fn get(call: Call) -> Answer {
+    let room = call.room(FlowDeed::See).await?;
+    json(StatusCode::OK, &call.app().flow(call.actor()?, &room).await?)
+}
+
+pub(crate) async fn find(call: Call) -> Answer {
+    let mut params = call.params.reader();
+    let id = params.required_text("id", 1..=200);
+    params.finish()?;
+    let room = call.app().room_named(call.actor()?, &id, FlowDeed::See).await?;
+    json(StatusCode::OK, &call.app().flow(call.actor()?, &room).await?)
+}
+
+pub(crate) async fn create(call: Call) -> Answer {
+    let mut params = call.params.reader();
+    let name = flow_name(&mut params);
+    if name.is_none() && !call.params.has("name") {
+        params.error("name", "can't be blank");
+    }
+    params.finish()?;
+    let Some(name) = name else { return Err(crate::call::invalid("name", "can't be blank")) };
+    let flow = call.app().create_flow(call.actor()?, call.segment("organization"), name).await?;
+    json(StatusCode::CREATED, &flow)
+}
+
+pub(crate) async fn update(call: Call) -> Answer {
+    let room = call.room(FlowDeed::See).await?;
+    let mut params = call.params.reader();
+    let modes = [AccessMode::Invitation, AccessMode::Link, AccessMode::Organization];
+    let changes = FlowChanges {
+        name: flow_name(&mut params),
+        description: params.opt_text("description", 0..=MAX_DESCRIPTION),
+        open: params.opt_bool("open"),
+        disabled: params.opt_bool("disabled"),
+        access_mode: params.opt_choice("access_mode", &modes.map(|mode| (mode.as_str(), mode))),
+    };
+    params.finish()?;
+    json(StatusCode::OK, &call.app().update_flow(call.actor()?, &room, changes).await?)
+}
+
+fn flow_name(params: &mut Reader<'_>) -> Option<FlowName> {
+    let text = params.opt_text("name", 0..=usize::MAX)?;
+    match text.parse() {
+        Ok(name) => Some(name),
+        Err(error) => {
+            params.error("name", format!("{error}"));
+            None
+        }
+    }
+}

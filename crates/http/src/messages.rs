@@ -1,0 +1,226 @@
+//! Messages of a flow (specification, section 4, Messages).
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use eddyline_app::{Actor, Edit, Error, NewPost, Posted, Room};
+use eddyline_model::messages::{
+    Event, MAX_EXTERNAL_NAME_CHARS, MAX_UUID_CHARS, MessageQuery, MessageView, Sort,
+};
+use eddyline_model::policy::{Deletion, FlowDeed};
+use eddyline_model::{MessageId, search};
+use eddyline_wire::Place;
+use http::StatusCode;
+use http::header::LINK;
+
+use crate::answer::{Answer, done, encoded, nothing, with_header};
+use crate::call::Call;
+use crate::error::Failure;
+use crate::params::Reader;
+
+/// The most a search may say.
+const MAX_SEARCH_CHARS: usize = 500;
+const MAX_SKIP: i64 = 1_000_000_000;
+
+/// A list under way, so that lists can stand in one table.
+pub(crate) type Listing = Pin<Box<dyn Future<Output = Answer> + Send>>;
+
+pub(crate) async fn send(call: Call) -> Answer {
+    let mut params = call.params.reader();
+    let event = params.required_text("event", 1..=100);
+    let event = posted_event(&call, &event, &mut params);
+    if call.params.has("thread") {
+        params.error("thread", "goes with activity and discussion messages only");
+    }
+    if call.params.has("external_thread_id") {
+        params.error("external_thread_id", "is not known");
+    }
+    let mut new = new_post(&call, &mut params);
+    let segment = call.segment("thread");
+    if !segment.is_empty() {
+        new.thread_id = Some(segment.to_owned());
+    }
+    params.finish()?;
+    let room = target(&call).await?;
+    new.event = event?;
+    if !segment.is_empty() {
+        // Of the address, so its absence is a matter of the address.
+        call.app().thread_root(&room, segment)?;
+    }
+    post(&call, room, new).await
+}
+
+pub(crate) async fn comment(call: Call) -> Answer {
+    let mut params = call.params.reader();
+    if let Some(event) = params.opt_text("event", 0..=100)
+        && event != Event::Comment.as_str()
+    {
+        params.error("event", "must be comment");
+    }
+    let in_path = call.segment("message");
+    let parent = match in_path {
+        "" => params.opt_id::<MessageId>("message"),
+        segment => Some(segment.parse().map_err(|_| Error::NotFound)?),
+    };
+    if parent.is_none() && !call.params.has("message") {
+        params.error("message", "is required");
+    }
+    let mut new = new_post(&call, &mut params);
+    params.finish()?;
+    new.event = Event::Comment;
+    new.parent = parent;
+    new.thread_id = None;
+    let room = target(&call).await?;
+    post(&call, room, new).await
+}
+
+/// The kinds that can be posted, and who may post which.
+fn posted_event(call: &Call, name: &str, params: &mut Reader<'_>) -> Result<Event, Failure> {
+    match Event::parse(name) {
+        Some(event @ (Event::Message | Event::Status)) => return Ok(event),
+        Some(Event::Comment) => params.error("event", "comment goes to the comments of a message"),
+        Some(Event::Activity | Event::Discussion) if call.actor()?.user_id().is_some() => {
+            return Err(Error::Denied.into());
+        }
+        Some(_) => params.error("event", format!("{name} can't be posted here")),
+        None if name.is_empty() => {}
+        None => params.error("event", "is not a known event"),
+    }
+    Ok(Event::Message)
+}
+
+fn new_post(call: &Call, params: &mut Reader<'_>) -> NewPost {
+    let filled = |text: Option<String>| text.filter(|text| !text.trim().is_empty());
+    NewPost {
+        event: Event::Message,
+        content: params.required_text("content", 0..=usize::MAX),
+        tags: params.list_of_text("tags").unwrap_or_default(),
+        external_user_name: filled(params.opt_text("external_user_name", 0..=MAX_EXTERNAL_NAME_CHARS)),
+        uuid: filled(params.opt_text("uuid", 0..=MAX_UUID_CHARS)),
+        parent: None,
+        thread_id: filled(params.opt_text("thread_id", 0..=100)),
+        wait: call.shared.names.asks_to_wait(&call.headers),
+    }
+}
+
+/// The flow a message goes to: the path's, the flow token's own, or the one named.
+async fn target(call: &Call) -> Result<Arc<Room>, Failure> {
+    if !call.segment("flow").is_empty() {
+        return call.room(FlowDeed::Post).await;
+    }
+    let actor = call.actor()?;
+    if let Actor::FlowToken { room } = actor {
+        return Ok(call.app().own_room(actor, *room).await?);
+    }
+    let mut params = call.params.reader();
+    let flow = params.required_text("flow", 1..=300);
+    params.finish()?;
+    Ok(call.app().room_named(actor, &flow, FlowDeed::Post).await?)
+}
+
+async fn post(call: &Call, room: Arc<Room>, mut new: NewPost) -> Answer {
+    let actor = call.actor()?;
+    let classic_user = call.shared.names.classic && actor.user_id().is_some();
+    new.wait |= classic_user;
+    match call.app().post(actor, room.clone(), new).await? {
+        Posted::Accepted => Ok(encoded(StatusCode::ACCEPTED, "{}")),
+        Posted::Message(view) => {
+            let status = if call.shared.names.classic { StatusCode::CREATED } else { StatusCode::OK };
+            let bytes = call.app().encoder().message(&view, Place::Flow(&room.flow.id));
+            let addresses = &call.app().config().addresses;
+            let comments = addresses.comments(&room.organization, &room.flow, view.message.id);
+            Ok(with_header(encoded(status, bytes), LINK, &format!("<{comments}>; rel=\"comments\"")))
+        }
+    }
+}
+
+pub(crate) fn list(call: Call) -> Listing {
+    Box::pin(async move {
+        let room = call.room(FlowDeed::Read).await?;
+        let query = query(&call)?;
+        find(&call, &room, query).await
+    })
+}
+
+pub(crate) fn list_thread(call: Call) -> Listing {
+    Box::pin(async move {
+        let room = call.room(FlowDeed::Read).await?;
+        let root = call.app().thread_root(&room, call.segment("thread"))?;
+        let query = MessageQuery { thread_root: Some(root), ..query(&call)? };
+        find(&call, &room, query).await
+    })
+}
+
+pub(crate) fn list_comments(call: Call) -> Listing {
+    Box::pin(async move {
+        let room = call.room(FlowDeed::Read).await?;
+        let parent = call.id("message")?;
+        let parent = call.app().message(&room, parent).await?.message;
+        let query =
+            MessageQuery { parent: Some(parent.id), thread_root: parent.thread_root, ..query(&call)? };
+        find(&call, &room, query).await
+    })
+}
+
+fn query(call: &Call) -> Result<MessageQuery, Failure> {
+    let mut params = call.params.reader();
+    let mut events = Vec::new();
+    for name in params.list_of_text("event").unwrap_or_default() {
+        match Event::parse(&name).filter(|event| event.is_listed()) {
+            Some(event) => events.push(event),
+            None => params.error("event", format!("{name} is not a kind of message that is listed")),
+        }
+    }
+    let search = params.opt_text("search", 0..=MAX_SEARCH_CHARS).filter(|text| !text.is_empty());
+    let query = MessageQuery {
+        events,
+        limit: params.number_in("limit", 1..=100, 30),
+        skip: params.number_in("skip", 0..=MAX_SKIP, 0),
+        sort: params
+            .opt_choice("sort", &[("asc", Sort::Ascending), ("desc", Sort::Descending)])
+            .unwrap_or_default(),
+        since: params.opt_number_in("since_id", 0..=i64::MAX).map(MessageId),
+        until: params.opt_number_in("until_id", 0..=i64::MAX).map(MessageId),
+        tags: params.list_of_text("tags").unwrap_or_default(),
+        any_tag: params.opt_choice("tag_mode", &[("and", false), ("or", true)]).unwrap_or_default(),
+        search: search.map(|text| search::query(&text)),
+        thread_root: None,
+        parent: None,
+    };
+    params.finish()?;
+    Ok(query)
+}
+
+async fn find(call: &Call, room: &Room, query: MessageQuery) -> Answer {
+    let found = call.app().find_messages(room, query).await?;
+    let bytes = call.app().encoder().messages(&found, Place::Flow(&room.flow.id));
+    Ok(encoded(StatusCode::OK, bytes))
+}
+
+pub(crate) async fn get(call: Call) -> Answer {
+    let room = call.room(FlowDeed::Read).await?;
+    let view: MessageView = call.app().message(&room, call.id("message")?).await?;
+    let bytes = call.app().encoder().message(&view, Place::Flow(&room.flow.id));
+    Ok(encoded(StatusCode::OK, bytes))
+}
+
+pub(crate) async fn edit(call: Call) -> Answer {
+    let room = call.room(FlowDeed::Read).await?;
+    let id = call.id("message")?;
+    let mut params = call.params.reader();
+    let edit =
+        Edit { content: params.opt_text("content", 0..=usize::MAX), tags: params.list_of_text("tags") };
+    params.finish()?;
+    call.app().edit_message(call.actor()?, &room, id, edit).await?;
+    Ok(done())
+}
+
+pub(crate) async fn delete(call: Call) -> Answer {
+    let room = call.room(FlowDeed::Read).await?;
+    let deletion = call.app().delete_message(call.actor()?, &room, call.id("message")?).await?;
+    Ok(match deletion {
+        Deletion::Remove => nothing(),
+        Deletion::Truncate => done(),
+    })
+}

@@ -1,0 +1,32 @@
+//! The names of headers, which differ between the profiles.
+
+use eddyline_app::Profile;
+use http::{HeaderMap, HeaderName};
+
+/// The header names of a profile.
+#[derive(Clone, Debug)]
+pub(crate) struct Names {
+    /// Carries the caller's number (specification, section 4, conventions).
+    pub(crate) user: HeaderName,
+    /// Asks to wait for the whole message. On input each name counts in both profiles.
+    wait: [HeaderName; 2],
+    pub(crate) classic: bool,
+}
+
+impl Names {
+    pub(crate) fn of(profile: Profile) -> Self {
+        let classic = profile == Profile::Classic;
+        let user = HeaderName::from_static(if classic { "flowdock-user" } else { "service-user" });
+        let wait = [
+            HeaderName::from_static("x-service-wait-for-message"),
+            HeaderName::from_static("x-flowdock-wait-for-message"),
+        ];
+        Self { user, wait, classic }
+    }
+
+    /// Whether the request asks to wait for the whole message.
+    pub(crate) fn asks_to_wait(&self, headers: &HeaderMap) -> bool {
+        let names = if self.classic { &self.wait[..] } else { &self.wait[..1] };
+        names.iter().any(|name| headers.contains_key(name))
+    }
+}

@@ -1,0 +1,172 @@
+//! The OpenAPI 3.1 document, made from the table of endpoints and the shapes of the wire.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::routing::get;
+use eddyline_wire::{
+    Attachment, ErrorBody, Flow, FlowUser, Link, Message, OrganizationSummary, Thread, User,
+};
+use http::{Method, StatusCode};
+use serde_json::{Map, Value, json};
+use utoipa::PartialSchema;
+
+use crate::answer::encoded;
+use crate::endpoint::{Access, Described, Endpoint, Parameter, Shape};
+use crate::{Config, Shared, routes};
+
+/// The route that serves the document.
+pub(crate) fn route(shared: &Arc<Shared>, config: &Config) -> Router {
+    let document = document(&shared.app.config().addresses.base, config.stream_prefix.as_deref());
+    let text = document.to_string();
+    Router::new().route(
+        "/openapi.json",
+        get(move || {
+            let text = text.clone();
+            async move { encoded(StatusCode::OK, text) }
+        }),
+    )
+}
+
+fn document(base_url: &str, stream_prefix: Option<&str>) -> Value {
+    let mut paths = Map::new();
+    for endpoint in routes::api() {
+        describe(&mut paths, "", &endpoint);
+    }
+    if let Some(prefix) = stream_prefix {
+        for endpoint in routes::streams() {
+            describe(&mut paths, prefix, &endpoint);
+        }
+    }
+    let schemas = json!({
+        "Attachment": Attachment::schema(),
+        "ErrorBody": ErrorBody::schema(),
+        "Flow": Flow::schema(),
+        "FlowUser": FlowUser::schema(),
+        "Link": Link::schema(),
+        "Message": Message::schema(),
+        "OrganizationSummary": OrganizationSummary::schema(),
+        "Thread": Thread::schema(),
+        "User": User::schema(),
+    });
+    json!({
+        "openapi": "3.1.0",
+        "info": {"title": "Eddyline", "version": env!("CARGO_PKG_VERSION")},
+        "servers": [{"url": base_url}],
+        "paths": paths,
+        "components": {
+            "schemas": schemas,
+            "securitySchemes": {
+                "basic": {"type": "http", "scheme": "basic", "description": "E-mail and password, or an API token as the user name"},
+                "bearer": {"type": "http", "scheme": "bearer", "description": "An OAuth 2.0 access token"},
+                "flow_token": {"type": "apiKey", "in": "query", "name": "flow_token", "description": "A flow's API token"},
+            },
+        },
+    })
+}
+
+fn describe(paths: &mut Map<String, Value>, prefix: &str, endpoint: &Endpoint) {
+    let path = format!("{prefix}{}", endpoint.path);
+    let mut parameters: Vec<Value> = endpoint
+        .path
+        .split('/')
+        .filter_map(|segment| segment.strip_prefix('{')?.strip_suffix('}'))
+        .map(|name| json!({"name": name, "in": "path", "required": true, "schema": {"type": "string"}}))
+        .collect();
+    let reads = endpoint.method == Method::GET;
+    if reads {
+        parameters.extend(endpoint.parameters.iter().map(query_parameter));
+    }
+    let mut operation =
+        json!({"summary": endpoint.summary, "parameters": parameters, "responses": responses(endpoint)});
+    if !reads && !endpoint.parameters.is_empty() {
+        operation["requestBody"] = body(&endpoint.parameters);
+    }
+    if endpoint.access == Access::Caller {
+        operation["security"] = json!([{"basic": []}, {"bearer": []}, {"flow_token": []}]);
+    }
+    let item = paths.entry(path).or_insert_with(|| json!({}));
+    item[endpoint.method.as_str().to_ascii_lowercase()] = operation;
+}
+
+fn schema_of(parameter: &Parameter) -> Value {
+    match parameter.kind {
+        "array" => json!({"type": "array", "items": {"type": "string"}, "description": parameter.text}),
+        kind => json!({"type": kind, "description": parameter.text}),
+    }
+}
+
+fn query_parameter(parameter: &Parameter) -> Value {
+    json!({
+        "name": parameter.name,
+        "in": "query",
+        "required": parameter.required,
+        "description": parameter.text,
+        "schema": schema_of(parameter),
+    })
+}
+
+fn body(parameters: &[Parameter]) -> Value {
+    let properties: Map<String, Value> =
+        parameters.iter().map(|p| (p.name.to_owned(), schema_of(p))).collect();
+    let required: Vec<&str> = parameters.iter().filter(|p| p.required).map(|p| p.name).collect();
+    let schema = json!({"type": "object", "properties": properties, "required": required});
+    json!({"content": {
+        "application/json": {"schema": schema},
+        "application/x-www-form-urlencoded": {"schema": schema},
+    }})
+}
+
+fn responses(endpoint: &Endpoint) -> Value {
+    let mut responses = Map::new();
+    for answer in &endpoint.answers {
+        responses.insert(answer.status.to_string(), response(answer));
+    }
+    let error = json!({"$ref": "#/components/schemas/ErrorBody"});
+    let content = json!({"application/json": {"schema": error}});
+    responses.insert("default".into(), json!({"description": "What is wrong", "content": content}));
+    Value::Object(responses)
+}
+
+fn response(answer: &Described) -> Value {
+    let reference = |name: &str| json!({"$ref": format!("#/components/schemas/{name}")});
+    let schema = match &answer.schema {
+        None => return json!({"description": answer.text}),
+        Some(Shape::One(name)) => reference(name),
+        Some(Shape::Many(name)) => json!({"type": "array", "items": reference(name)}),
+        Some(Shape::Empty) => json!({"type": "object"}),
+        Some(Shape::Inline(schema)) => json!(schema()),
+    };
+    json!({"description": answer.text, "content": {"application/json": {"schema": schema}}})
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_endpoint_stands_in_the_document_with_an_answer() {
+        let document = document("http://example.org", Some("/stream"));
+        let described = |prefix: &str, endpoint: &Endpoint| {
+            let method = endpoint.method.as_str().to_ascii_lowercase();
+            document["paths"][format!("{prefix}{}", endpoint.path)][method]["summary"].is_string()
+        };
+        for endpoint in routes::api() {
+            assert!(described("", &endpoint), "{} {}", endpoint.method, endpoint.path);
+            assert!(!endpoint.answers.is_empty(), "{} {}", endpoint.method, endpoint.path);
+        }
+        for endpoint in routes::streams() {
+            assert!(described("/stream", &endpoint), "{} {}", endpoint.method, endpoint.path);
+        }
+    }
+
+    #[test]
+    fn every_reference_in_the_document_leads_somewhere() {
+        let document = document("http://example.org", None);
+        let text = document.to_string();
+        let names = text.split("\"#/components/schemas/").skip(1).filter_map(|rest| rest.split('"').next());
+        for name in names {
+            assert!(document["components"]["schemas"][name].is_object(), "{name}");
+        }
+    }
+}

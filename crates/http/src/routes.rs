@@ -1,0 +1,270 @@
+//! The table of endpoints, and the routers made of it.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Body;
+use axum::response::Response;
+use axum::routing::{MethodFilter, MethodRouter, on};
+use eddyline_app::Actor;
+use eddyline_model::scopes::Scope::{Flow, Integration, Manage, Profile};
+use http::{HeaderValue, Method, Request, StatusCode};
+
+use crate::call::Call;
+use crate::endpoint::Shape::{Empty, Inline, Many, One};
+use crate::endpoint::{Endpoint, text_schema};
+use crate::{Shared, error, flow_users, flows, health, messages, stream, users};
+
+const FLOW: &str = "/flows/{organization}/{flow}";
+
+/// Everything of the API but the stream.
+pub(crate) fn api() -> Vec<Endpoint> {
+    let mut all = flow_endpoints();
+    all.extend(sending_endpoints());
+    all.extend(message_endpoints());
+    all.extend(user_endpoints());
+    all.extend(health());
+    all
+}
+
+fn flow_endpoints() -> Vec<Endpoint> {
+    let users = "1 adds the users of each flow";
+    vec![
+        Endpoint::new(Method::GET, "/flows", "The flows you are in", flows::joined)
+            .scopes(&[Flow, Manage, Integration])
+            .takes("users", "boolean", users)
+            .answers(200, "Your flows", Some(Many("Flow"))),
+        Endpoint::new(Method::GET, "/flows/all", "The flows you are in or could join", flows::all)
+            .scopes(&[Flow, Manage, Integration])
+            .takes("users", "boolean", users)
+            .answers(200, "The flows", Some(Many("Flow"))),
+        Endpoint::new(Method::GET, "/flows/find", "A flow by its id", flows::find)
+            .scopes(&[Flow, Manage, Integration])
+            .needs("id", "string", "The flow's id")
+            .answers(200, "The flow, with its users", Some(One("Flow"))),
+        Endpoint::new(Method::GET, FLOW, "A flow", flows::get).scopes(&[Flow, Manage, Integration]).answers(
+            200,
+            "The flow, with its users",
+            Some(One("Flow")),
+        ),
+        Endpoint::new(Method::POST, "/flows/{organization}", "Make a flow", flows::create)
+            .scopes(&[Manage])
+            .needs("name", "string", "1 to 100 characters")
+            .answers(201, "The new flow, with you in it", Some(One("Flow"))),
+        Endpoint::new(Method::PUT, FLOW, "Change a flow, join it, or show and hide its tab", flows::update)
+            .scopes(&[Flow, Manage])
+            .takes("name", "string", "1 to 100 characters; the addresses stay")
+            .takes("description", "string", "What the flow is for; up to 1000 characters")
+            .takes("open", "boolean", "Whether your clients show a tab; true joins")
+            .takes("disabled", "boolean", "Whether the flow is archived")
+            .takes("access_mode", "string", "invitation, link or organization")
+            .answers(200, "The flow, with its users", Some(One("Flow"))),
+    ]
+}
+
+fn sending_endpoints() -> Vec<Endpoint> {
+    let send = |path, summary| {
+        Endpoint::new(Method::POST, path, summary, messages::send)
+            .needs("event", "string", "message or status")
+            .needs("content", "string", "1 to 8096 characters")
+            .takes("tags", "array", "Tags, also as a comma-separated text")
+            .takes("uuid", "string", "Your own id for it; repeating a post with it is safe")
+            .takes("external_user_name", "string", "A sender's name; makes the message anonymous")
+            .takes("thread_id", "string", "The thread it goes to")
+            .answers(202, "It is on disk", Some(Empty))
+            .answers(200, "The message, when the wait header is set", Some(One("Message")))
+    };
+    let comment = |path, summary| {
+        Endpoint::new(Method::POST, path, summary, messages::comment)
+            .needs("content", "string", "1 to 8096 characters")
+            .takes("event", "string", "comment")
+            .takes("tags", "array", "Tags, also as a comma-separated text")
+            .takes("uuid", "string", "Your own id for it; repeating a post with it is safe")
+            .takes("external_user_name", "string", "A sender's name; makes the comment anonymous")
+            .answers(202, "It is on disk", Some(Empty))
+            .answers(200, "The comment, when the wait header is set", Some(One("Message")))
+    };
+    let flow = "The flow: its id, organization/flow or organization:flow; not with a flow token";
+    vec![
+        send("/messages", "Post a message").scopes(&[Flow]).takes("flow", "string", flow),
+        send("/flows/{organization}/{flow}/messages", "Post a message to a flow").scopes(&[Flow]),
+        send("/flows/{organization}/{flow}/threads/{thread}/messages", "Post a message to a thread")
+            .scopes(&[Flow]),
+        comment("/comments", "Comment on a message").scopes(&[Flow]).takes("flow", "string", flow).needs(
+            "message",
+            "integer",
+            "The message to comment on",
+        ),
+        comment("/flows/{organization}/{flow}/messages/{message}/comments", "Comment on a message of a flow")
+            .scopes(&[Flow]),
+    ]
+}
+
+fn message_endpoints() -> Vec<Endpoint> {
+    let list = |path, summary, handler: fn(Call) -> messages::Listing| {
+        Endpoint::new(Method::GET, path, summary, handler)
+            .scopes(&[Flow])
+            .takes("event", "string", "Kinds of message, comma-separated")
+            .takes("limit", "integer", "1 to 100, 30 unless given")
+            .takes("sort", "string", "desc for the latest matches, asc for the oldest")
+            .takes("skip", "integer", "Matches to pass over")
+            .takes("since_id", "integer", "Only messages after this one; not in searches")
+            .takes("until_id", "integer", "Only messages before this one; not in searches")
+            .takes("tags", "string", "Tags, comma-separated")
+            .takes("tag_mode", "string", "and or or")
+            .takes("search", "string", "Words that must all be there")
+            .answers(200, "Messages, ascending by id", Some(Many("Message")))
+    };
+    let message = "/flows/{organization}/{flow}/messages/{message}";
+    vec![
+        list("/flows/{organization}/{flow}/messages", "List or search messages", messages::list),
+        list(
+            "/flows/{organization}/{flow}/threads/{thread}/messages",
+            "List a thread",
+            messages::list_thread,
+        ),
+        list(
+            "/flows/{organization}/{flow}/messages/{message}/comments",
+            "List comments",
+            messages::list_comments,
+        ),
+        Endpoint::new(Method::GET, message, "A message", messages::get).scopes(&[Flow]).answers(
+            200,
+            "The message",
+            Some(One("Message")),
+        ),
+        Endpoint::new(Method::PUT, message, "Edit a message", messages::edit)
+            .scopes(&[Flow])
+            .takes("content", "string", "The new text, of your own chat message or comment")
+            .takes("tags", "array", "All tags it is to have")
+            .answers(200, "Done", Some(Empty)),
+        Endpoint::new(Method::DELETE, message, "Delete a message", messages::delete)
+            .scopes(&[Flow])
+            .answers(200, "Your chat message or comment is empty now", Some(Empty))
+            .answers(204, "The message is gone", None),
+    ]
+}
+
+fn user_endpoints() -> Vec<Endpoint> {
+    vec![
+        Endpoint::new(Method::GET, "/user", "You", users::me).answers(200, "You", Some(One("User"))),
+        Endpoint::new(Method::GET, "/users/{user}", "A user of your organization", users::get)
+            .scopes(&[Flow, Manage, Profile])
+            .answers(200, "The user", Some(One("User"))),
+        Endpoint::new(
+            Method::GET,
+            "/flows/{organization}/{flow}/users",
+            "The users of a flow",
+            flow_users::list,
+        )
+        .scopes(&[Flow, Manage])
+        .answers(200, "The users", Some(Many("User"))),
+        Endpoint::new(
+            Method::POST,
+            "/flows/{organization}/{flow}/users",
+            "Add a user to a flow",
+            flow_users::add,
+        )
+        .scopes(&[Manage])
+        .needs("id", "integer", "A user of the organization")
+        .answers(200, "Done", Some(Empty)),
+        Endpoint::new(
+            Method::PUT,
+            "/flows/{organization}/{flow}/users/{user}",
+            "Block a user from a flow, or let them back in",
+            flow_users::block,
+        )
+        .scopes(&[Manage])
+        .needs("disabled", "boolean", "true blocks, false unblocks")
+        .answers(200, "Done", Some(Empty)),
+        Endpoint::new(
+            Method::DELETE,
+            "/flows/{organization}/{flow}/users/{user}",
+            "Leave a flow",
+            flow_users::leave,
+        )
+        .scopes(&[Manage])
+        .answers(204, "You are out", None),
+    ]
+}
+
+/// The stream.
+pub(crate) fn streams() -> Vec<Endpoint> {
+    let listen = |path, summary, handler: fn(Call) -> stream::Opening| {
+        Endpoint::new(Method::GET, path, summary, handler)
+            .scopes(&[Flow])
+            .takes("user", "boolean", "1 adds what is sent to you")
+            .takes("accept", "string", "application/json or text/event-stream")
+            .takes("active", "string", "true or idle shows you as present")
+            .takes("presence", "boolean", "1 tells who comes and goes")
+            .takes("last_event_id", "string", "The event you had last, also as the header Last-Event-ID")
+            .answers(200, "Messages, for as long as you listen", Some(Inline(text_schema)))
+    };
+    vec![
+        listen("/flows", "Listen to flows", stream::several).takes(
+            "filter",
+            "string",
+            "Flows by id or organization/flow, comma-separated; required unless user=1",
+        ),
+        listen("/flows/{organization}/{flow}", "Listen to a flow", stream::one),
+    ]
+}
+
+/// Whether the server is well.
+pub(crate) fn health() -> Vec<Endpoint> {
+    vec![
+        Endpoint::new(Method::GET, "/healthz", "Whether the server runs", health::alive).public().answers(
+            200,
+            "It runs",
+            Some(Empty),
+        ),
+        Endpoint::new(Method::GET, "/readyz", "Whether the server can do its work", health::ready)
+            .public()
+            .answers(200, "It can", Some(Empty)),
+    ]
+}
+
+/// The router of some endpoints, under a prefix.
+pub(crate) fn router(shared: &Arc<Shared>, endpoints: Vec<Endpoint>, prefix: &str) -> Router {
+    let mut router = Router::new();
+    for endpoint in endpoints {
+        let path = format!("{prefix}{}", endpoint.path);
+        router = router.route(&path, method_router(shared.clone(), endpoint));
+    }
+    router
+}
+
+fn method_router(shared: Arc<Shared>, endpoint: Endpoint) -> MethodRouter {
+    let filter = match endpoint.method {
+        Method::POST => MethodFilter::POST,
+        // Whoever says PATCH is served as if it were PUT.
+        Method::PUT => MethodFilter::PUT.or(MethodFilter::PATCH),
+        Method::DELETE => MethodFilter::DELETE,
+        _ => MethodFilter::GET,
+    };
+    let endpoint = Arc::new(endpoint);
+    on(filter, move |request: Request<Body>| answer(shared.clone(), endpoint.clone(), request))
+}
+
+async fn answer(shared: Arc<Shared>, endpoint: Arc<Endpoint>, request: Request<Body>) -> Response {
+    let mut seen = None;
+    let outcome = match Call::read(&shared, &endpoint, request, &mut seen).await {
+        Ok(call) => (endpoint.handler)(call).await,
+        Err(failure) => Err(failure),
+    };
+    let mut response = outcome.unwrap_or_else(error::response);
+    if let Some(user) = seen.as_ref().and_then(Actor::user_id) {
+        response.headers_mut().insert(shared.names.user.clone(), HeaderValue::from(user.0));
+    }
+    response
+}
+
+/// Nothing is there.
+pub(crate) async fn not_found() -> Response {
+    error::plain(StatusCode::NOT_FOUND, "not found")
+}
+
+/// Something is there, but not for that method.
+pub(crate) async fn wrong_method() -> Response {
+    error::plain(StatusCode::METHOD_NOT_ALLOWED, "Method not allowed")
+}

@@ -1,0 +1,217 @@
+//! Requests as they should be, and as they should not.
+
+use super::*;
+
+const HELLO: &str = "GET /hello HTTP/1.1\r\nHost: a\r\n\r\n";
+
+#[tokio::test]
+async fn a_connection_serves_one_request_after_the_other() {
+    let server = Running::start(patient()).await;
+    let mut client = server.client().await;
+    for _ in 0..3 {
+        client.send(HELLO).await;
+        let (head, body) = client.answer().await;
+        assert!(head.starts_with("http/1.1 200 ok\r\n"), "{head}");
+        assert_eq!(body, "hello");
+    }
+}
+
+#[tokio::test]
+async fn requests_sent_ahead_are_answered_in_order() {
+    let server = Running::start(patient()).await;
+    let mut client = server.client().await;
+    client.send(&"GET /count HTTP/1.1\r\nHost: a\r\n\r\n".repeat(20)).await;
+    for n in 1..=20 {
+        assert_eq!(client.answer().await.1, n.to_string());
+    }
+}
+
+#[tokio::test]
+async fn an_http_1_0_client_is_answered_and_the_connection_closed() {
+    let server = Running::start(patient()).await;
+    let mut client = server.client().await;
+    client.send("GET /hello HTTP/1.0\r\n\r\n").await;
+    let answer = client.rest().await;
+    assert!(answer.starts_with("HTTP/1.0 200 OK\r\n") && answer.ends_with("\r\n\r\nhello"), "{answer}");
+}
+
+#[tokio::test]
+async fn a_client_that_has_said_all_is_still_answered() {
+    let server = Running::start(patient()).await;
+    let mut client = server.client().await;
+    client.send("GET /wait HTTP/1.1\r\nHost: a\r\n\r\n").await;
+    within(server.app.0.waiting.notified()).await;
+    client.socket.shutdown().await.unwrap();
+    server.app.0.go_on.notify_one();
+    assert!(client.rest().await.ends_with("done"));
+}
+
+#[tokio::test]
+async fn a_request_knows_where_it_came_from() {
+    let server = Running::start(patient()).await;
+    let mut client = server.client().await;
+    client.send("GET /peer HTTP/1.1\r\nHost: a\r\n\r\n").await;
+    assert_eq!(client.answer().await.1, "false");
+}
+
+#[tokio::test]
+async fn malformed_requests_are_refused_and_the_server_goes_on() {
+    let server = Running::start(patient()).await;
+    for malformed in [
+        "nonsense\r\n\r\n",
+        "GET /hello\r\n\r\n",
+        "GET /hello HTTP/9.9\r\n\r\n",
+        "GET /\0 HTTP/1.1\r\n\r\n",
+        "GET /hello HTTP/1.1\r\nno colon\r\n\r\n",
+        "POST /echo HTTP/1.1\r\nContent-Length: many\r\n\r\n",
+        "POST /echo HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",
+        "\u{16}\u{3}\u{1}\u{2}\0\u{1}\0\u{1}\u{fc}\u{3}\u{3}\r\n\r\n",
+    ] {
+        let mut client = server.client().await;
+        client.send(malformed).await;
+        let (head, _) = client.answer().await;
+        assert!(head.starts_with("http/1.1 400 "), "{malformed:?}: {head}");
+        client.socket.shutdown().await.unwrap();
+        assert_eq!(client.rest().await, "", "{malformed:?}");
+    }
+    let mut client = server.client().await;
+    client.send(HELLO).await;
+    assert_eq!(client.answer().await.1, "hello");
+}
+
+#[tokio::test]
+async fn a_megabyte_of_headers_is_refused_and_the_client_sees_it() {
+    let server = Running::start(patient()).await;
+    let mut client = server.client().await;
+    client.send("GET /hello HTTP/1.1\r\n").await;
+    client.send(&format!("X-Large: {}\r\n", "x".repeat(1 << 20))).await;
+    client.send("\r\n").await;
+    let (head, _) = client.answer().await;
+    assert!(head.starts_with("http/1.1 431 "), "{head}");
+}
+
+#[tokio::test]
+async fn a_thousand_headers_are_refused() {
+    let server = Running::start(patient()).await;
+    let mut client = server.client().await;
+    client.send(&format!("GET /hello HTTP/1.1\r\n{}\r\n", "a: b\r\n".repeat(1000))).await;
+    let (head, _) = client.answer().await;
+    assert!(head.starts_with("http/1.1 431 "), "{head}");
+}
+
+#[tokio::test]
+async fn a_head_that_does_not_end_closes_the_connection() {
+    let server = Running::start(Limits { head_time: SOON, ..patient() }).await;
+    let mut silent = server.client().await;
+    let mut slow = server.client().await;
+    slow.send("GET /hello HTTP/1.1\r\nHost:").await;
+    assert_eq!(silent.rest().await, "");
+    assert_eq!(slow.rest().await, "");
+}
+
+#[tokio::test]
+async fn a_second_head_that_does_not_end_closes_the_connection() {
+    let server = Running::start(Limits { head_time: Duration::from_secs(1), ..patient() }).await;
+    let mut client = server.client().await;
+    client.send(HELLO).await;
+    assert_eq!(client.answer().await.1, "hello");
+    client.send("GET /hello HTTP/1.1\r\nHost:").await;
+    assert_eq!(client.rest().await, "");
+}
+
+#[tokio::test]
+async fn a_connection_at_rest_is_closed_after_a_while() {
+    let server = Running::start(Limits { keep_alive: SOON, ..patient() }).await;
+    let mut client = server.client().await;
+    client.send(HELLO).await;
+    assert!(client.rest().await.ends_with("hello"));
+}
+
+#[tokio::test]
+async fn who_does_not_take_an_answer_is_let_go() {
+    let server = Running::start(Limits { write_time: SOON, connections: 1, ..patient() }).await;
+    let mut stuck = server.client().await;
+    stuck.send("GET /large HTTP/1.1\r\nHost: a\r\n\r\n").await;
+    // There is room for one, so that this is served only when the other is gone.
+    let mut next = server.client().await;
+    next.send(HELLO).await;
+    assert_eq!(next.answer().await.1, "hello");
+}
+
+#[tokio::test]
+async fn connections_beyond_the_bound_wait_for_their_turn() {
+    let server = Running::start(Limits { connections: 1, ..patient() }).await;
+    let mut first = server.client().await;
+    let mut second = server.client().await;
+    second.send("GET /count HTTP/1.1\r\nHost: a\r\n\r\n").await;
+    first.send("GET /count HTTP/1.1\r\nHost: a\r\n\r\n").await;
+    assert_eq!(first.answer().await.1, "1");
+    drop(first);
+    assert_eq!(second.answer().await.1, "2");
+}
+
+#[tokio::test]
+async fn a_body_is_read_in_one_piece_or_in_many() {
+    let server = Running::start(patient()).await;
+    let mut client = server.client().await;
+    client.send("POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nbody").await;
+    assert_eq!(client.answer().await.1, "body");
+    client.send("POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n").await;
+    assert_eq!(client.answer().await.1, "");
+    let chunked = "POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
+    client.send(&format!("{chunked}2\r\nbo\r\n1\r\nd\r\n1\r\ny\r\n0\r\n\r\n")).await;
+    assert_eq!(client.answer().await.1, "body");
+}
+
+#[tokio::test]
+async fn a_body_that_says_it_is_too_large_is_refused_unread() {
+    let server = Running::start(patient()).await;
+    let mut client = server.client().await;
+    let head = "POST /echo HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 1048577\r\n\r\n";
+    client.send(head).await;
+    let (head, body) = client.answer().await;
+    assert!(head.starts_with("http/1.1 413 "), "{head}");
+    assert_eq!(body, r#"{"message":"the request body is too large"}"#);
+}
+
+#[tokio::test]
+async fn a_client_that_sends_too_much_still_sees_why_it_is_refused() {
+    let server = Running::start(patient()).await;
+    let mut client = server.client().await;
+    client.send("POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 16777216\r\n\r\n").await;
+    client.send(&"x".repeat(16 << 20)).await;
+    assert!(client.answer().await.0.starts_with("http/1.1 413 "));
+}
+
+#[tokio::test]
+async fn a_body_that_grows_too_large_is_refused() {
+    let server = Running::start(patient()).await;
+    server.app.0.body.lock().unwrap().bytes = 10;
+    let mut client = server.client().await;
+    client.send("POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n").await;
+    client.send("6\r\n123456\r\n6\r\n123456\r\n").await;
+    assert!(client.answer().await.0.starts_with("http/1.1 413 "));
+}
+
+#[tokio::test]
+async fn a_body_that_does_not_come_is_refused() {
+    let server = Running::start(patient()).await;
+    server.app.0.body.lock().unwrap().time = SOON;
+    let mut client = server.client().await;
+    client.send("POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nbo").await;
+    let (head, body) = client.answer().await;
+    assert!(head.starts_with("http/1.1 408 ") && head.contains("connection: close"), "{head}");
+    assert_eq!(body, r#"{"message":"the request body took too long to arrive"}"#);
+}
+
+#[tokio::test]
+async fn a_body_that_is_none_is_refused() {
+    let server = Running::start(patient()).await;
+    let mut client = server.client().await;
+    client.send("POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nnonsense\r\n").await;
+    assert!(client.answer().await.0.starts_with("http/1.1 400 "));
+    let mut client = server.client().await;
+    client.send("POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nbo").await;
+    client.socket.shutdown().await.unwrap();
+    assert!(client.answer().await.0.starts_with("http/1.1 400 "));
+}

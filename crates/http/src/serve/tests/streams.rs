@@ -1,0 +1,157 @@
+//! Responses that go on.
+
+use super::*;
+
+const STREAM: &str = "GET /stream HTTP/1.1\r\nHost: a\r\n\r\n";
+
+#[tokio::test]
+async fn a_stream_has_the_connection_to_itself() {
+    let server = Running::start(patient()).await;
+    let mut remote = server.app.source();
+    let mut client = server.client().await;
+    client.send(STREAM).await;
+    let head = client.until("\r\n\r\n").await;
+    assert!(head.starts_with("HTTP/1.1 200 OK\r\n"), "{head}");
+    for header in ["\r\nx-kind: live\r\n", "\r\nconnection: close\r\n", "\r\ndate: "] {
+        assert!(head.contains(header), "{head}");
+    }
+    assert!(!head.contains("content-length") && !head.contains("transfer-encoding"), "{head}");
+    remote.say("one\r\n");
+    assert_eq!(client.until("\r\n").await, "one\r\n");
+    remote.say("two\r\n");
+    remote.say("three\r\n");
+    remote.end();
+    assert_eq!(client.rest().await, "two\r\nthree\r\n");
+    remote.gone().await;
+}
+
+#[tokio::test]
+async fn old_clients_and_clients_that_ask_again_get_streams_too() {
+    let server = Running::start(patient()).await;
+    let remote = server.app.source();
+    let mut client = server.client().await;
+    client.send("GET /hello HTTP/1.1\r\nHost: a\r\n\r\n").await;
+    assert_eq!(client.answer().await.1, "hello");
+    client.send("GET /stream HTTP/1.0\r\n\r\n").await;
+    client.until("\r\n\r\n").await;
+    remote.say("one\r\n");
+    assert_eq!(client.until("\r\n").await, "one\r\n");
+}
+
+#[tokio::test]
+async fn the_answer_before_a_stream_is_written_to_its_end() {
+    let server = Running::start(patient()).await;
+    let remote = server.app.source();
+    let mut client = server.client().await;
+    client.send(&format!("GET /large HTTP/1.1\r\nHost: a\r\n\r\n{STREAM}")).await;
+    remote.say("one\r\n");
+    assert_eq!(client.answer().await.1.len(), 32 << 20);
+    client.until("\r\n\r\n").await;
+    assert_eq!(client.until("\r\n").await, "one\r\n");
+}
+
+#[tokio::test]
+async fn requests_after_a_stream_are_passed_over() {
+    let server = Running::start(patient()).await;
+    let mut remote = server.app.source();
+    let mut client = server.client().await;
+    client.send(&STREAM.repeat(2)).await;
+    client.until("\r\n\r\n").await;
+    client.send(&STREAM.repeat(100)).await;
+    remote.say("one\r\n");
+    assert_eq!(client.until("\r\n").await, "one\r\n");
+    remote.end();
+    assert_eq!(client.rest().await, "");
+}
+
+#[tokio::test]
+async fn a_source_is_let_go_when_its_client_is_gone() {
+    let server = Running::start(patient()).await;
+    let remote = server.app.source();
+    let mut client = server.client().await;
+    client.send(STREAM).await;
+    client.until("\r\n\r\n").await;
+    drop(client);
+    remote.gone().await;
+}
+
+#[tokio::test]
+async fn a_client_that_goes_in_the_midst_of_a_write_is_noticed() {
+    let server = Running::start(patient()).await;
+    let remote = server.app.source();
+    let mut client = server.client().await;
+    client.send(STREAM).await;
+    remote.say(vec![b'x'; 64 << 20]);
+    client.until("\r\n\r\nx").await;
+    drop(client);
+    remote.gone().await;
+}
+
+#[tokio::test]
+async fn a_slow_reader_is_waited_for_and_gets_everything() {
+    let hurried = Limits { write_time: SOON, keep_alive: SOON, connections: 2, ..patient() };
+    let server = Running::start(hurried).await;
+    let mut remote = server.app.source();
+    let mut slow = server.client().await;
+    slow.send(STREAM).await;
+    remote.say(vec![b'x'; 64 << 20]);
+    remote.end();
+    slow.until("\r\n\r\nx").await;
+    // Who reads an ordinary answer as slowly is let go, and only then is there room for another.
+    let mut stuck = server.client().await;
+    stuck.send("GET /large HTTP/1.1\r\nHost: a\r\n\r\n").await;
+    let mut next = server.client().await;
+    next.send("GET /hello HTTP/1.1\r\nHost: a\r\n\r\n").await;
+    assert_eq!(next.answer().await.1, "hello");
+    assert_eq!(slow.rest().await.len(), (64 << 20) - 1);
+    remote.gone().await;
+}
+
+#[tokio::test]
+async fn lost_rights_end_a_stream_that_waits_and_one_whose_client_does_not_read() {
+    let server = Running::start(patient()).await;
+    let mut waiting = server.app.source();
+    let mut client = server.client().await;
+    client.send(STREAM).await;
+    client.until("\r\n\r\n").await;
+    waiting.revoke();
+    assert_eq!(client.rest().await, "");
+    waiting.gone().await;
+
+    let mut writing = server.app.source();
+    let mut client = server.client().await;
+    client.send(STREAM).await;
+    writing.say(vec![b'x'; 64 << 20]);
+    client.until("\r\n\r\nx").await;
+    writing.revoke();
+    writing.gone().await;
+    assert!(client.rest().await.len() < 64 << 20);
+}
+
+#[tokio::test]
+async fn asking_for_the_head_of_a_stream_opens_none() {
+    let server = Running::start(patient()).await;
+    let remote = server.app.source();
+    let mut client = server.client().await;
+    client.send("HEAD /stream HTTP/1.1\r\nHost: a\r\n\r\n").await;
+    assert!(client.until("\r\n\r\n").await.contains("x-kind: live"));
+    remote.gone().await;
+    client.send("GET /hello HTTP/1.1\r\nHost: a\r\n\r\n").await;
+    assert_eq!(client.answer().await.1, "hello");
+}
+
+#[tokio::test]
+async fn a_stream_within_another_server_is_an_ordinary_body() {
+    use http_body_util::BodyExt;
+
+    let app = App::default();
+    let mut remote = app.source();
+    let request = Request::get("/api/stream").body(Body::empty()).unwrap();
+    let nested = Router::new().nest("/api", app.router());
+    let mut body = nested.oneshot(request).await.unwrap().into_body();
+    remote.say("one\r\n");
+    assert_eq!(body.frame().await.unwrap().unwrap().into_data().unwrap(), "one\r\n");
+    remote.end();
+    assert!(body.frame().await.is_none());
+    remote.gone().await;
+}

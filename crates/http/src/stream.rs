@@ -1,0 +1,123 @@
+//! The stream (specification, section 4, Streaming).
+
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use eddyline_app::streaming::{Batch, Connected, Format, PresenceState, Subscription};
+use eddyline_app::{Listen, StreamPoint};
+use http::HeaderMap;
+use http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue};
+
+use crate::answer::Answer;
+use crate::call::Call;
+use crate::error::Failure;
+use crate::serve::{FrameSource, stream};
+
+const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
+const NO_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
+const MAX_FLOWS: usize = 1000;
+
+/// A stream being opened, so that both addresses can stand in one table.
+pub(crate) type Opening = Pin<Box<dyn Future<Output = Answer> + Send>>;
+
+pub(crate) fn several(call: Call) -> Opening {
+    Box::pin(async move {
+        let mut params = call.params.reader();
+        let flows = params.list_of_text("filter").unwrap_or_default();
+        if flows.len() > MAX_FLOWS {
+            params.error("filter", format!("can't name more than {MAX_FLOWS} flows"));
+        }
+        params.finish()?;
+        open(&call, flows).await
+    })
+}
+
+pub(crate) fn one(call: Call) -> Opening {
+    Box::pin(async move {
+        let flow = format!("{}/{}", call.segment("organization"), call.segment("flow"));
+        open(&call, vec![flow]).await
+    })
+}
+
+async fn open(call: &Call, flows: Vec<String>) -> Answer {
+    let listen = request(call, flows)?;
+    let (subscription, connected) = call.app().listen(call.actor()?, &listen).await?;
+    let mut response = stream(Source { subscription, _connected: connected });
+    let kind = match listen.format {
+        Format::Sse => "text/event-stream; charset=utf-8",
+        Format::Json | Format::JsonWithIds => "application/json; charset=utf-8",
+    };
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(kind));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache, no-transform"));
+    headers.insert(NO_BUFFERING, HeaderValue::from_static("no"));
+    Ok(response)
+}
+
+fn request(call: &Call, flows: Vec<String>) -> Result<Listen, Failure> {
+    let mut params = call.params.reader();
+    let user = params.opt_bool("user").unwrap_or(false);
+    let presence = params.opt_bool("presence").unwrap_or(false);
+    let accept = params.opt_text("accept", 0..=200);
+    let parameter = params.opt_text("last_event_id", 0..=200);
+    let shows = params
+        .opt_choice(
+            "active",
+            &[
+                ("true", PresenceState::Active),
+                ("1", PresenceState::Active),
+                ("idle", PresenceState::Idle),
+                ("false", PresenceState::Offline),
+                ("0", PresenceState::Offline),
+            ],
+        )
+        .unwrap_or_default();
+    params.finish()?;
+    let header =
+        call.headers.get(LAST_EVENT_ID).map(|id| String::from_utf8_lossy(id.as_bytes()).into_owned());
+    let format = match (wants_events(&call.headers, accept.as_deref()), &parameter) {
+        (true, _) => Format::Sse,
+        (false, Some(_)) => Format::JsonWithIds,
+        (false, None) => Format::Json,
+    };
+    // An empty id says that the client has none.
+    let from = header.or(parameter).filter(|id| !id.is_empty()).map_or(StreamPoint::Now, StreamPoint::After);
+    Ok(Listen { flows, user, format, from, shows, presence })
+}
+
+/// Whether the client wants server-sent events; a parameter is clearer than a header, which many
+/// clients set to whatever they can read.
+fn wants_events(headers: &HeaderMap, parameter: Option<&str>) -> bool {
+    const EVENTS: &str = "text/event-stream";
+    match parameter {
+        Some(kind) => kind.trim().eq_ignore_ascii_case(EVENTS),
+        None => headers
+            .get_all(ACCEPT)
+            .iter()
+            .filter_map(|value| value.to_str().ok())
+            .any(|value| value.to_ascii_lowercase().contains(EVENTS)),
+    }
+}
+
+/// A subscription, with the presence it shows.
+struct Source {
+    subscription: Subscription,
+    _connected: Option<Connected>,
+}
+
+impl FrameSource for Source {
+    type Batch = Batch;
+
+    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Batch>> {
+        self.subscription.poll_next(cx)
+    }
+
+    fn poll_rights_lost(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        self.subscription.poll_rights_lost(cx)
+    }
+
+    fn retain_allowed(&mut self, batch: &mut Batch) -> bool {
+        self.subscription.retain_allowed(batch)
+    }
+}

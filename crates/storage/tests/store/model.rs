@@ -1,0 +1,176 @@
+//! What a room should hold, told in the plainest way: a model to compare the store with.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use eddyline_model::messages::{
+    Draft, Event, Mentions, Message, MessageQuery, MessageView, Placement, Sort, ThreadCounts, ThreadState,
+};
+use eddyline_model::{MessageId, Timestamp, UserId};
+
+/// A message with what it is found by.
+#[derive(Clone)]
+pub(crate) struct Entry {
+    pub(crate) message: Message,
+    pub(crate) words: Vec<String>,
+    /// Who is mentioned by name and has not dealt with it.
+    unread: BTreeSet<UserId>,
+    everyone: bool,
+    seen: BTreeSet<UserId>,
+}
+
+#[derive(Default)]
+pub(crate) struct Room {
+    pub(crate) entries: BTreeMap<MessageId, Entry>,
+    /// Every thread there ever was.
+    pub(crate) threads: BTreeMap<MessageId, ThreadCounts>,
+    last: i64,
+}
+
+impl Room {
+    pub(crate) fn post(&mut self, draft: &Draft) -> MessageId {
+        self.last += 1;
+        let id = MessageId(self.last);
+        let (thread_root, parent) = match draft.placement {
+            Placement::Unthreaded => (None, None),
+            Placement::StartsThread => (Some(id), None),
+            Placement::InThread(root) => (Some(root), None),
+            Placement::Answers(parent) => (self.entries[&parent].message.thread_root, Some(parent)),
+        };
+        let mut tags = draft.tags.clone();
+        if let Some(parent) = parent {
+            tags.insert(0, format!(":influx:{parent}"));
+        }
+        if let Some(root) = thread_root {
+            match self.threads.get_mut(&root) {
+                Some(counts) => counts.add(draft.event, draft.sent),
+                None => drop(self.threads.insert(root, ThreadCounts::begun_by(draft.event, draft.sent))),
+            }
+        }
+        let message = Message {
+            room: draft.room,
+            id,
+            event: draft.event,
+            author: draft.author.clone(),
+            content: draft.content.clone(),
+            tags,
+            explicit_tags: draft.explicit_tags.clone(),
+            uuid: draft.uuid.clone(),
+            sent: draft.sent,
+            edited: None,
+            thread_root,
+            parent,
+        };
+        let entry = Entry {
+            message,
+            words: draft.search_tokens.clone(),
+            unread: draft.mentions.users.iter().copied().collect(),
+            everyone: draft.mentions.everyone,
+            seen: BTreeSet::new(),
+        };
+        self.entries.insert(id, entry);
+        id
+    }
+
+    /// Makes a message say something else; gives it as it was and as it is.
+    pub(crate) fn edit(&mut self, id: MessageId, to: &Draft) -> (Message, Message) {
+        let entry = self.entries.get_mut(&id).expect("there is such a message");
+        let before = entry.message.clone();
+        let influx = before.parent.map(|parent| format!(":influx:{parent}"));
+        let after = &mut entry.message;
+        after.content = to.content.clone();
+        after.tags = influx.into_iter().chain(to.tags.iter().cloned()).collect();
+        after.explicit_tags = to.explicit_tags.clone();
+        after.edited = Some(Timestamp(77_000));
+        let Mentions { users, everyone } = &to.mentions;
+        let had = |user: UserId| before.tags.contains(&format!(":unread:{user}"));
+        entry.unread.retain(|user| users.contains(user));
+        entry.unread.extend(users.iter().filter(|user| !had(**user)));
+        entry.everyone = *everyone;
+        if before.content != to.content {
+            entry.words = to.search_tokens.clone();
+        }
+        (before, entry.message.clone())
+    }
+
+    pub(crate) fn see(&mut self, id: MessageId, user: UserId) {
+        let entry = self.entries.get_mut(&id).expect("there is such a message");
+        entry.unread.remove(&user);
+        entry.seen.insert(user);
+    }
+
+    pub(crate) fn view(&self, id: MessageId) -> MessageView {
+        let text = |id: MessageId| match self.entries.get(&id) {
+            Some(entry) if entry.message.event.has_text() => entry.message.content.clone(),
+            _ => String::new(),
+        };
+        let message = self.entries[&id].message.clone();
+        let thread = message.thread_root.map(|root| ThreadState {
+            root,
+            root_text: text(root),
+            counts: self.threads[&root],
+        });
+        MessageView { parent_text: message.parent.map(text), thread, message }
+    }
+
+    pub(crate) fn unread_mentions(&self, user: UserId, read_up_to: MessageId) -> i64 {
+        let later = self.entries.values().filter(|entry| entry.message.id > read_up_to);
+        later.filter(|entry| entry.is_unread(user)).count() as i64
+    }
+
+    pub(crate) fn find(&self, query: &MessageQuery) -> Vec<MessageId> {
+        let matching =
+            self.entries.values().filter(|entry| entry.matches(query)).map(|entry| entry.message.id);
+        let mut found: Vec<MessageId> = matching.collect();
+        if query.sort == Sort::Descending {
+            found.reverse();
+        }
+        let mut page: Vec<_> =
+            found.into_iter().skip(query.skip as usize).take(query.limit as usize).collect();
+        page.sort();
+        page
+    }
+}
+
+impl Entry {
+    fn is_unread(&self, user: UserId) -> bool {
+        self.message.author.user != Some(user)
+            && (self.unread.contains(&user) || (self.everyone && !self.seen.contains(&user)))
+    }
+
+    fn has_tag(&self, tag: &str) -> bool {
+        match tag.strip_prefix(":unread:") {
+            Some(user) => self.is_unread(user.parse().expect("a user")),
+            None => self.message.tags.iter().any(|own| own == tag),
+        }
+    }
+
+    fn matches(&self, query: &MessageQuery) -> bool {
+        let message = &self.message;
+        let of_kind = match (&query.events[..], &query.search) {
+            ([], None) => message.event.is_listed(),
+            ([], Some(_)) => true,
+            (events, _) => events.contains(&message.event),
+        };
+        let tagged = match &query.tags[..] {
+            [] => true,
+            tags if query.any_tag => tags.iter().any(|tag| self.has_tag(tag)),
+            tags => tags.iter().all(|tag| self.has_tag(tag)),
+        };
+        let found = match &query.search {
+            None => {
+                query.since.is_none_or(|since| message.id > since)
+                    && query.until.is_none_or(|until| message.id < until)
+            }
+            Some(words) => !words.is_empty() && words.iter().all(|word| self.words.contains(word)),
+        };
+        of_kind
+            && tagged
+            && found
+            && query.thread_root.is_none_or(|root| message.thread_root == Some(root))
+            && query.parent.is_none_or(|parent| message.parent == Some(parent))
+    }
+}
+
+/// Kinds that are told apart in the lists of this model.
+pub(crate) const KINDS: [Event; 6] =
+    [Event::Message, Event::Status, Event::File, Event::Activity, Event::Action, Event::TagChange];
