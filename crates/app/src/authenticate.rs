@@ -66,6 +66,25 @@ impl App {
         }
     }
 
+    /// Counts a request of a caller, where the number of requests is bounded.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooMany`].
+    pub fn count_request(&self, actor: &Actor) -> Result<()> {
+        if self.config().requests_per_minute == 0 {
+            return Ok(());
+        }
+        let key = match actor {
+            Actor::User { caller, .. } => (0, caller.user.id.0),
+            Actor::FlowToken { room } => (1, room.0),
+        };
+        let (requests, now) = (&self.inner.requests, self.now());
+        requests.check(&key, now).map_err(|wait| Error::TooManyRequests { retry_after: wait.seconds })?;
+        requests.failed(&key, now);
+        Ok(())
+    }
+
     /// Finds out whom an OAuth access token stands for. No token is an access token yet, since
     /// none is issued.
     ///

@@ -25,6 +25,8 @@ pub struct Config {
     pub sign_in: SignInLimits,
     /// How costly password hashes are.
     pub passwords: PasswordPolicy,
+    /// How many requests a caller may make in any minute; 0 for any number.
+    pub requests_per_minute: u32,
 }
 
 impl Default for Config {
@@ -34,6 +36,7 @@ impl Default for Config {
             profile: Profile::Spec,
             sign_in: SignInLimits::default(),
             passwords: PasswordPolicy::default(),
+            requests_per_minute: 0,
         }
     }
 }

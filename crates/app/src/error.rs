@@ -29,6 +29,12 @@ pub enum Error {
         /// Seconds to wait.
         retry_after: u64,
     },
+    /// The caller asks more often than is allowed; so many seconds later there is room again.
+    #[error("too many requests")]
+    TooManyRequests {
+        /// Seconds to wait.
+        retry_after: u64,
+    },
     /// For this caller there is no such thing.
     #[error("not found")]
     NotFound,

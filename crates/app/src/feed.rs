@@ -11,6 +11,7 @@ use eddyline_streaming::{Filter, Log, LogUnavailable, Page};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use tokio::sync::{Notify, mpsc, watch};
+use tokio::task::JoinHandle;
 
 use crate::feed_encode::Scribe;
 use crate::{App, Result};
@@ -80,35 +81,37 @@ impl Log for StoredLog {
     }
 }
 
-struct Feed<'a> {
-    app: &'a App,
+struct Feed {
+    app: App,
     scribe: Scribe,
     at: EventId,
     control_seen: Arc<Notify>,
 }
 
 impl App {
-    /// Runs the feed, and what else this process does beside requests, until `stop` says so.
-    /// Then all streams end.
+    /// Starts the feed, and what else this process does beside requests: once this answers, streams
+    /// can be opened. The task ends when `stop` says so, after all streams have ended.
     ///
     /// # Errors
     ///
-    /// When the store cannot be read at the start.
-    pub async fn run_feed(&self, stop: watch::Receiver<bool>) -> Result<()> {
+    /// When the store cannot be read.
+    pub async fn start(&self, stop: watch::Receiver<bool>) -> Result<JoinHandle<()>> {
         let committed = self.store().committed();
         let control_seen = Arc::new(Notify::new());
         let mut feed = Feed {
-            app: self,
+            app: self.clone(),
             scribe: self.inner.scribe.clone(),
             at: EventId::default(),
             control_seen: control_seen.clone(),
         };
         feed.start().await?;
-        let beat = self.run_heartbeat(&control_seen, stop.clone());
-        let presence = self.run_presence(stop.clone());
-        let work = feed.run(committed, stop);
-        tokio::join!(beat, presence, work);
-        Ok(())
+        let app = self.clone();
+        Ok(tokio::spawn(async move {
+            let beat = app.run_heartbeat(&control_seen, stop.clone());
+            let presence = app.run_presence(stop.clone());
+            let work = feed.run(committed, stop);
+            tokio::join!(beat, presence, work);
+        }))
     }
 
     /// Ends all streams and lets no new ones begin.
@@ -117,7 +120,7 @@ impl App {
     }
 }
 
-impl Feed<'_> {
+impl Feed {
     async fn start(&mut self) -> Result<()> {
         let (start, items) = self
             .app

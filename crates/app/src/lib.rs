@@ -2,7 +2,7 @@
 //!
 //! A use case takes an [`Actor`], loads what it needs, lets the model decide whether the caller
 //! may, stores, and tells. [`App`] holds what they share: the store, the stream's hub, the caches
-//! of callers and rooms. The feed ([`App::run_feed`]) reads the log onward, encodes each entry
+//! of callers and rooms. The feed ([`App::start`]) reads the log onward, encodes each entry
 //! once and hands it to the hub; it also makes this process forget what others changed.
 //!
 //! Nothing here knows status codes, headers or diesel.
@@ -27,7 +27,7 @@ mod users;
 use std::sync::Arc;
 use std::sync::atomic::AtomicI64;
 
-use eddyline_auth::{Hasher, PasswordMemo, SignInGuard};
+use eddyline_auth::{FailureLimiter, Hasher, PasswordMemo, SignInGuard};
 use eddyline_model::log::Seq;
 use eddyline_model::threads::ThreadIds;
 use eddyline_model::{EventId, Timestamp};
@@ -39,7 +39,7 @@ use tokio::sync::watch;
 pub use actor::{Actor, Caller};
 pub use addresses::Addresses;
 pub use config::{Config, Profile};
-pub use eddyline_auth::{Credentials, CredentialsError, Secret};
+pub use eddyline_auth::{Credentials, CredentialsError, Password, PasswordPolicy, Secret, SignInLimits};
 pub use error::{Error, FieldErrors, Result};
 pub use flows::FlowChanges;
 pub use messages::{Change, Edit, NewPost, Posted};
@@ -72,6 +72,7 @@ struct Inner {
     hasher: Hasher,
     memo: PasswordMemo,
     guard: SignInGuard,
+    requests: FailureLimiter,
     presence: presence::Online,
     /// How far the feed has come.
     fed: watch::Sender<EventId>,
@@ -87,7 +88,7 @@ impl std::fmt::Debug for App {
 }
 
 impl App {
-    /// An application over a store. It serves streams once [`App::run_feed`] runs.
+    /// An application over a store. It serves streams once [`App::start`] has answered.
     ///
     /// # Errors
     ///
@@ -113,6 +114,7 @@ impl App {
                 hasher,
                 memo: PasswordMemo::default(),
                 guard,
+                requests: FailureLimiter::new(config.requests_per_minute),
                 presence: presence::Online::default(),
                 fed: watch::Sender::new(EventId::default()),
                 fresh_at: AtomicI64::new(0),
@@ -149,6 +151,11 @@ impl App {
     pub async fn ready(&self) -> Result<()> {
         self.inner.store.read(|session| session.log_head()).await?;
         Ok(())
+    }
+
+    /// Closes the store: finishes the writes that wait. Nothing can be written afterwards.
+    pub async fn close(&self) {
+        self.store().close().await;
     }
 
     fn store(&self) -> &Store {

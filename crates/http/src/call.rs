@@ -10,7 +10,7 @@ use axum::extract::Path;
 use eddyline_app::{Actor, App, Credentials, Error, Room, Secret};
 use eddyline_model::policy::FlowDeed;
 use http::header::{AUTHORIZATION, CONTENT_TYPE};
-use http::{HeaderMap, Method, Request, StatusCode, request::Parts};
+use http::{HeaderMap, Request, StatusCode, request::Parts};
 use serde_json::Map;
 
 use crate::Shared;
@@ -52,6 +52,7 @@ impl Call {
         }
         let actor = authenticate(shared, &parts, &params).await?;
         *seen = Some(actor.clone());
+        shared.app.count_request(&actor)?;
         actor.require_any(endpoint.scopes)?;
         Ok(Self { shared: shared.clone(), actor: Some(actor), params, headers: parts.headers, path })
     }
@@ -138,9 +139,4 @@ fn client_address(shared: &Shared, parts: &Parts) -> IpAddr {
 /// One mistake of one parameter.
 pub(crate) fn invalid(name: &str, text: &str) -> Failure {
     Failure::Invalid(Invalid::one(name, text))
-}
-
-/// Whether the request only asks what an answer would be like.
-pub(crate) fn is_head(method: &Method) -> bool {
-    method == Method::HEAD
 }

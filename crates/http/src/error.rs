@@ -87,6 +87,9 @@ fn of_app(error: Error) -> Response {
             let text = "Too many failed attempts; try again later";
             retry(plain(StatusCode::TOO_MANY_REQUESTS, text), retry_after)
         }
+        Error::TooManyRequests { retry_after } => {
+            retry(plain(StatusCode::TOO_MANY_REQUESTS, "Too many requests"), retry_after)
+        }
         Error::NotFound => plain(StatusCode::NOT_FOUND, "not found"),
         Error::NoSuchFlow(name) => plain(StatusCode::NOT_FOUND, &format!("not found: {name}")),
         Error::Denied => plain(StatusCode::FORBIDDEN, "Access denied"),

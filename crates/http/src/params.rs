@@ -205,12 +205,6 @@ impl<'a> Reader<'a> {
         self.expect(name, "must be a list of texts", list)
     }
 
-    /// A JSON object, or what a form's bracketed names made.
-    pub(crate) fn opt_object(&mut self, name: &str) -> Option<&'a Map<String, Value>> {
-        let value = self.value(name)?;
-        self.expect(name, "must be an object", value.as_object())
-    }
-
     fn require(&mut self, name: &str) {
         if !self.params.has(name) {
             self.error(name, "is required");

@@ -1,10 +1,133 @@
 //! The operator's commands, on the same database as the server, which may be running.
 
-use crate::Failure;
-use crate::cli::AdminCommand;
+use std::fmt::Display;
+use std::io::stdin;
+
+use eddyline_app::{Addresses, App, Error, NewFlow, NewOrganization, NewPerson};
+use eddyline_model::names::{Email, FlowName, InvalidName, Nick};
+use serde::Serialize;
+
+use crate::cli::{self, AdminCommand, FlowCommand, OrgCommand, UserCommand};
 use crate::config::Settings;
+use crate::output::{
+    self, FlowCreated, OrganizationCreated, PasswordSet, Token, TokenCreated, UserAdded, UserCreated,
+};
+use crate::{Failure, serve};
 
 /// Carries out one command and prints its answer.
-pub(crate) async fn run(_settings: Settings, _command: AdminCommand, _json: bool) -> Result<(), Failure> {
-    Err("the operator's commands are not wired yet".into())
+pub(crate) async fn run(settings: Settings, command: AdminCommand, json: bool) -> Result<(), Failure> {
+    let app = serve::open_app(&settings, Addresses::default()).await?;
+    let outcome = match command {
+        AdminCommand::Org(OrgCommand::Create(new)) => create_organization(&app, new, json).await,
+        AdminCommand::User(command) => user(&app, command, json).await,
+        AdminCommand::Flow(command) => flow(&app, command, json).await,
+    };
+    app.close().await;
+    outcome
+}
+
+fn print(answer: &(impl Display + Serialize), json: bool) -> Result<(), Failure> {
+    Ok(output::answer(answer, json)?)
+}
+
+/// What went wrong, in the words of the command line.
+fn explain(error: Error, what: &str) -> Failure {
+    match error {
+        Error::Invalid(errors) => {
+            let texts: Vec<String> =
+                errors.into_iter().map(|(field, texts)| format!("{field} {}", texts.join(", "))).collect();
+            texts.join("; ").into()
+        }
+        Error::NotFound => format!("{what} was not found").into(),
+        other => other.to_string().into(),
+    }
+}
+
+fn named<T: std::str::FromStr<Err = InvalidName>>(option: &str, text: &str) -> Result<T, Failure> {
+    text.parse().map_err(|error| format!("--{option} {error}").into())
+}
+
+async fn create_organization(app: &App, new: cli::NewOrganization, json: bool) -> Result<(), Failure> {
+    let user_limit = i64::from(new.user_limit);
+    let wanted =
+        NewOrganization { name: new.name.clone(), parameterized_name: new.parameterized_name, user_limit };
+    let (id, parameterized_name) =
+        app.operator_create_organization(wanted).await.map_err(|error| explain(error, "the organization"))?;
+    print(&OrganizationCreated { id: id.0, name: new.name, parameterized_name, user_limit }, json)
+}
+
+async fn user(app: &App, command: UserCommand, json: bool) -> Result<(), Failure> {
+    match command {
+        UserCommand::Create(new) => {
+            let password = new.password.read(stdin().lock())?;
+            let person = NewPerson {
+                organization: new.org.clone(),
+                email: named("email", &new.email)?,
+                name: new.name.clone(),
+                nick: named::<Nick>("nick", &new.nick)?,
+                password,
+                admin: new.admin,
+                bot: new.bot,
+            };
+            let (id, token) = app
+                .operator_create_user(person)
+                .await
+                .map_err(|error| explain(error, &format!("organization {}", new.org)))?;
+            let api_token = token.expose().to_owned();
+            print(
+                &UserCreated { id: id.0, email: new.email, name: new.name, nick: new.nick, api_token },
+                json,
+            )
+        }
+        UserCommand::Token { email } => {
+            let address: Email = named("email", &email)?;
+            let (_, token) =
+                app.operator_create_user_token(&address).await.map_err(|error| explain(error, &email))?;
+            let token = Token::ApiToken(token.expose().to_owned());
+            print(&TokenCreated { holder: email, token }, json)
+        }
+        UserCommand::SetPassword { email, password } => {
+            let address: Email = named("email", &email)?;
+            let password = password.read(stdin().lock())?;
+            let id = app
+                .operator_set_password(&address, &password)
+                .await
+                .map_err(|error| explain(error, &email))?;
+            print(&PasswordSet { id: id.0, email }, json)
+        }
+    }
+}
+
+async fn flow(app: &App, command: FlowCommand, json: bool) -> Result<(), Failure> {
+    match command {
+        FlowCommand::Create(new) => {
+            let name: FlowName = named("name", &new.name)?;
+            let wanted = NewFlow { organization: new.org.clone(), name };
+            let (id, parameterized_name) = app
+                .operator_create_flow(wanted)
+                .await
+                .map_err(|error| explain(error, &format!("organization {}", new.org)))?;
+            print(&FlowCreated { id, name: new.name, organization: new.org, parameterized_name }, json)
+        }
+        FlowCommand::AddUser { flow, email } => {
+            let address: Email = named("email", &email)?;
+            let user = app
+                .operator_add_flow_user(&flow.organization, &flow.flow, &address)
+                .await
+                .map_err(|error| explain(error, "the flow or the address"))?;
+            print(
+                &UserAdded { flow: format!("{}/{}", flow.organization, flow.flow), user: user.0, email },
+                json,
+            )
+        }
+        FlowCommand::Token { flow } => {
+            let holder = format!("{}/{}", flow.organization, flow.flow);
+            let token = app
+                .operator_create_flow_token(&flow.organization, &flow.flow)
+                .await
+                .map_err(|error| explain(error, &format!("flow {holder}")))?;
+            let token = Token::FlowToken(token.expose().to_owned());
+            print(&TokenCreated { holder, token }, json)
+        }
+    }
 }

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use self::layers::{Environment, Layers, read_file};
 pub(crate) use self::layers::{Layer, Origin};
 pub(crate) use self::options::{OPTIONS, OptionSpec, Settings};
-pub(crate) use self::values::{BaseUrl, DatabaseUrl, LogFilter, LogFormat, PathPrefix, Profile};
+pub(crate) use self::values::{DatabaseUrl, LogFilter, LogFormat, Profile};
 
 /// What the names of all variables begin with.
 pub(crate) const VARIABLE_PREFIX: &str = "EDDYLINE_";

@@ -1,7 +1,52 @@
 //! A server with a small, lively organization to try things on.
 
+use std::io::Write as _;
+use std::sync::Arc;
+use std::time::Duration;
+
+use eddyline_app::{
+    Actor, App, Error, NewFlow, NewOrganization, NewPerson, NewPost, Password, Posted, Secret,
+};
+use eddyline_app::{Credentials, Room};
+use eddyline_model::MessageId;
+use eddyline_model::messages::Event;
+use eddyline_model::names::Email;
+use eddyline_model::policy::FlowDeed;
+
 use crate::Failure;
 use crate::config::Settings;
+use crate::serve::Node;
+
+const ORGANIZATION: &str = "demo";
+const FLOW: &str = "main";
+const EMAIL: &str = "ada@demo.example";
+const PASSWORD: &str = "analytical-engine";
+const CHATTER_PAUSE: Duration = Duration::from_secs(15);
+
+const PEOPLE: [(&str, &str, &str); 4] = [
+    (EMAIL, "Ada Lovelace", "Ada"),
+    ("grace@demo.example", "Grace Hopper", "Grace"),
+    ("alan@demo.example", "Alan Turing", "Alan"),
+    ("eddy@demo.example", "Eddy", "Eddy"),
+];
+
+const TALK: [(usize, &str); 7] = [
+    (0, "Good morning! The release is on for today. #release"),
+    (1, "@Ada I found a moth in relay 70. First actual bug! #bug"),
+    (2, "Can we decide whether the build will ever finish? #build"),
+    (0, "@Grace please tape it into the log book."),
+    (1, "@everyone the fix is in: https://example.com/pulls/9 #release"),
+    (2, "The answer is 42, but `imitation_game::score` disagrees."),
+    (0, "Then let us ship it."),
+];
+
+const CHATTER: [&str; 5] = [
+    "Build 1815 is green. #build",
+    "Nightly backup finished in 42 s. #ops",
+    "A new comment arrived on ticket 70. #support",
+    "Two people are waiting for a review. #review",
+    "The coffee machine reports: beans low. #ops",
+];
 
 /// Serves a demonstration until it is told to stop. Unless the data is to be kept, it lives in a
 /// directory of its own that goes with it.
@@ -11,5 +56,132 @@ pub(crate) async fn run(mut settings: Settings, keep: bool) -> Result<(), Failur
     if let Some(directory) = &throw_away {
         settings.data_dir = directory.path().to_owned();
     }
-    Err("the demonstration is not wired yet".into())
+    let node = Node::start(settings).await?;
+    let app = node.app().clone();
+    populate(&app).await?;
+    let email: Email = EMAIL.parse()?;
+    let (_, token) = app.operator_create_user_token(&email).await?;
+    print_welcome(&app, &token)?;
+    let chatter = tokio::spawn(chatter(app));
+    let outcome = node.run().await;
+    chatter.abort();
+    outcome
+}
+
+/// Fills the organization, unless a kept directory holds it already.
+async fn populate(app: &App) -> Result<(), Failure> {
+    let organization = NewOrganization {
+        name: "Demo".to_owned(),
+        parameterized_name: Some(ORGANIZATION.to_owned()),
+        user_limit: 100,
+    };
+    match app.operator_create_organization(organization).await {
+        Ok(_) => {}
+        Err(Error::Conflict(_)) => return Ok(()),
+        Err(error) => return Err(error.into()),
+    }
+    for name in ["Main", "Lobby"] {
+        let flow = NewFlow { organization: ORGANIZATION.to_owned(), name: name.parse()? };
+        app.operator_create_flow(flow).await?;
+    }
+    let mut actors = Vec::new();
+    for (email, name, nick) in PEOPLE {
+        actors.push(add_person(app, email, name, nick).await?);
+    }
+    talk(app, &actors).await
+}
+
+async fn add_person(app: &App, email: &str, name: &str, nick: &str) -> Result<Actor, Failure> {
+    let address: Email = email.parse()?;
+    let person = NewPerson {
+        organization: ORGANIZATION.to_owned(),
+        email: address.clone(),
+        name: name.to_owned(),
+        nick: nick.parse()?,
+        password: (email == EMAIL).then(|| Password::new(PASSWORD)),
+        admin: email == EMAIL,
+        bot: nick == "Eddy",
+    };
+    let (_, token) = app.operator_create_user(person).await?;
+    for flow in ["main", "lobby"] {
+        app.operator_add_flow_user(ORGANIZATION, flow, &address).await?;
+    }
+    let local = std::net::Ipv4Addr::LOCALHOST.into();
+    Ok(app.authenticate(Credentials::Token(token), local).await?)
+}
+
+async fn talk(app: &App, actors: &[Actor]) -> Result<(), Failure> {
+    let mut first = None;
+    for (who, text) in TALK {
+        let id = say(app, &actors[who], text, None).await?;
+        first = first.or(id);
+    }
+    say(app, &actors[2], "I will bring the punch cards.", first).await?;
+    Ok(())
+}
+
+async fn say(
+    app: &App,
+    actor: &Actor,
+    text: &str,
+    parent: Option<MessageId>,
+) -> Result<Option<MessageId>, Error> {
+    let room: Arc<Room> = app.room(actor, ORGANIZATION, FLOW, FlowDeed::Post).await?;
+    let post = NewPost {
+        event: if parent.is_some() { Event::Comment } else { Event::Message },
+        content: text.to_owned(),
+        tags: Vec::new(),
+        external_user_name: None,
+        uuid: None,
+        parent,
+        thread_id: None,
+        wait: true,
+    };
+    Ok(match app.post(actor, room, post).await? {
+        Posted::Message(view) => Some(view.message.id),
+        Posted::Accepted => None,
+    })
+}
+
+/// A bot that says something now and then, so that whoever listens hears something.
+async fn chatter(app: App) {
+    let Ok(email) = PEOPLE[3].0.parse::<Email>() else { return };
+    let Ok((_, token)) = app.operator_create_user_token(&email).await else { return };
+    let local = std::net::Ipv4Addr::LOCALHOST.into();
+    let Ok(eddy) = app.authenticate(Credentials::Token(token), local).await else { return };
+    for text in CHATTER.iter().cycle() {
+        tokio::time::sleep(CHATTER_PAUSE).await;
+        if let Err(error) = say(&app, &eddy, text, None).await {
+            tracing::debug!(%error, "the bot could not say anything");
+        }
+    }
+}
+
+fn print_welcome(app: &App, token: &Secret) -> Result<(), Failure> {
+    let addresses = &app.config().addresses;
+    let (base, stream, token) = (&addresses.base, &addresses.stream, token.expose());
+    let mut out = std::io::stdout().lock();
+    writeln!(
+        out,
+        "Eddyline is running with an organization to try things on.\n\
+         \n\
+         API:        {base}\n\
+         Stream:     {stream}\n\
+         API docs:   {base}/openapi.json\n\
+         Sign-in:    {EMAIL} with password {PASSWORD}\n\
+         API token:  {token}\n\
+         \n\
+         Post a message:\n\
+         \x20 curl -u {token}: -H 'Content-Type: application/json' -d '{{\"event\":\"message\",\"content\":\"Hello from curl #demo\"}}' {base}/flows/{ORGANIZATION}/{FLOW}/messages\n\
+         \n\
+         List the latest messages:\n\
+         \x20 curl -u {token}: '{base}/flows/{ORGANIZATION}/{FLOW}/messages?limit=5'\n\
+         \n\
+         Listen (a bot says something every few seconds):\n\
+         \x20 curl -N -u {token}: {stream}/flows/{ORGANIZATION}/{FLOW}\n\
+         \n\
+         Stop with Ctrl-C."
+    )?;
+    out.flush()?;
+    Ok(())
 }

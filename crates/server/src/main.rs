@@ -4,7 +4,6 @@
 //! together and lets them run.
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
-#![allow(dead_code, unused_imports, reason = "the commands are not wired yet")]
 
 mod admin;
 mod cli;

@@ -1,9 +1,159 @@
 //! Runs the server until it is told to stop.
 
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::Path;
+
+use eddyline_app::{Addresses, App, Config, Profile, SignInLimits};
+use eddyline_http::serve::{BodyLimit, Limits, Server, load_tls};
+use eddyline_storage::{Options, Store};
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+
 use crate::Failure;
-use crate::config::Settings;
+use crate::config::{self, Settings};
+use crate::signals::StopSignals;
 
 /// Serves until SIGTERM or SIGINT.
-pub(crate) async fn run(_settings: Settings) -> Result<(), Failure> {
-    Err("serving is not wired yet".into())
+pub(crate) async fn run(settings: Settings) -> Result<(), Failure> {
+    let node = Node::start(settings).await?;
+    println_listening(node.addresses());
+    node.run().await
+}
+
+#[expect(clippy::print_stdout, reason = "scripts wait for this line to learn the addresses")]
+fn println_listening(addresses: &Addresses) {
+    println!("listening base={} stream={}", addresses.base, addresses.stream);
+}
+
+/// A server that is ready to accept.
+pub(crate) struct Node {
+    app: App,
+    server: Server,
+    signals: StopSignals,
+    stop: watch::Sender<bool>,
+    feed: tokio::task::JoinHandle<()>,
+}
+
+impl Node {
+    /// Opens the store, starts the feed and takes the addresses.
+    pub(crate) async fn start(settings: Settings) -> Result<Self, Failure> {
+        let signals = StopSignals::catch()?;
+        let api =
+            TcpListener::bind(settings.listen).await.map_err(|error| cannot_bind(settings.listen, &error))?;
+        let stream = TcpListener::bind(settings.stream_listen)
+            .await
+            .map_err(|error| cannot_bind(settings.stream_listen, &error))?;
+        let addresses = addresses(&settings, api.local_addr()?, stream.local_addr()?);
+        let app = open_app(&settings, addresses).await?;
+        let (stop, stopped) = watch::channel(false);
+        let feed = app.start(stopped).await?;
+        let http = http_config(&settings);
+        let mut server = Server::new(limits(&settings));
+        if let Some(files) = settings.tls() {
+            server = server.tls(load_tls(files.cert, files.key)?);
+        }
+        let server = server
+            .listen(api, eddyline_http::router(app.clone(), &http))
+            .listen(stream, eddyline_http::stream_router(app.clone(), &http));
+        Ok(Self { app, server, signals, stop, feed })
+    }
+
+    pub(crate) fn app(&self) -> &App {
+        &self.app
+    }
+
+    pub(crate) fn addresses(&self) -> &Addresses {
+        &self.app.config().addresses
+    }
+
+    /// Serves until SIGTERM or SIGINT: then streams end at once, requests under way are finished
+    /// within a bound, and what waits to be written is written.
+    pub(crate) async fn run(self) -> Result<(), Failure> {
+        let Self { app, server, signals, stop, feed } = self;
+        let ending = async {
+            let signal = signals.requested().await;
+            tracing::info!(signal, "stopping");
+            app.end_streams();
+        };
+        server.run(ending).await;
+        stop.send_replace(true);
+        feed.await?;
+        app.close().await;
+        tracing::info!("stopped");
+        Ok(())
+    }
+}
+
+fn cannot_bind(address: SocketAddr, error: &std::io::Error) -> Failure {
+    format!("cannot listen on {address}: {error}").into()
+}
+
+/// Opens the store and puts an application on it.
+pub(crate) async fn open_app(settings: &Settings, addresses: Addresses) -> Result<App, Failure> {
+    make_directory(&settings.data_dir)?;
+    let url = settings.database_url().expose().to_owned();
+    let options = Options { readers: settings.readers.get(), ..Options::default() };
+    let store = tokio::task::spawn_blocking(move || Store::open_with(&url, options)).await??;
+    let config = Config {
+        addresses,
+        profile: match settings.profile {
+            config::Profile::Spec => Profile::Spec,
+            config::Profile::Classic => Profile::Classic,
+        },
+        sign_in: SignInLimits {
+            per_account_and_address: settings.password_attempts_per_account,
+            per_address: settings.password_attempts_per_address,
+        },
+        requests_per_minute: settings.requests_per_minute.map_or(0, std::num::NonZero::get),
+        ..Config::default()
+    };
+    Ok(App::new(store, config).await?)
+}
+
+/// The directory of the data is nobody else's to read.
+fn make_directory(path: &Path) -> Result<(), Failure> {
+    use std::os::unix::fs::DirBuilderExt as _;
+    std::fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(path)
+        .map_err(|error| format!("cannot make the data directory {}: {error}", path.display()).into())
+}
+
+fn addresses(settings: &Settings, api: SocketAddr, stream: SocketAddr) -> Addresses {
+    let scheme = if settings.tls().is_some() { "https" } else { "http" };
+    let base = match &settings.base_url {
+        Some(url) => url.as_str().to_owned(),
+        None => format!("{scheme}://{}", reachable(api)),
+    };
+    let stream = match &settings.stream_url {
+        Some(url) => url.as_str().to_owned(),
+        None => format!("{scheme}://{}", reachable(stream)),
+    };
+    let web = settings.web_url.as_ref().map_or_else(|| base.clone(), |url| url.as_str().to_owned());
+    Addresses { base, stream, web }
+}
+
+/// Whoever listens on every address is reached on this machine's own.
+fn reachable(address: SocketAddr) -> SocketAddr {
+    match address.ip() {
+        ip if ip.is_unspecified() => SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), address.port()),
+        _ => address,
+    }
+}
+
+fn http_config(settings: &Settings) -> eddyline_http::Config {
+    eddyline_http::Config {
+        trusted_proxies: settings.trusted_proxy.clone(),
+        body: BodyLimit { bytes: settings.max_body_bytes.get(), ..BodyLimit::default() },
+        stream_prefix: Some(settings.stream_prefix.as_str().to_owned()),
+    }
+}
+
+fn limits(settings: &Settings) -> Limits {
+    Limits {
+        connections: settings.max_connections.get(),
+        drain: settings.shutdown_seconds,
+        ..Limits::default()
+    }
 }

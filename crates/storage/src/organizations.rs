@@ -111,14 +111,19 @@ impl Session<'_> {
     /// The organization, held against other writers until the transaction ends, so that counting
     /// its people and adding one is one step.
     fn lock_organization(&mut self, id: OrganizationId) -> Result<Option<Organization>> {
-        #[cfg(feature = "postgres")]
-        if let crate::session::Inner::Postgres(c) = &mut self.0 {
-            organizations::table
-                .find(id.0)
-                .select(organizations::id)
-                .for_update()
-                .first::<i64>(*c)
-                .optional()?;
+        match &mut self.0 {
+            #[cfg(feature = "postgres")]
+            crate::session::Inner::Postgres(c) => {
+                organizations::table
+                    .find(id.0)
+                    .select(organizations::id)
+                    .for_update()
+                    .first::<i64>(*c)
+                    .optional()?;
+            }
+            // Whoever writes to SQLite writes alone.
+            #[cfg(feature = "sqlite")]
+            crate::session::Inner::Sqlite(_) => {}
         }
         self.organization(id)
     }

@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use eddyline_model::log::{Control, LogBody};
 use eddyline_model::messages::{Draft, MessageQuery};
-use eddyline_model::{MessageId, Seq};
-use eddyline_storage::Outcome;
+use eddyline_model::{MessageId, Seq, Timestamp};
+use eddyline_storage::{Error, Outcome, Tx};
 
 use crate::home::{Home, on_shared_databases};
-use crate::world::{World, added, chat, comment, texts};
+use crate::world::{World, added, chat, comment, member, new_user, texts};
 
 on_shared_databases!(
     several_writers_lose_nothing_and_leave_no_gaps,
@@ -18,6 +18,7 @@ on_shared_databases!(
     one_process_hears_what_another_writes,
     each_process_is_fed_what_it_commits_itself,
     answers_through_several_processes_are_all_counted,
+    an_organization_takes_no_more_than_its_limit_from_all_processes,
     a_full_room_takes_no_more,
 );
 
@@ -38,7 +39,11 @@ async fn several_writers_lose_nothing_and_leave_no_gaps(home: Arc<Home>) {
                 let view = added(posted);
                 if n % 10 == 0 {
                     let read = Control::Read { room, user: world.ann, message: view.message.id };
-                    world.store.write(move |tx| Ok(tx.tell(read.clone()))).await.expect("a write");
+                    let tell = move |tx: &mut Tx<'_, '_>| {
+                        tx.tell(read.clone());
+                        Ok(())
+                    };
+                    world.store.write(tell).await.expect("a write");
                 }
                 (event, view)
             });
@@ -141,4 +146,31 @@ async fn a_full_room_takes_no_more(home: Arc<Home>) {
     assert_eq!(world.find(query.clone()).await, [MessageId::MAX.0]);
     assert_eq!(world.find_in(world.side, query).await, [0; 0]);
     assert_eq!(world.post(chat(room, world.ann, "one more")).await.outcome, Outcome::NoRoom);
+}
+
+async fn an_organization_takes_no_more_than_its_limit_from_all_processes(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let other = home.open();
+    let (small, _) = world
+        .store
+        .write(|tx| tx.insert_organization("Small", "small", 5, Timestamp(1)))
+        .await
+        .expect("an organization");
+    let mut joins = tokio::task::JoinSet::new();
+    for n in 0..12 {
+        let store = if n % 2 == 0 { world.store.clone() } else { other.clone() };
+        joins.spawn(async move {
+            let join = move |tx: &mut Tx<'_, '_>| {
+                let nick = format!("member{n}");
+                let user = tx.insert_user(&new_user(&nick))?;
+                tx.insert_organization_member(member(small, user), &nick, Timestamp(1))
+            };
+            store.write(join).await
+        });
+    }
+    let (joined, refused): (Vec<_>, Vec<_>) = joins.join_all().await.into_iter().partition(Result::is_ok);
+    assert_eq!((joined.len(), refused.len()), (5, 7));
+    assert!(refused.iter().all(|refused| matches!(refused, Err(Error::Refused(_)))), "{refused:?}");
+    let organization = world.read(move |session| session.organization(small)).await.expect("it is there");
+    assert_eq!(organization.user_count, 5);
 }
