@@ -67,7 +67,8 @@ impl Actor {
         }
     }
 
-    /// Checks that the credentials cover one of the scopes. Flow tokens carry none, and what they
+    /// Checks that the credentials cover one of the scopes; any will do when none is named. Flow
+    /// tokens carry none, and what they
     /// may do is decided by the flow.
     ///
     /// # Errors
@@ -75,7 +76,9 @@ impl Actor {
     /// [`Error::MissingScope`].
     pub fn require_any(&self, wanted: &[Scope]) -> Result<()> {
         match self {
-            Self::User { scopes, .. } if !scopes.allows_any(Scopes::of(wanted)) => Err(Error::MissingScope),
+            Self::User { scopes, .. } if !wanted.is_empty() && !scopes.allows_any(Scopes::of(wanted)) => {
+                Err(Error::MissingScope)
+            }
             Self::User { .. } | Self::FlowToken { .. } => Ok(()),
         }
     }

@@ -69,18 +69,28 @@ impl Node {
     /// Serves until SIGTERM or SIGINT: then streams end at once, requests under way are finished
     /// within a bound, and what waits to be written is written.
     pub(crate) async fn run(self) -> Result<(), Failure> {
-        let Self { app, server, signals, stop, feed } = self;
+        let Self { app, server, signals, stop, mut feed } = self;
+        let mut fed = None;
         let ending = async {
-            let signal = signals.requested().await;
-            tracing::info!(signal, "stopping");
+            tokio::select! {
+                signal = signals.requested() => tracing::info!(signal, "stopping"),
+                // Without it nobody would hear anything; better to be started again.
+                outcome = &mut feed => {
+                    tracing::error!("the feed ended; stopping");
+                    fed = Some(outcome);
+                }
+            }
             app.end_streams();
         };
         server.run(ending).await;
         stop.send_replace(true);
-        feed.await?;
+        let outcome = match fed {
+            Some(outcome) => outcome.and(Ok(Err("the feed ended".into()))),
+            None => feed.await.map(Ok),
+        };
         app.close().await;
         tracing::info!("stopped");
-        Ok(())
+        outcome?
     }
 }
 
