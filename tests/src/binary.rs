@@ -7,12 +7,23 @@ use std::sync::OnceLock;
 
 /// Path of the binary, brought up to date once per process. `EDDYLINE_TEST_BINARY` names another
 /// one and spares the look.
-pub(crate) fn path() -> &'static Path {
+fn path() -> &'static Path {
     static BINARY: OnceLock<PathBuf> = OnceLock::new();
     BINARY.get_or_init(|| match env::var_os("EDDYLINE_TEST_BINARY") {
         Some(path) => path.into(),
         None => build(),
     })
+}
+
+/// A command that runs the binary, as yet without arguments. What the developer has set in the
+/// environment for a server of their own does not reach it.
+pub fn eddyline() -> Command {
+    let mut command = Command::new(path());
+    let own = env::vars_os().map(|(name, _)| name);
+    for name in own.filter(|name| name.to_string_lossy().starts_with("EDDYLINE_")) {
+        command.env_remove(name);
+    }
+    command
 }
 
 fn build() -> PathBuf {

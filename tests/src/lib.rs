@@ -7,9 +7,20 @@
 // These are tests: what fails here shall end the test.
 #![allow(clippy::unwrap_used)]
 
+mod backends;
 mod binary;
 mod caller;
+mod listener;
+mod raw;
+mod scene;
 mod server;
+mod tenant;
 
+pub use backends::run;
+pub use binary::eddyline;
 pub use caller::{Caller, PASSWORD};
+pub use listener::Listener;
+pub use raw::{Raw, basic};
+pub use scene::Acme;
 pub use server::{Backend, Server};
+pub use tenant::{Tenant, run_on_shared};

@@ -2,7 +2,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, mpsc};
 use std::thread;
@@ -147,12 +147,28 @@ impl Server {
 
     /// Runs `eddyline admin` with these arguments; a failure gives what it said about it.
     pub fn try_admin(&self, arguments: &[&str]) -> Result<Value, String> {
-        let mut command = self.eddyline(&["admin"]);
-        let output = command.args(arguments).arg("--json").args(self.data()).output().unwrap();
+        let output = self.admin_command(arguments).arg("--json").output().unwrap();
         if !output.status.success() {
             return Err(String::from_utf8_lossy(&output.stderr).into_owned());
         }
         serde_json::from_slice(&output.stdout).map_err(|error| error.to_string())
+    }
+
+    /// `eddyline admin` with these arguments on this server's data, ready to run.
+    pub fn admin_command(&self, arguments: &[&str]) -> Command {
+        let mut command = self.eddyline(&["admin"]);
+        command.args(arguments).args(self.data());
+        command
+    }
+
+    /// The number of the running process.
+    pub fn process_id(&self) -> u32 {
+        self.running.as_ref().expect("the server runs").id()
+    }
+
+    /// Where its data is, and its logs.
+    pub(crate) fn directory(&self) -> &Path {
+        self.home.directory.path()
     }
 
     fn run(&mut self) {
@@ -179,12 +195,7 @@ impl Server {
     }
 
     fn eddyline(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(binary::path());
-        // What the developer has set for an own server must not reach this one.
-        let own = std::env::vars_os().map(|(name, _)| name);
-        for name in own.filter(|name| name.to_string_lossy().starts_with("EDDYLINE_")) {
-            command.env_remove(name);
-        }
+        let mut command = binary::eddyline();
         command.current_dir(self.home.directory.path()).args(arguments);
         command
     }

@@ -1,13 +1,12 @@
 //! Flows (specification, section 4): list, find, create, change.
 
+use eddyline_wire::Flow;
 use http::Method;
 use serde::Serialize;
 
 use crate::client::Client;
 use crate::error::Error;
-use crate::request::{Json, RequestBuilder, encode};
-
-pub(crate) type Flow = Json;
+use crate::request::{RequestBuilder, encode};
 
 impl Client {
     /// The flows the caller has joined; with `users` each holds its users.

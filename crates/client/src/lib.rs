@@ -50,4 +50,5 @@ pub use messages::{MessageChange, MessageQuery, NewMessage, Posted, Sort, TagMod
 pub use request::{Json, RawResponse, RequestBuilder};
 pub use stream::{EventStream, MalformedStream, StreamDecoder, StreamEvent, StreamFormat, StreamRequest};
 
+pub use eddyline_wire::{Flow, Message, User};
 pub use http::{HeaderMap, Method, StatusCode};

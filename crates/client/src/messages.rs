@@ -1,5 +1,6 @@
 //! Messages of a flow (specification, section 4): post, list, edit, delete, comment.
 
+use eddyline_wire::Message;
 use http::{Method, StatusCode};
 use serde::Serialize;
 
@@ -7,8 +8,6 @@ use crate::client::Client;
 use crate::error::Error;
 use crate::flows::FlowClient;
 use crate::request::{Json, RequestBuilder, encode};
-
-pub(crate) type Message = Json;
 
 /// Asks the server to answer with the finished message.
 const WAIT_HEADER: &str = "x-service-wait-for-message";

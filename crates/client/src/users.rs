@@ -1,14 +1,12 @@
 //! Users (specification, section 4), and the members of a flow.
 
+use eddyline_wire::User;
 use http::Method;
 use serde_json::json;
 
 use crate::client::Client;
 use crate::error::Error;
 use crate::flows::FlowClient;
-use crate::request::Json;
-
-pub(crate) type User = Json;
 
 impl Client {
     /// The caller.

@@ -38,6 +38,7 @@ impl Node {
     /// Opens the store, starts the feed and takes the addresses.
     pub(crate) async fn start(settings: Settings) -> Result<Self, Failure> {
         let signals = StopSignals::catch()?;
+        raise_open_files();
         let api =
             TcpListener::bind(settings.listen).await.map_err(|error| cannot_bind(settings.listen, &error))?;
         let stream = TcpListener::bind(settings.stream_listen)
@@ -91,6 +92,14 @@ impl Node {
         app.close().await;
         tracing::info!("stopped");
         outcome?
+    }
+}
+
+/// Every connection is an open file, and the usual limit of a shell is far below what a server holds.
+fn raise_open_files() {
+    match rlimit::increase_nofile_limit(u64::MAX) {
+        Ok(limit) => tracing::debug!(limit, "open files"),
+        Err(error) => tracing::warn!(%error, "the limit on open files could not be raised"),
     }
 }
 

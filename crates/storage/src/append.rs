@@ -8,6 +8,7 @@ use eddyline_model::messages::{Draft, Message, MessageView, Placement, ThreadCou
 use eddyline_model::{MessageId, RoomId};
 
 use crate::Result;
+use crate::find;
 use crate::messages::{Referred, Row, is_indexed, join_tags, mention_keys, message};
 use crate::schema::messages;
 use crate::session::{Session, dialect, portable};
@@ -181,6 +182,7 @@ impl Session<'_> {
             tags.extend(
                 message.tags.iter().filter(|tag| is_indexed(tag)).map(|tag| (room, tag.as_str(), id)),
             );
+            tags.extend(find::kind_tag(message.event).map(|kind| (room, kind, id)));
             if !draft.search_tokens.is_empty() {
                 words.push((room, id, &draft.search_tokens));
             }

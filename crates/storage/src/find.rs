@@ -34,8 +34,31 @@ pub(crate) struct Statement {
     pub(crate) values: Vec<String>,
 }
 
-/// Finds the numbers of messages with the words and tags of the query. There is at least one word
-/// or tag.
+/// The entry among the tags by which messages of a rarer kind are found. No tag begins with a control
+/// character.
+pub(crate) fn kind_tag(event: Event) -> Option<&'static str> {
+    match event {
+        Event::Status => Some("\u{1}status"),
+        Event::File => Some("\u{1}file"),
+        Event::Activity => Some("\u{1}activity"),
+        Event::Discussion => Some("\u{1}discussion"),
+        Event::Action => Some("\u{1}action"),
+        Event::Mail => Some("\u{1}mail"),
+        Event::Message | Event::Comment | Event::MessageEdit | Event::TagChange | Event::MessageDelete => {
+            None
+        }
+    }
+}
+
+/// Whether a query is answered by [`statement`] rather than by reading the room from its end.
+pub(crate) fn is_indexed(query: &MessageQuery) -> bool {
+    query.search.is_some()
+        || !query.tags.is_empty()
+        || query.thread_root.is_some()
+        || (!query.events.is_empty() && query.events.iter().all(|event| kind_tag(*event).is_some()))
+}
+
+/// Finds the numbers of messages with the words, tags, thread or rare kinds of the query.
 pub(crate) fn statement(room: RoomId, query: &MessageQuery, wording: &Wording) -> Statement {
     let mut values = Vec::new();
     let mut conditions = Vec::new();
@@ -48,12 +71,9 @@ pub(crate) fn statement(room: RoomId, query: &MessageQuery, wording: &Wording) -
     if let Some(words) = &query.search {
         (from, id, order) = (wording.words_from.to_owned(), wording.words_id, wording.words_order);
         conditions.push((wording.words_match)(room, &value((wording.words_value)(words))));
-    } else if query.any_tag {
-        let sources: Vec<String> = tags.by_ref().map(|tag| tag_source(room, tag, &mut value)).collect();
-        (from, id, order) = (format!("({}) t", sources.join(" union ")), "t.message_id", "t.message_id");
     } else {
-        let source = tags.next().map(|tag| tag_source(room, tag, &mut value)).unwrap_or_default();
-        (from, id, order) = (format!("({source}) t"), "t.message_id", "t.message_id");
+        let sources = sources(room, query, &mut tags, &mut value);
+        (from, id, order) = (format!("({}) t", sources.join(" union all ")), "t.message_id", "t.message_id");
     }
     let tags: Vec<String> =
         tags.map(|tag| format!("{id} in ({})", tag_member(room, tag, id, &mut value))).collect();
@@ -78,6 +98,40 @@ pub(crate) fn statement(room: RoomId, query: &MessageQuery, wording: &Wording) -
         "select {id} as id from {from} {filter} order by {order} {direction} limit {limit} offset {skip}"
     );
     Statement { sql, values }
+}
+
+/// Where the search begins when it is not for words: the rows of tags, of a thread, or of rare kinds
+/// of messages. The sources of one search have no message in common.
+fn sources<'q>(
+    room: RoomId,
+    query: &'q MessageQuery,
+    tags: &mut impl Iterator<Item = &'q String>,
+    value: &mut impl FnMut(String) -> String,
+) -> Vec<String> {
+    if query.any_tag && !query.tags.is_empty() {
+        let each: Vec<String> = tags.map(|tag| tag_source(room, tag, value)).collect();
+        return vec![format!("select message_id from ({}) any_tag", each.join(" union "))];
+    }
+    if let Some(tag) = tags.next() {
+        return vec![tag_source(room, tag, value)];
+    }
+    if let Some(root) = query.thread_root {
+        return vec![
+            format!(
+                "select id as message_id from messages \
+                 where room_id = {room} and thread_root = {root} and thread_root <> id"
+            ),
+            format!("select id as message_id from messages where room_id = {room} and id = {root}"),
+        ];
+    }
+    // Spelled as the index `messages_rare` spells it, so that the planner may use it.
+    let of_kind = |event: &Event| {
+        let code = event.code();
+        format!(
+            "select id as message_id from messages where room_id = {room} and event = {code} and event >= 2"
+        )
+    };
+    query.events.iter().map(of_kind).collect()
 }
 
 fn tag_source(room: RoomId, tag: &str, value: &mut impl FnMut(String) -> String) -> String {

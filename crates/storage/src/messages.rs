@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use diesel::prelude::*;
-use diesel::sql_types::Bool;
 use eddyline_model::messages::{
     Author, Event, Message, MessageQuery, MessageView, Sort, ThreadCounts, ThreadState,
 };
@@ -92,10 +91,6 @@ portable! {
             found = found.filter(messages::event.lt(Event::MessageEdit.code()));
         } else {
             found = found.filter(messages::event.eq_any(query.events.iter().map(|event| event.code())));
-            if query.events.iter().all(|event| event.code() >= Event::Status.code()) {
-                // Spelled as the index `messages_rare` spells it, so that the planner may use it.
-                found = found.filter(diesel::dsl::sql::<Bool>("event >= 2"));
-            }
         }
         if let Some(since) = query.since {
             found = found.filter(messages::id.gt(since.0));
@@ -105,14 +100,6 @@ portable! {
         }
         if let Some(parent) = query.parent {
             found = found.filter(messages::parent_id.eq(parent.0));
-        }
-        if let Some(root) = query.thread_root {
-            found = found.filter(
-                messages::thread_root
-                    .eq(root.0)
-                    .and(diesel::dsl::sql::<Bool>("thread_root <> id"))
-                    .or(messages::id.eq(root.0)),
-            );
         }
         found = match query.sort {
             Sort::Descending => found.order(messages::id.desc()),
@@ -286,7 +273,7 @@ impl Session<'_> {
 
     /// The matches of a query, ascending by number.
     pub fn find_messages(&mut self, room: RoomId, query: &MessageQuery) -> Result<Vec<Message>> {
-        if query.search.is_none() && query.tags.is_empty() {
+        if !find::is_indexed(query) {
             let mut found =
                 self.plain_list(room, query)?.into_iter().map(message).collect::<Result<Vec<_>>>()?;
             if query.sort == Sort::Descending {
@@ -377,7 +364,9 @@ impl Session<'_> {
     pub fn delete_message(&mut self, gone: &Message) -> Result<()> {
         let (room, id) = (gone.room, gone.id);
         self.remove_message(room, id)?;
-        self.remove_tags(room, id, &gone.tags)?;
+        let kind = find::kind_tag(gone.event).map(str::to_owned);
+        let tags: Vec<String> = gone.tags.iter().cloned().chain(kind).collect();
+        self.remove_tags(room, id, &tags)?;
         let mut users: Vec<i64> = gone.tags.iter().filter_map(|tag| find::unread_user(tag)).collect();
         users.push(0);
         self.remove_mentions(room, id, &users)?;

@@ -111,9 +111,9 @@ create table messages (
 create unique index messages_uuid on messages (room_id, uuid) where uuid is not null;
 -- Answers only: a message that begins a thread is found by its own id.
 create index messages_answers on messages (room_id, thread_root, id) where thread_root <> id;
--- Chat is nearly everything; whoever asks for the rest should not read past it.
-create index messages_rare on messages (room_id, event, id) where event >= 2;
 
+-- Chat is nearly everything, so the kind of every other message stands here as well, under a name
+-- that no tag can have: whoever asks for such messages should not read past the chat.
 create table message_tags (
     room_id bigint not null,
     tag text not null,
@@ -168,6 +168,8 @@ create table event_log (
 );
 create index event_log_room on event_log (room_id, seq) where room_id is not null;
 create index event_log_user on event_log (user_id, seq) where user_id is not null;
+-- Changes of users are for everybody who shares a flow with them; they are rare.
+create index event_log_user_edit on event_log (kind, seq) where kind = 5;
 
 -- Updated last in every writing transaction and held until its commit: that makes the order of
 -- the numbers the order of the commits.

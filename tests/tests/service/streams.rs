@@ -1,1 +1,9 @@
-//! Placeholder.
+//! The live stream (specification, section 4, "Streaming", and section 6).
+
+mod events;
+mod filters;
+mod framing;
+mod order;
+mod reconnecting;
+mod rights;
+mod slow_readers;

@@ -1,0 +1,52 @@
+//! Running one test on both databases.
+
+use std::future::Future;
+use std::time::Duration;
+
+use crate::server::{Backend, Server};
+
+/// How long a test may take before it counts as hung.
+const LIMIT: Duration = Duration::from_secs(240);
+
+/// Makes two tests of each of these `async fn NAME(server: Server)`, one for each database; what
+/// stands before a semicolon are options of `eddyline serve`.
+///
+/// ```ignore
+/// on_both_databases![a_message_is_listed, a_message_is_found];
+/// on_both_databases!["--profile", "classic"; an_old_client_is_answered];
+/// ```
+#[macro_export]
+macro_rules! on_both_databases {
+    ($($option:literal),+ $(,)?; $($test:ident),+ $(,)?) => {
+        $(mod $test { $crate::on_both_databases!(@ $test, [$($option),+]); })+
+    };
+    (@ $test:ident, [$($option:literal),*]) => {
+        #[test]
+        fn sqlite() {
+            $crate::run($crate::Backend::Sqlite, &[$($option),*], super::$test);
+        }
+
+        #[test]
+        fn postgres() {
+            $crate::run($crate::Backend::Postgres, &[$($option),*], super::$test);
+        }
+    };
+    ($($test:ident),+ $(,)?) => {
+        $(mod $test { $crate::on_both_databases!(@ $test, []); })+
+    };
+}
+
+/// Runs a test with a server on this backend; passes over it where the backend is not to be had.
+pub fn run<F: Future<Output = ()>>(backend: Backend, options: &[&str], test: impl FnOnce(Server) -> F) {
+    let Some(server) = Server::start_with(backend, options) else { return };
+    block_on(test(server));
+}
+
+/// Runs a test to its end, which must come in time.
+pub(crate) fn block_on(test: impl Future<Output = ()>) {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    runtime.block_on(async {
+        let ended = tokio::time::timeout(LIMIT, test).await;
+        assert!(ended.is_ok(), "the test did not end within {LIMIT:?}");
+    });
+}
