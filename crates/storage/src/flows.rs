@@ -1,5 +1,6 @@
 //! Flows, their members and their tokens.
 
+use diesel::dsl::{exists, not};
 use diesel::prelude::*;
 use eddyline_model::flows::{AccessMode, Flow, FlowMembership};
 use eddyline_model::users::User;
@@ -307,27 +308,27 @@ portable! {
 
     /// How many messages after the user's marker mention them.
     pub fn unread_mentions(c, room: RoomId, user: UserId, read_up_to: MessageId) -> Result<i64> {
-        let personal = mentions::table
-            .filter(mentions::room_id.eq(room.0))
-            .filter(mentions::user_id.eq(user.0))
-            .filter(mentions::message_id.gt(read_up_to.0))
-            .select(mentions::message_id)
-            .load::<i64>(c)?;
-        let everyone = mentions::table
+        let own = diesel::alias!(mentions as own);
+        let mine = own
+            .filter(own.field(mentions::room_id).eq(room.0))
+            .filter(own.field(mentions::user_id).eq(user.0));
+        let personal: i64 = mine
+            .filter(own.field(mentions::message_id).gt(read_up_to.0))
+            .count()
+            .get_result(c)?;
+        let seen = mentions_seen::table
+            .filter(mentions_seen::room_id.eq(room.0))
+            .filter(mentions_seen::user_id.eq(user.0));
+        let everyone: i64 = mentions::table
             .filter(mentions::room_id.eq(room.0))
             .filter(mentions::user_id.eq(0))
             .filter(mentions::sender_id.ne(user.0))
             .filter(mentions::message_id.gt(read_up_to.0))
-            .filter(mentions::message_id.ne_all(&personal))
-            .filter(diesel::dsl::not(diesel::dsl::exists(
-                mentions_seen::table
-                    .filter(mentions_seen::room_id.eq(room.0))
-                    .filter(mentions_seen::user_id.eq(user.0))
-                    .filter(mentions_seen::message_id.eq(mentions::message_id)),
-            )))
+            .filter(not(exists(mine.filter(own.field(mentions::message_id).eq(mentions::message_id)))))
+            .filter(not(exists(seen.filter(mentions_seen::message_id.eq(mentions::message_id)))))
             .count()
-            .get_result::<i64>(c)?;
-        Ok(personal.len() as i64 + everyone)
+            .get_result(c)?;
+        Ok(personal + everyone)
     }
 
     /// Adds a flow's API token by its hash.
