@@ -143,6 +143,8 @@ impl App {
 
     async fn by_password(&self, email: &str, password: &Password, address: IpAddr) -> Result<Actor> {
         let key = names::email_key(email);
+        // Before what is remembered, too: otherwise guessing could go on beside its owner's requests.
+        self.check_attempts(&key, address)?;
         let account = self.account(&key).await?;
         if let Some(account) = &account
             && let Some(phc) = &account.0.password_hash
@@ -150,7 +152,6 @@ impl App {
         {
             return Ok(Actor::User { caller: account.1.clone(), scopes: Scopes::ALL });
         }
-        self.check_attempts(&key, address)?;
         let turn = self.inner.hasher.turn().await;
         // Looked at again in turn: otherwise guesses made side by side all pass before any fails.
         self.check_attempts(&key, address)?;

@@ -58,7 +58,14 @@ impl Scribe {
         }
     }
 
-    /// The id of a flow that was on the stream before.
+    /// Takes note of a flow's id, which spares looking it up.
+    pub(crate) fn learn_flow_id(&self, room: RoomId, flow: &FlowId) {
+        if self.flow_ids.get(&room).is_none() {
+            self.flow_ids.insert(room, Arc::new(flow.clone()));
+        }
+    }
+
+    /// The id of a flow that was on the stream before, or is listened to.
     pub(crate) fn known_flow_id(&self, room: RoomId) -> Option<Arc<FlowId>> {
         self.flow_ids.get(&room)
     }

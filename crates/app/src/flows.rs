@@ -52,7 +52,7 @@ impl App {
     pub async fn flows(&self, actor: &Actor, all: bool, users: bool) -> Result<Vec<WireFlow>> {
         let caller = actor.user()?.clone();
         let addresses = self.config().addresses.clone();
-        Ok(self
+        let found = self
             .store()
             .read(move |session| {
                 let places: HashMap<RoomId, FlowMembership> =
@@ -69,16 +69,25 @@ impl App {
                             place: places.get(&flow.room),
                         };
                         if view.is_listed(all) {
-                            shown.push(view.describe(session, &addresses)?);
+                            let mut described = view.describe(session, &addresses)?;
                             if users {
-                                add_users(session, &addresses, flow.room, shown.last_mut())?;
+                                add_users(session, &addresses, flow.room, &mut described)?;
                             }
+                            shown.push((flow.room, described));
                         }
                     }
                 }
                 Ok(shown)
             })
-            .await?)
+            .await?;
+        Ok(found.into_iter().map(|(room, flow)| self.with_present_people(room, flow)).collect())
+    }
+
+    fn with_present_people(&self, room: RoomId, mut flow: WireFlow) -> WireFlow {
+        if let Some(people) = &mut flow.users {
+            self.bring_up_to_date(room, people);
+        }
+        flow
     }
 
     /// A flow as the caller sees it, with its people.
@@ -93,10 +102,9 @@ impl App {
 
     pub(crate) async fn describe(&self, room: RoomId, user: UserId) -> Result<WireFlow> {
         let addresses = self.config().addresses.clone();
-        self.store()
-            .read(move |session| describe_with_users(session, &addresses, room, user))
-            .await?
-            .ok_or(Error::NotFound)
+        let flow =
+            self.store().read(move |session| describe_with_users(session, &addresses, room, user)).await?;
+        Ok(self.with_present_people(room, flow.ok_or(Error::NotFound)?))
     }
 
     /// Makes a flow in an organization of the caller's, with the caller in it.
@@ -224,12 +232,15 @@ pub(crate) fn insert_flow(
     creator: Option<UserId>,
 ) -> StoreResult<RoomId> {
     let random = Secret::generate_hex::<4>();
-    let base = parameterized_candidates(name.as_str(), random.expose()).next().unwrap_or_default();
-    let stem = base.trim_end_matches(|c: char| c.is_ascii_digit()).trim_end_matches('-');
-    let taken = tx.flow_names_like(organization, stem)?;
-    let parameterized_name = parameterized_candidates(name.as_str(), random.expose())
-        .find(|candidate| !taken.contains(candidate))
-        .unwrap_or(base);
+    // Held, so that nobody else takes the name that is found free.
+    tx.lock_organization(organization)?;
+    let mut parameterized_name = String::new();
+    for candidate in parameterized_candidates(name.as_str(), random.expose()) {
+        if tx.room_by_flow_name(organization, &candidate)?.is_none() {
+            parameterized_name = candidate;
+            break;
+        }
+    }
     let now = tx.now();
     tx.insert_flow(&NewFlow {
         id: FlowId(uuid::Uuid::new_v4().to_string()),
@@ -361,20 +372,18 @@ fn describe_with_users(
     room: RoomId,
     user: UserId,
 ) -> StoreResult<Option<WireFlow>> {
-    let mut flow = describe_at(session, addresses, room, user)?;
-    add_users(session, addresses, room, flow.as_mut())?;
-    Ok(flow)
+    let Some(mut flow) = describe_at(session, addresses, room, user)? else { return Ok(None) };
+    add_users(session, addresses, room, &mut flow)?;
+    Ok(Some(flow))
 }
 
 fn add_users(
     session: &mut Session<'_>,
     addresses: &Addresses,
     room: RoomId,
-    flow: Option<&mut WireFlow>,
+    flow: &mut WireFlow,
 ) -> StoreResult<()> {
-    if let Some(flow) = flow {
-        let people = session.room_users(&[room])?;
-        flow.users = Some(people.iter().map(|(m, user)| FlowUser::of(m, user, &addresses.base)).collect());
-    }
+    let people = session.room_users(&[room])?;
+    flow.users = Some(people.iter().map(|(m, user)| FlowUser::of(m, user, &addresses.base)).collect());
     Ok(())
 }

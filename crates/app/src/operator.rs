@@ -5,8 +5,9 @@ use eddyline_auth::{Password, Secret};
 use eddyline_model::log::Control;
 use eddyline_model::names::{Email, FlowName, Nick, parameterized_candidates};
 use eddyline_model::organizations::{OrganizationMembership, OrganizationRole};
+use eddyline_model::users::User;
 use eddyline_model::{OrganizationId, RoomId, UserId, names};
-use eddyline_storage::{NewUser, Tx};
+use eddyline_storage::{Error as StoreError, NewUser, Tx};
 
 use crate::flow_users::admit_member;
 use crate::flows::insert_flow;
@@ -70,9 +71,7 @@ impl App {
                 format!("is not a name for URLs; {name:?} would be"),
             ));
         }
-        if new.name.trim().is_empty() {
-            return Err(Error::field("name", "can't be blank"));
-        }
+        let display = display_name(&new.name)?;
         if new.user_limit < 1 {
             return Err(Error::field("user_limit", "must be at least 1"));
         }
@@ -81,20 +80,23 @@ impl App {
             .store()
             .write(move |tx| {
                 let now = tx.now();
-                tx.insert_organization(new.name.trim(), &name, new.user_limit, now)
+                tx.insert_organization(&display, &name, new.user_limit, now)
             })
-            .await?;
+            .await
+            .map_err(|error| taken(error, &format!("the name {answer} is taken")))?;
         Ok((id, answer))
     }
 
     /// Brings a person into an organization, making the account unless the address is known, and
-    /// gives the number and a new API token.
+    /// gives the account as it is and a new API token. A known account keeps its name, nick and
+    /// password.
     ///
     /// # Errors
     ///
     /// [`Error::Conflict`] when the organization is full, the person is in it, or the nick is
     /// taken; [`Error::NotFound`] without such an organization.
-    pub async fn operator_create_user(&self, new: NewPerson) -> Result<(UserId, Secret)> {
+    pub async fn operator_create_user(&self, new: NewPerson) -> Result<(User, Secret)> {
+        let new = NewPerson { name: display_name(&new.name)?, ..new };
         let password_hash = match &new.password {
             Some(password) => Some(self.hash_password(password).await?),
             None => None,
@@ -108,9 +110,14 @@ impl App {
                     return Ok(Err(Error::NotFound));
                 };
                 let id = find_or_insert_user(tx, &new, password_hash.clone())?;
+                if tx.memberships_of(id)?.iter().any(|member| member.organization == organization) {
+                    let text = format!("{} is in the organization already", new.email.as_str());
+                    return Ok(Err(Error::Conflict(text)));
+                }
                 let role = if new.admin { OrganizationRole::Administrator } else { OrganizationRole::Member };
                 let now = tx.now();
-                let nick = tx.user(id)?.map_or_else(|| new.nick.key(), |user| names::nick_key(&user.nick));
+                let Some(user) = tx.user(id)? else { return Ok(Err(Error::NotFound)) };
+                let nick = names::nick_key(&user.nick);
                 tx.insert_organization_member(
                     OrganizationMembership { organization, user: id, role },
                     &nick,
@@ -118,12 +125,13 @@ impl App {
                 )?;
                 tx.insert_api_token(&hash.0, id, "command line", now)?;
                 tx.tell(Control::UserEdit { user: id });
-                Ok(Ok(id))
+                Ok(Ok(user))
             })
-            .await?;
-        let id = outcome?;
+            .await
+            .map_err(|error| taken(error, "the nick is taken in the organization"))?;
+        let user = outcome?;
         self.settle(event).await;
-        Ok((id, token))
+        Ok((user, token))
     }
 
     /// Adds an API token to a user.
@@ -252,6 +260,22 @@ impl App {
             return Err(Error::field("password", "must have 1 to 1024 bytes"));
         }
         self.inner.hasher.hash(password).await.map_err(|error| Error::Internal(error.to_string()))
+    }
+}
+
+/// Says what it is that exists already.
+fn taken(error: StoreError, what: &str) -> Error {
+    match error {
+        StoreError::Exists(_) => Error::Conflict(what.to_owned()),
+        other => other.into(),
+    }
+}
+
+/// A name for people to read, under the rules of a flow's.
+fn display_name(text: &str) -> Result<String> {
+    match text.parse::<FlowName>() {
+        Ok(name) => Ok(name.into_string()),
+        Err(error) => Err(Error::field("name", error.to_string())),
     }
 }
 

@@ -1,14 +1,17 @@
 //! Who is there: what streams show of their users, and when users last did something. Kept in
-//! memory and written at most once a minute.
+//! memory, where the lists of a flow's people find it, and written once a minute.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use eddyline_model::log::{LogBody, LogItem, Seq};
+use eddyline_model::messages::Message;
 use eddyline_model::{RoomId, Timestamp, UserId};
 use eddyline_streaming::presence::{ActivityThrottle, Presence, PresenceChange, PresenceState};
 use eddyline_streaming::{Audience, Transient, TransientKind};
+use eddyline_wire::FlowUser;
 use serde_json::json;
 use tokio::sync::watch;
 
@@ -27,7 +30,17 @@ pub(crate) struct Online {
 struct State {
     presence: Presence,
     throttle: ActivityThrottle,
-    seen: HashMap<(RoomId, UserId), (Timestamp, Timestamp)>,
+    /// How many streams show a user as present in a room.
+    here: HashMap<(RoomId, UserId), u32>,
+    /// What is not written down yet.
+    seen: HashMap<(RoomId, UserId), Seen>,
+}
+
+/// When a user was last there, and last did something; 0 when that is not known here.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Seen {
+    ping: Timestamp,
+    activity: Timestamp,
 }
 
 impl Online {
@@ -50,7 +63,7 @@ impl Drop for Connected {
     fn drop(&mut self) {
         let change = self.app.inner.presence.state().presence.disconnect(self.user, self.state);
         self.app.tell_presence(change, &self.rooms);
-        self.app.note_ping(self.user, &self.rooms);
+        self.app.note_leaving(self.user, &self.rooms);
     }
 }
 
@@ -59,10 +72,11 @@ impl App {
     pub(crate) fn connect(&self, user: UserId, state: PresenceState, rooms: Box<[RoomId]>) -> Connected {
         let change = self.inner.presence.state().presence.connect(user, state);
         self.tell_presence(change, &rooms);
-        self.note_ping(user, &rooms);
+        let now = self.now();
+        self.note_coming(user, state, &rooms, now);
         if state == PresenceState::Active {
             for room in &rooms {
-                self.note_activity(user, *room, Seq(0));
+                self.tell_activity(user, *room, now, Seq(0));
             }
         }
         Connected { app: self.clone(), user, state, rooms }
@@ -86,27 +100,61 @@ impl App {
         });
     }
 
-    fn note_ping(&self, user: UserId, rooms: &[RoomId]) {
-        let now = self.now();
+    fn note_coming(&self, user: UserId, shows: PresenceState, rooms: &[RoomId], now: Timestamp) {
         let mut state = self.inner.presence.state();
         for room in rooms {
-            state.seen.entry((*room, user)).or_default().0 = now;
+            let key = (*room, user);
+            *state.here.entry(key).or_default() += 1;
+            if shows == PresenceState::Active {
+                state.seen.entry(key).or_default().activity = now;
+            }
         }
     }
 
-    /// Notes that a user did something in a room, and tells the room at most once a minute. Never
-    /// before the log entry at `after`, which is what the user did.
-    fn note_activity(&self, user: UserId, room: RoomId, after: Seq) {
+    fn note_leaving(&self, user: UserId, rooms: &[RoomId]) {
         let now = self.now();
-        {
-            let mut state = self.inner.presence.state();
-            if !state.throttle.due(user, room, now) {
-                return;
+        let mut state = self.inner.presence.state();
+        for room in rooms {
+            let key = (*room, user);
+            if let Entry::Occupied(mut streams) = state.here.entry(key) {
+                *streams.get_mut() -= 1;
+                if *streams.get() == 0 {
+                    streams.remove();
+                }
             }
-            state.seen.entry((room, user)).or_default().1 = now;
+            state.seen.entry(key).or_default().ping = now;
+        }
+    }
+
+    /// Brings people as they were read from the store up to what was seen of them since.
+    pub(crate) fn bring_up_to_date(&self, room: RoomId, people: &mut [FlowUser]) {
+        let now = self.now();
+        let state = self.inner.presence.state();
+        for person in people {
+            let key = (room, UserId(person.id));
+            let Seen { ping, activity } = state.seen.get(&key).copied().unwrap_or_default();
+            let ping = if state.here.contains_key(&key) { now } else { ping };
+            person.last_ping = person.last_ping.max(ping.0);
+            person.last_activity = person.last_activity.max(activity.0);
+        }
+    }
+
+    /// Notes that a user posted a message, as soon as it is stored.
+    pub(crate) fn note_post(&self, message: &Message) {
+        let Some(user) = message.author.user else { return };
+        let mut state = self.inner.presence.state();
+        let seen = state.seen.entry((message.room, user)).or_default();
+        seen.activity = seen.activity.max(message.sent);
+    }
+
+    /// Tells a room that a user did something, at most once a minute. Never before the log entry
+    /// at `after`, which is what the user did.
+    fn tell_activity(&self, user: UserId, room: RoomId, at: Timestamp, after: Seq) {
+        if !self.inner.presence.state().throttle.due(user, room, self.now()) {
+            return;
         }
         let Some(flow) = self.inner.scribe.known_flow_id(room) else { return };
-        let content = json!({"last_activity": now.0});
+        let content = json!({"last_activity": at.0});
         let object =
             json!({"event": "activity.user", "flow": flow.0, "user": user.to_string(), "content": content});
         self.inner.hub.publish_transient(Transient {
@@ -117,7 +165,7 @@ impl App {
         });
     }
 
-    /// Notes who posted, once the posts are published.
+    /// Notes who posted, and lets their rooms know once the posts are published.
     pub(crate) fn note_posts(&self, items: &[LogItem]) {
         let now = self.now();
         for item in items {
@@ -125,7 +173,8 @@ impl App {
             // What was posted long ago, as at a start, is no news.
             let fresh = now.0 - view.message.sent.0 < 60_000;
             if let (Some(user), true) = (view.message.author.user, fresh) {
-                self.note_activity(user, view.message.room, item.id.seq);
+                self.note_post(&view.message);
+                self.tell_activity(user, view.message.room, view.message.sent, item.id.seq);
             }
         }
     }
@@ -144,19 +193,28 @@ impl App {
     }
 
     async fn flush_seen(&self) {
-        let seen: Vec<_> = self
-            .inner
-            .presence
-            .state()
-            .seen
-            .drain()
-            .map(|((room, user), (ping, activity))| (room, user, ping, activity))
-            .collect();
+        let seen = self.seen();
         if seen.is_empty() {
             return;
         }
-        if let Err(error) = self.store().write(move |tx| tx.touch_members(&seen)).await {
+        let rows: Vec<_> =
+            seen.iter().map(|((room, user), at)| (*room, *user, at.ping, at.activity)).collect();
+        if let Err(error) = self.store().write(move |tx| tx.touch_members(&rows)).await {
             tracing::debug!(%error, "who was seen could not be written down");
+            return;
         }
+        // Kept until here, so that at no time it is found neither in memory nor in the store.
+        self.inner.presence.state().seen.retain(|key, at| seen.get(key) != Some(at));
+    }
+
+    /// What is to be written down, with those who are there now.
+    fn seen(&self) -> HashMap<(RoomId, UserId), Seen> {
+        let now = self.now();
+        let mut state = self.inner.presence.state();
+        let State { here, seen, .. } = &mut *state;
+        for key in here.keys() {
+            seen.entry(*key).or_default().ping = now;
+        }
+        seen.clone()
     }
 }

@@ -52,6 +52,12 @@ impl Room {
         self.members.get(&user)
     }
 
+    /// How many are in it, the blocked ones too.
+    #[must_use]
+    pub fn people(&self) -> usize {
+        self.members.len()
+    }
+
     pub(crate) fn load(session: &mut Session<'_>, id: RoomId) -> StoreResult<Option<Self>> {
         let Some(flow) = session.flow(id)? else { return Ok(None) };
         let Some(organization) = session.organization(flow.organization)? else { return Ok(None) };

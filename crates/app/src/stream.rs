@@ -90,6 +90,7 @@ impl App {
                 Error::Denied => Error::FlowDenied(name.clone()),
                 other => other,
             })?;
+            self.inner.scribe.learn_flow_id(room.id(), &room.flow.id);
             rooms.push(room.id());
         }
         Ok(rooms)

@@ -9,7 +9,7 @@ use axum::body::Body;
 use axum::extract::Path;
 use eddyline_app::{Actor, App, Credentials, Error, Room, Secret};
 use eddyline_model::policy::FlowDeed;
-use http::header::{AUTHORIZATION, CONTENT_TYPE};
+use http::header::{AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE};
 use http::{HeaderMap, Request, StatusCode, request::Parts};
 use serde_json::Map;
 
@@ -40,21 +40,39 @@ impl Call {
     ) -> Result<Self, Failure> {
         let path = request.extract_parts::<Path<HashMap<String, String>>>().await;
         let Path(path) = path.map_err(|_| Error::NotFound)?;
+        // No name has a NUL, and PostgreSQL takes no text with one.
+        if path.values().any(|segment| segment.contains('\0')) {
+            return Err(Error::NotFound.into());
+        }
         let (parts, body) = request.into_parts();
         let query = rack::parse(parts.uri.query().unwrap_or_default().as_bytes())?;
+        let public = endpoint.access == Access::Public;
+        // Whoever shows something beside the body is known before the body is waited for; whoever
+        // does not can make the server hold only little.
+        let early = Params::merge(query.clone(), Map::new());
+        let mut actor = match public {
+            true => None,
+            false => authenticate(shared, &parts, &early).await?,
+        };
+        seen.clone_from(&actor);
+        let limit = if actor.is_some() { shared.body } else { shared.unknown_body() };
         let body = match has_body(&parts) {
-            true => parse_body(&parts.headers, &read_body(body, shared.body).await?)?,
+            true => parse_body(&parts.headers, &read_body(body, limit).await?)?,
             false => Map::new(),
         };
+        let late = body.contains_key("flow_token") || (actor.is_none() && body.contains_key("access_token"));
         let params = Params::merge(query, body);
-        if endpoint.access == Access::Public {
-            return Ok(Self { shared: shared.clone(), actor: None, params, headers: parts.headers, path });
+        if late && !public {
+            actor = authenticate(shared, &parts, &params).await?;
+            seen.clone_from(&actor);
         }
-        let actor = authenticate(shared, &parts, &params).await?;
-        *seen = Some(actor.clone());
-        shared.app.count_request(&actor)?;
-        actor.require_any(endpoint.scopes)?;
-        Ok(Self { shared: shared.clone(), actor: Some(actor), params, headers: parts.headers, path })
+        if let Some(actor) = &actor {
+            shared.app.count_request(actor)?;
+            actor.require_any(endpoint.scopes)?;
+        } else if !public {
+            return Err(Failure::Anonymous);
+        }
+        Ok(Self { shared: shared.clone(), actor, params, headers: parts.headers, path })
     }
 
     /// The application.
@@ -93,6 +111,13 @@ fn parse_body(headers: &HeaderMap, body: &[u8]) -> Result<Map<String, serde_json
     if body.is_empty() {
         return Ok(Map::new());
     }
+    if headers
+        .get(CONTENT_ENCODING)
+        .is_some_and(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"identity"))
+    {
+        let text = "Content-Encoding is not supported; send the body as it is";
+        return Err(Failure::Request(StatusCode::UNSUPPORTED_MEDIA_TYPE, text.to_owned()));
+    }
     let kind = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     match kind.as_str() {
@@ -111,22 +136,22 @@ fn parse_body(headers: &HeaderMap, body: &[u8]) -> Result<Map<String, serde_json
 
 /// The first credentials present decide, also when they are bad: a flow token, then the
 /// Authorization header, then an access token among the parameters.
-async fn authenticate(shared: &Shared, parts: &Parts, params: &Params) -> Result<Actor, Failure> {
+async fn authenticate(shared: &Shared, parts: &Parts, params: &Params) -> Result<Option<Actor>, Failure> {
     let app = &shared.app;
     let mut reader = params.reader();
     let flow_token = reader.opt_text("flow_token", 0..=1000);
     let access_token = reader.opt_text("access_token", 0..=1000);
     reader.finish()?;
     if let Some(token) = flow_token {
-        return Ok(app.by_flow_token(&Secret::presented(token)).await?);
+        return Ok(Some(app.by_flow_token(&Secret::presented(token)).await?));
     }
     if let Some(header) = parts.headers.get(AUTHORIZATION) {
         let credentials = Credentials::parse(header.as_bytes())?;
-        return Ok(app.authenticate(credentials, client_address(shared, parts)).await?);
+        return Ok(Some(app.authenticate(credentials, client_address(shared, parts)).await?));
     }
     match access_token {
-        Some(token) => Ok(app.by_access_token(&Secret::presented(token)).await?),
-        None => Err(Failure::Anonymous),
+        Some(token) => Ok(Some(app.by_access_token(&Secret::presented(token)).await?)),
+        None => Ok(None),
     }
 }
 

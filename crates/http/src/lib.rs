@@ -66,6 +66,9 @@ impl Default for Config {
     }
 }
 
+/// Enough for any chat message with its flow token.
+const UNKNOWN_BODY_BYTES: usize = 128 * 1024;
+
 /// What every endpoint needs.
 pub(crate) struct Shared {
     pub(crate) app: App,
@@ -79,6 +82,11 @@ impl Shared {
         let names = Names::of(app.config().profile);
         let proxies = TrustedProxies(config.trusted_proxies.clone());
         Arc::new(Self { app, names, proxies, body: config.body })
+    }
+
+    /// How large a body may be whose sender has shown nothing yet but may do so in the body.
+    pub(crate) fn unknown_body(&self) -> BodyLimit {
+        BodyLimit { bytes: self.body.bytes.min(UNKNOWN_BODY_BYTES), ..self.body }
     }
 }
 

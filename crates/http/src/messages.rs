@@ -1,5 +1,6 @@
 //! Messages of a flow (specification, section 4, Messages).
 
+use std::collections::BTreeSet;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -9,6 +10,7 @@ use eddyline_model::messages::{
     Event, MAX_EXTERNAL_NAME_CHARS, MAX_UUID_CHARS, MessageQuery, MessageView, Sort,
 };
 use eddyline_model::policy::{Deletion, FlowDeed};
+use eddyline_model::tags::MAX_TAGS;
 use eddyline_model::{MessageId, search};
 use eddyline_wire::Place;
 use http::StatusCode;
@@ -29,7 +31,14 @@ pub(crate) type Listing = Pin<Box<dyn Future<Output = Answer> + Send>>;
 pub(crate) async fn send(call: Call) -> Answer {
     let mut params = call.params.reader();
     let event = params.required_text("event", 1..=100);
-    let event = posted_event(&call, &event, &mut params);
+    let event = match posted_event(&call, &event, &mut params) {
+        Ok(event) => event,
+        // What else the message holds does not matter, but whether the flow is there does.
+        Err(denied) => {
+            target(&call).await?;
+            return Err(denied);
+        }
+    };
     if call.params.has("thread") {
         params.error("thread", "goes with activity and discussion messages only");
     }
@@ -43,7 +52,7 @@ pub(crate) async fn send(call: Call) -> Answer {
     }
     params.finish()?;
     let room = target(&call).await?;
-    new.event = event?;
+    new.event = event;
     if !segment.is_empty() {
         // Of the address, so its absence is a matter of the address.
         call.app().thread_root(&room, segment)?;
@@ -95,7 +104,7 @@ fn new_post(call: &Call, params: &mut Reader<'_>) -> NewPost {
     NewPost {
         event: Event::Message,
         content: params.required_text("content", 0..=usize::MAX),
-        tags: params.list_of_text("tags").unwrap_or_default(),
+        tags: call.shared.names.tags(params.list_of_text("tags").unwrap_or_default()),
         external_user_name: filled(params.opt_text("external_user_name", 0..=MAX_EXTERNAL_NAME_CHARS)),
         uuid: filled(params.opt_text("uuid", 0..=MAX_UUID_CHARS)),
         parent: None,
@@ -166,11 +175,15 @@ pub(crate) fn list_comments(call: Call) -> Listing {
 fn query(call: &Call) -> Result<MessageQuery, Failure> {
     let mut params = call.params.reader();
     let mut events = Vec::new();
-    for name in params.list_of_text("event").unwrap_or_default() {
+    for name in params.list_of_text("event").unwrap_or_default().into_iter().collect::<BTreeSet<_>>() {
         match Event::parse(&name).filter(|event| event.is_listed()) {
             Some(event) => events.push(event),
             None => params.error("event", format!("{name} is not a kind of message that is listed")),
         }
+    }
+    let tags: BTreeSet<String> = params.list_of_text("tags").unwrap_or_default().into_iter().collect();
+    if tags.len() > MAX_TAGS {
+        params.error("tags", format!("can't be more than {MAX_TAGS}"));
     }
     let search = params.opt_text("search", 0..=MAX_SEARCH_CHARS).filter(|text| !text.is_empty());
     let query = MessageQuery {
@@ -182,7 +195,7 @@ fn query(call: &Call) -> Result<MessageQuery, Failure> {
             .unwrap_or_default(),
         since: params.opt_number_in("since_id", 0..=i64::MAX).map(MessageId),
         until: params.opt_number_in("until_id", 0..=i64::MAX).map(MessageId),
-        tags: params.list_of_text("tags").unwrap_or_default(),
+        tags: call.shared.names.tags(tags.into_iter().collect()),
         any_tag: params.opt_choice("tag_mode", &[("and", false), ("or", true)]).unwrap_or_default(),
         search: search.map(|text| search::query(&text)),
         thread_root: None,
@@ -209,8 +222,10 @@ pub(crate) async fn edit(call: Call) -> Answer {
     let room = call.room(FlowDeed::Read).await?;
     let id = call.id("message")?;
     let mut params = call.params.reader();
-    let edit =
-        Edit { content: params.opt_text("content", 0..=usize::MAX), tags: params.list_of_text("tags") };
+    let edit = Edit {
+        content: params.opt_text("content", 0..=usize::MAX),
+        tags: params.list_of_text("tags").map(|tags| call.shared.names.tags(tags)),
+    };
     params.finish()?;
     call.app().edit_message(call.actor()?, &room, id, edit).await?;
     Ok(done())

@@ -1,9 +1,9 @@
-//! The names of headers, which differ between the profiles.
+//! The names of headers and tags, which differ between the profiles.
 
 use eddyline_app::Profile;
 use http::{HeaderMap, HeaderName};
 
-/// The header names of a profile.
+/// The names of a profile.
 #[derive(Clone, Debug)]
 pub(crate) struct Names {
     /// Carries the caller's number (specification, section 4, conventions).
@@ -28,5 +28,19 @@ impl Names {
     pub(crate) fn asks_to_wait(&self, headers: &HeaderMap) -> bool {
         let names = if self.classic { &self.wait[..] } else { &self.wait[..1] };
         names.iter().any(|name| headers.contains_key(name))
+    }
+
+    /// Tags of a request as they are stored. Classic clients write the tag of a comment as it is
+    /// shown to them, without its leading colon.
+    pub(crate) fn tags(&self, mut tags: Vec<String>) -> Vec<String> {
+        if self.classic {
+            for tag in &mut tags {
+                let parent = tag.strip_prefix("influx:").unwrap_or_default();
+                if !parent.is_empty() && parent.bytes().all(|byte| byte.is_ascii_digit()) {
+                    tag.insert(0, ':');
+                }
+            }
+        }
+        tags
     }
 }

@@ -304,7 +304,6 @@ mod tests {
             assert_eq!(reader.number_in("x", 1..=100, 30), 30);
             assert_eq!(reader.opt_id::<UserId>("x"), None);
             assert_eq!(reader.list_of_text("x"), None);
-            assert_eq!(reader.opt_object("x"), None);
             assert_eq!(reader.finish(), Ok(()));
 
             assert_eq!(reader.required_text("x", 1..=5), "");

@@ -170,7 +170,12 @@ pub fn delete(user: UserId, message: &Message) -> Result<Deletion, Refusal> {
 /// [`Refusal::Denied`].
 pub fn edit_content(user: UserId, message: &Message) -> Result<(), Refusal> {
     match message.event {
-        Event::Message | Event::Comment if message.author.user == Some(user) => Ok(()),
+        // An empty one was deleted, and stays so.
+        Event::Message | Event::Comment
+            if message.author.user == Some(user) && !message.content.is_empty() =>
+        {
+            Ok(())
+        }
         _ => Err(Refusal::Denied),
     }
 }

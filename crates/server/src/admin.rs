@@ -69,13 +69,19 @@ async fn user(app: &App, command: UserCommand, json: bool) -> Result<(), Failure
                 admin: new.admin,
                 bot: new.bot,
             };
-            let (id, token) = app
+            let (user, token) = app
                 .operator_create_user(person)
                 .await
                 .map_err(|error| explain(error, &format!("organization {}", new.org)))?;
             let api_token = token.expose().to_owned();
             print(
-                &UserCreated { id: id.0, email: new.email, name: new.name, nick: new.nick, api_token },
+                &UserCreated {
+                    id: user.id.0,
+                    email: user.email,
+                    name: user.name,
+                    nick: user.nick,
+                    api_token,
+                },
                 json,
             )
         }

@@ -92,6 +92,16 @@ impl Session<'_> {
         Ok(outcomes.into_iter().flatten().collect())
     }
 
+    /// Holds a room against other writers until the transaction ends.
+    ///
+    /// # Errors
+    ///
+    /// As any query.
+    pub fn lock_room(&mut self, room: RoomId) -> Result<()> {
+        let _locked: Vec<LockedRoom> = dialect!(self, lock_rooms, &[room.0])?;
+        Ok(())
+    }
+
     fn load_batch<'d>(&mut self, drafts: &'d [Draft]) -> Result<Batch<'d>> {
         let ids: Vec<i64> = drafts.iter().map(|d| d.room.0).collect::<BTreeSet<_>>().into_iter().collect();
         let locked: Vec<LockedRoom> = dialect!(self, lock_rooms, &ids)?;

@@ -112,6 +112,7 @@ impl Connections {
                     .min_idle(Some(1))
                     .test_on_check_out(true)
                     .connection_timeout(CONNECT_TIMEOUT)
+                    .connection_customizer(Box::new(Patience))
                     .build(manager)?;
                 Ok(Self::Postgres(pool))
             }
@@ -122,6 +123,10 @@ impl Connections {
 
     #[cfg(feature = "sqlite")]
     fn sqlite(path: &str, size: u32) -> Result<Self> {
+        // Once before the pool, which would try for as long as it has patience and then say nothing
+        // but that.
+        connect_sqlite(path)?;
+        keep_private(path)?;
         let pool = Pool::builder()
             .max_size(size)
             .min_idle(Some(1))
@@ -150,18 +155,36 @@ pub(crate) fn connect(location: &Location, pool: &Connections) -> Result<Connect
     match location {
         Location::Memory => pool.get(),
         #[cfg(feature = "sqlite")]
-        Location::File(path) => {
-            let mut connection =
-                <diesel::SqliteConnection as diesel::Connection>::establish(&path.to_string_lossy())
-                    .map_err(|error| Error::Unavailable(error.to_string()))?;
-            crate::sqlite::prepare(&mut connection)?;
-            Ok(Connection::Sqlite(Box::new(connection)))
-        }
+        Location::File(path) => Ok(Connection::Sqlite(Box::new(connect_sqlite(&path.to_string_lossy())?))),
         #[cfg(feature = "postgres")]
         Location::Postgres(url) => Ok(Connection::Postgres(Box::new(connect_postgres(url)?))),
         #[cfg(not(all(feature = "sqlite", feature = "postgres")))]
         other => Err(Error::Url(format!("this program was built without support for {other:?}"))),
     }
+}
+
+#[cfg(feature = "sqlite")]
+fn connect_sqlite(path: &str) -> Result<diesel::SqliteConnection> {
+    let mut connection = <diesel::SqliteConnection as diesel::Connection>::establish(path)
+        .map_err(|error| Error::Unavailable(format!("cannot open {path}: {error}")))?;
+    crate::sqlite::prepare(&mut connection)?;
+    Ok(connection)
+}
+
+/// Makes a database file its owner's alone; SQLite gives the files beside it the same mode.
+#[cfg(all(feature = "sqlite", unix))]
+fn keep_private(path: &str) -> Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+    if path == ":memory:" {
+        return Ok(());
+    }
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))
+        .map_err(|error| Error::Unavailable(format!("cannot protect {path}: {error}")))
+}
+
+#[cfg(all(feature = "sqlite", not(unix)))]
+fn keep_private(_path: &str) -> Result<()> {
+    Ok(())
 }
 
 #[cfg(feature = "postgres")]
@@ -178,6 +201,19 @@ struct Prepare;
 impl diesel::r2d2::CustomizeConnection<diesel::SqliteConnection, diesel::r2d2::Error> for Prepare {
     fn on_acquire(&self, c: &mut diesel::SqliteConnection) -> std::result::Result<(), diesel::r2d2::Error> {
         crate::sqlite::prepare(c).map_err(diesel::r2d2::Error::QueryError)
+    }
+}
+
+/// No question may keep a reading connection for longer than anybody waits for its answer.
+#[cfg(feature = "postgres")]
+#[derive(Debug)]
+struct Patience;
+
+#[cfg(feature = "postgres")]
+impl diesel::r2d2::CustomizeConnection<diesel::PgConnection, diesel::r2d2::Error> for Patience {
+    fn on_acquire(&self, c: &mut diesel::PgConnection) -> std::result::Result<(), diesel::r2d2::Error> {
+        use diesel::connection::SimpleConnection as _;
+        c.batch_execute("set statement_timeout = '30s'").map_err(diesel::r2d2::Error::QueryError)
     }
 }
 

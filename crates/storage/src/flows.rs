@@ -171,15 +171,6 @@ portable! {
         rows.into_iter().map(to_flow).collect()
     }
 
-    /// The names of an organization's flows that begin with `prefix`.
-    pub fn flow_names_like(c, organization: OrganizationId, prefix: &str) -> Result<Vec<String>> {
-        Ok(flows::table
-            .filter(flows::organization_id.eq(organization.0))
-            .filter(flows::parameterized_name.like(format!("{prefix}%")))
-            .select(flows::parameterized_name)
-            .load(c)?)
-    }
-
     /// Writes a flow's changeable fields.
     pub fn update_flow(c, changed: &Flow) -> Result<()> {
         diesel::update(flows::table.find(changed.room.0))

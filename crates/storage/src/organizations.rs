@@ -110,7 +110,11 @@ portable! {
 impl Session<'_> {
     /// The organization, held against other writers until the transaction ends, so that counting
     /// its people and adding one is one step.
-    fn lock_organization(&mut self, id: OrganizationId) -> Result<Option<Organization>> {
+    ///
+    /// # Errors
+    ///
+    /// As any query.
+    pub fn lock_organization(&mut self, id: OrganizationId) -> Result<Option<Organization>> {
         match &mut self.0 {
             #[cfg(feature = "postgres")]
             crate::session::Inner::Postgres(c) => {

@@ -6,7 +6,7 @@ use eddyline_model::{MessageId, UserId, policy, search};
 use eddyline_storage::{Result as StoreResult, Tx};
 use serde_json::json;
 
-use super::{check_text, notice};
+use super::{check_tags, check_text, notice};
 use crate::actor::Actor;
 use crate::rooms::Room;
 use crate::{App, Error, Result};
@@ -41,7 +41,7 @@ impl App {
             check_text(content)?;
         }
         if let Some(wanted) = &edit.tags {
-            tags::validate(wanted).map_err(|error| Error::field("tags", error.to_string()))?;
+            check_tags(wanted, room)?;
         }
         let words = edit.content.as_deref().map(search::tokens).unwrap_or_default();
         self.change_message(actor, room, id, move |tx, actor, room, message| {

@@ -1,5 +1,7 @@
 //! Finding messages.
 
+use std::collections::BTreeSet;
+
 use eddyline_model::messages::{MessageQuery, MessageView};
 use eddyline_model::tags::resolve;
 use eddyline_model::{MessageId, RoomId};
@@ -18,12 +20,14 @@ impl App {
         let id = room.id();
         if !query.tags.is_empty() {
             let wanted = query.tags.len();
-            query.tags = query.tags.iter().filter_map(|tag| resolve(tag, room)).collect();
+            let resolved: Vec<Option<String>> = query.tags.iter().map(|tag| resolve(tag, room)).collect();
+            let known = resolved.iter().flatten().count();
+            let distinct: BTreeSet<String> = resolved.into_iter().flatten().collect();
+            query.tags = distinct.into_iter().collect();
             // A tag that nobody can have: with all tags wanted, nothing matches.
-            if query.tags.is_empty() || (query.tags.len() < wanted && !query.any_tag) {
+            if query.tags.is_empty() || (known < wanted && !query.any_tag) {
                 return Ok(Vec::new());
             }
-            query.tags.dedup();
         }
         Ok(self
             .store()

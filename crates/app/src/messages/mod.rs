@@ -6,7 +6,7 @@ mod find;
 mod post;
 
 use eddyline_model::messages::{Draft, Event, MAX_CONTENT_CHARS, Message};
-use eddyline_model::{MessageId, Timestamp};
+use eddyline_model::{MessageId, Timestamp, tags};
 use eddyline_storage::{Result as StoreResult, Tx};
 use serde_json::Value;
 
@@ -31,6 +31,14 @@ pub(crate) fn check_text(text: &str) -> Result<()> {
         return Ok(());
     };
     Err(Error::field("content", trouble))
+}
+
+/// Checks the tags that a client gave for a message of a room.
+pub(crate) fn check_tags(given: &[String], room: &Room) -> Result<()> {
+    if given.len() > tags::most_tags(room.people()) {
+        return Err(Error::field("tags", tags::TagError::TooMany.to_string()));
+    }
+    tags::validate(given).map_err(|error| Error::field("tags", error.to_string()))
 }
 
 /// The message that tells streams of a change to another: never listed, and in no thread.

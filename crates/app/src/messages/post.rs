@@ -7,16 +7,16 @@ use eddyline_auth::TokenHash;
 use eddyline_model::messages::{Author, Draft, Event, MessageView, Placement};
 use eddyline_model::policy::FlowDeed;
 use eddyline_model::tags::{self, Context};
-use eddyline_model::{MessageId, RoomId, search};
-use eddyline_storage::Outcome;
+use eddyline_model::{MessageId, RoomId, policy, search};
+use eddyline_storage::{Outcome, Result as StoreResult, Tx};
 
-use super::check_text;
+use super::{check_tags, check_text};
 use crate::actor::Actor;
 use crate::rooms::Room;
 use crate::{App, Error, Result};
 
 /// How often a post is checked again when rights change while it is on its way.
-const ATTEMPTS: usize = 4;
+const ATTEMPTS: usize = 3;
 
 /// A message as a caller wants it.
 #[derive(Clone, Debug)]
@@ -65,30 +65,60 @@ impl App {
             } else {
                 self.store().post(draft).await?.outcome
             };
-            match outcome {
-                Outcome::Added(view) if new.wait => return Ok(Posted::Message(view)),
-                Outcome::Added(_) => return Ok(Posted::Accepted),
-                Outcome::Repeated(id) if new.wait => return self.repeated(room.id(), id).await,
-                Outcome::Repeated(_) => return Ok(Posted::Accepted),
-                Outcome::UuidTaken => {
-                    return Err(Error::Conflict("The uuid was used for another message in this flow".into()));
-                }
-                Outcome::NoParent if new.parent.is_some() => return Err(Error::NotFound),
-                Outcome::NoParent => return Err(Error::field("thread_id", "is not a thread of this flow")),
-                Outcome::ParentIsComment => return Err(Error::field("message", "can't be a comment itself")),
-                Outcome::NoRoom => return Err(Error::NotFound),
-                Outcome::Stale => {
-                    self.inner.rooms.forget(room.id());
-                    room = self.admit(actor, room.id(), FlowDeed::Post).await?;
-                }
+            if outcome != Outcome::Stale {
+                return self.posted(&new, room.id(), outcome).await;
             }
+            self.inner.rooms.forget(room.id());
+            room = self.admit(actor, room.id(), FlowDeed::Post).await?;
         }
-        Err(Error::Unavailable("who may post here keeps changing".into()))
+        let outcome = self.post_in_one(actor, room.id(), &new).await?;
+        self.posted(&new, room.id(), outcome).await
+    }
+
+    async fn posted(&self, new: &NewPost, room: RoomId, outcome: Outcome) -> Result<Posted> {
+        match outcome {
+            Outcome::Added(view) => {
+                self.note_post(&view.message);
+                Ok(if new.wait { Posted::Message(view) } else { Posted::Accepted })
+            }
+            Outcome::Repeated(id) if new.wait => self.repeated(room, id).await,
+            Outcome::Repeated(_) => Ok(Posted::Accepted),
+            Outcome::UuidTaken => {
+                Err(Error::Conflict("The uuid was used for another message in this flow".into()))
+            }
+            Outcome::NoParent if new.parent.is_some() => Err(Error::NotFound),
+            Outcome::NoParent => Err(Error::field("thread_id", "is not a thread of this flow")),
+            Outcome::ParentIsComment => Err(Error::field("message", "can't be a comment itself")),
+            Outcome::NoRoom => Err(Error::NotFound),
+            Outcome::Stale => Err(Error::Unavailable("who may post here keeps changing".into())),
+        }
+    }
+
+    /// Checks and posts in one transaction, which is dearer but cannot be overtaken by a change of
+    /// rights: for rooms whose people keep coming and going.
+    async fn post_in_one(&self, actor: &Actor, room: RoomId, new: &NewPost) -> Result<Outcome> {
+        let (app, actor, new) = (self.clone(), actor.clone(), new.clone());
+        let (outcome, _) = self
+            .store()
+            .write(move |tx| {
+                tx.lock_room(room)?;
+                let Some(room) = Room::load(tx, room)? else { return Ok(Err(Error::NotFound)) };
+                if let Err(refusal) = policy::flow(actor.standing(&room), &room.flow, FlowDeed::Post) {
+                    return Ok(Err(refusal.into()));
+                }
+                let draft = match app.draft(&actor, &room, &new) {
+                    Ok(draft) => draft,
+                    Err(error) => return Ok(Err(error)),
+                };
+                Ok(Ok(post_one(tx, &draft)?))
+            })
+            .await?;
+        outcome
     }
 
     fn draft(&self, actor: &Actor, room: &Room, new: &NewPost) -> Result<Draft> {
         check_text(&new.content)?;
-        tags::validate(&new.tags).map_err(|error| Error::field("tags", error.to_string()))?;
+        check_tags(&new.tags, room)?;
         if !room.organization.active {
             return Err(Error::Denied);
         }
@@ -99,7 +129,7 @@ impl App {
         let placement = self.placement(room, new)?;
         let context = Context { roster: room, sender: author.user, has_attachments: false };
         let extracted = tags::extract(&new.tags, &new.content, &context);
-        let fingerprint = fingerprint(new, placement);
+        let fingerprint = fingerprint(actor, new, placement);
         Ok(Draft {
             room: room.id(),
             access_version: Some(room.flow.access_version),
@@ -132,16 +162,7 @@ impl App {
 
     /// A status is a message and the user's state in one.
     async fn post_status(&self, draft: Draft) -> Result<Outcome> {
-        let (outcome, _) = self
-            .store()
-            .write(move |tx| {
-                let outcome = tx.post(std::slice::from_ref(&draft))?.pop().unwrap_or(Outcome::NoRoom);
-                if let (Outcome::Added(_), Some(user)) = (&outcome, draft.author.user) {
-                    tx.set_status(user, Some(&draft.content))?;
-                }
-                Ok(outcome)
-            })
-            .await?;
+        let (outcome, _) = self.store().write(move |tx| post_one(tx, &draft)).await?;
         Ok(outcome)
     }
 
@@ -151,12 +172,22 @@ impl App {
     }
 }
 
+/// Posts one draft, and makes a status the state of its author.
+fn post_one(tx: &mut Tx<'_, '_>, draft: &Draft) -> StoreResult<Outcome> {
+    let outcome = tx.post(std::slice::from_ref(draft))?.pop().unwrap_or(Outcome::NoRoom);
+    if let (Outcome::Added(_), Event::Status, Some(user)) = (&outcome, draft.event, draft.author.user) {
+        tx.set_status(user, Some(&draft.content))?;
+    }
+    Ok(outcome)
+}
+
 /// Digest of what a repeat must agree in.
-fn fingerprint(new: &NewPost, placement: Placement) -> i64 {
+fn fingerprint(actor: &Actor, new: &NewPost, placement: Placement) -> i64 {
     if new.uuid.is_none() {
         return 0;
     }
-    let text = format!("{}\n{placement:?}\n{}", new.event.as_str(), new.content);
+    // The caller, since two who post under one outside name are still two.
+    let text = format!("{:?}\n{}\n{placement:?}\n{}", actor.user_id(), new.event.as_str(), new.content);
     let TokenHash(hash) = TokenHash::of(&text);
     let mut first = [0; 8];
     first.copy_from_slice(&hash[..8]);

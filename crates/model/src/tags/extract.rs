@@ -8,8 +8,8 @@ use crate::messages::Mentions;
 use super::nicks::{Addressee, addressee, longest};
 use super::scan::{Piece, Scanner};
 use super::{
-    FILE, HIGHLIGHT, MAX_TAGS, Roster, UNREAD, URL, USER, USER_EVERYONE, highlight_tag, lower, parse_unread,
-    parse_user, resolve, unread_tag, user_tag,
+    FILE, HIGHLIGHT, INFLUX, MAX_TAGS, Roster, UNREAD, URL, USER, USER_EVERYONE, highlight_tag, lower,
+    parse_unread, parse_user, resolve, unread_tag, user_tag,
 };
 
 /// What there is to know about a message besides its text and its tags.
@@ -157,7 +157,11 @@ impl<'a, R: Roster> Builder<'a, R> {
                 if self.basis.allows(&tag) {
                     self.make_unread(user);
                 }
-            } else if tag.starts_with(UNREAD) || tag.starts_with(HIGHLIGHT) {
+            } else if tag.starts_with(UNREAD)
+                || tag.starts_with(HIGHLIGHT)
+                || tag.starts_with(INFLUX)
+                || tag == FILE
+            {
                 if self.basis.allows(&tag) {
                     self.result.tags.push(tag);
                 }

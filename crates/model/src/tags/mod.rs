@@ -45,6 +45,7 @@ pub const FILE: &str = ":file";
 const USER: &str = ":user:";
 const UNREAD: &str = ":unread:";
 const HIGHLIGHT: &str = ":highlight:";
+const INFLUX: &str = ":influx:";
 
 /// Who can be mentioned in a flow: its users that are not blocked.
 ///
@@ -121,6 +122,13 @@ pub fn resolve<R: Roster>(tag: &str, roster: &R) -> Option<String> {
 #[must_use]
 pub fn parse_list(text: &str) -> Vec<String> {
     text.split(',').map(str::trim).filter(|tag| !tag.is_empty()).map(str::to_owned).collect()
+}
+
+/// How many tags a list can hold that is read back from a message of a flow with so many users: the
+/// client's own, and for each user a mention, an unread mark and a highlight.
+#[must_use]
+pub fn most_tags(users: usize) -> usize {
+    2 * MAX_TAGS + 3 * users
 }
 
 /// Checks the tags a client gave, in whatever form.

@@ -105,7 +105,7 @@ fn every_command_of_the_operator_is_understood() {
 #[test]
 fn a_flow_is_named_by_two_names() {
     for wrong in ["acme", "/main", "acme/", "a/b/c", ""] {
-        assert!(wrong.parse::<FlowPath>().is_err(), "{wrong}");
+        assert!(wrong.parse::<super::admin::FlowPath>().is_err(), "{wrong}");
     }
 }
 
