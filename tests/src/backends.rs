@@ -13,26 +13,27 @@ const LIMIT: Duration = Duration::from_secs(240);
 ///
 /// ```ignore
 /// on_both_databases![a_message_is_listed, a_message_is_found];
-/// on_both_databases!["--profile", "classic"; an_old_client_is_answered];
+/// on_both_databases![&["--profile", "classic"]; an_old_client_is_answered];
 /// ```
 #[macro_export]
 macro_rules! on_both_databases {
-    ($($option:literal),+ $(,)?; $($test:ident),+ $(,)?) => {
-        $(mod $test { $crate::on_both_databases!(@ $test, [$($option),+]); })+
-    };
-    (@ $test:ident, [$($option:literal),*]) => {
-        #[test]
-        fn sqlite() {
-            $crate::run($crate::Backend::Sqlite, &[$($option),*], super::$test);
-        }
-
-        #[test]
-        fn postgres() {
-            $crate::run($crate::Backend::Postgres, &[$($option),*], super::$test);
-        }
-    };
     ($($test:ident),+ $(,)?) => {
-        $(mod $test { $crate::on_both_databases!(@ $test, []); })+
+        $crate::on_both_databases![&[]; $($test),+];
+    };
+    ($options:expr; $($test:ident),+ $(,)?) => {
+        $(
+            mod $test {
+                #[test]
+                fn sqlite() {
+                    $crate::run($crate::Backend::Sqlite, $options, super::$test);
+                }
+
+                #[test]
+                fn postgres() {
+                    $crate::run($crate::Backend::Postgres, $options, super::$test);
+                }
+            }
+        )+
     };
 }
 

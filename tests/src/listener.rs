@@ -22,8 +22,19 @@ impl Listener {
         Self::open(client, &flows.iter().fold(StreamRequest::new(), |request, flow| request.flow(flow))).await
     }
 
-    /// The next event, with its id.
+    /// The next event, with its id. That somebody is active is passed over, since it comes at no
+    /// certain point; see [`Listener::anything`].
     pub async fn next(&mut self) -> StreamEvent {
+        loop {
+            let event = self.anything().await;
+            if !is_activity(&event) {
+                return event;
+            }
+        }
+    }
+
+    /// The next event, whatever it is.
+    pub async fn anything(&mut self) -> StreamEvent {
         let next = timeout(PATIENCE, self.0.next()).await.expect("an event comes in time");
         next.expect("the stream is still open").unwrap()
     }
@@ -55,11 +66,17 @@ impl Listener {
     }
 
     /// Everything that still comes, until the server ends the stream or dies.
-    pub async fn rest(mut self) -> Vec<Json> {
+    pub async fn rest(self) -> Vec<Json> {
+        self.rest_with_ids().await.into_iter().map(|event| event.json).collect()
+    }
+
+    /// As [`Listener::rest`], with the events' ids.
+    pub async fn rest_with_ids(mut self) -> Vec<StreamEvent> {
         let mut rest = Vec::new();
         while let Some(Ok(event)) = timeout(PATIENCE, self.0.next()).await.expect("the stream ends in time") {
-            rest.push(event.json);
+            rest.push(event);
         }
+        rest.retain(|event| !is_activity(event));
         rest
     }
 
@@ -72,4 +89,8 @@ impl Listener {
     pub fn header(&self, name: &str) -> Option<&str> {
         self.0.headers().get(name)?.to_str().ok()
     }
+}
+
+fn is_activity(event: &StreamEvent) -> bool {
+    event.json["event"] == "activity.user"
 }

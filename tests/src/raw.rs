@@ -54,6 +54,10 @@ impl Raw {
 
     /// What comes up to and including these bytes.
     pub async fn through(&mut self, end: &[u8]) -> String {
+        timeout(PATIENCE, self.find(end)).await.expect("the bytes come in time")
+    }
+
+    async fn find(&mut self, end: &[u8]) -> String {
         loop {
             if let Some(at) = self.received.windows(end.len()).position(|window| window == end) {
                 let rest = self.received.split_off(at + end.len());

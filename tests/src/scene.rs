@@ -68,13 +68,15 @@ impl Caller {
         self.client.request(Method::GET, path).call().await.unwrap()
     }
 
-    /// Sends a request with a JSON body, whatever comes of it.
+    /// Sends a request with a JSON body, or with none when it is null, whatever comes of it.
     pub async fn send(&self, method: Method, path: &str, body: &Json) -> RawResponse {
-        self.client.request(method, path).json(body).send().await.unwrap()
+        let request = self.client.request(method, path);
+        let request = if body.is_null() { request } else { request.json(body) };
+        request.send().await.unwrap()
     }
 
     /// Sends a request that must be granted.
     pub async fn does(&self, method: Method, path: &str, body: &Json) {
-        self.client.request(method, path).json(body).done().await.unwrap();
+        self.send(method, path, body).await.success().unwrap();
     }
 }

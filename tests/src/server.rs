@@ -161,14 +161,14 @@ impl Server {
         command
     }
 
-    /// The number of the running process.
-    pub fn process_id(&self) -> u32 {
-        self.running.as_ref().expect("the server runs").id()
-    }
-
     /// Where its data is, and its logs.
     pub(crate) fn directory(&self) -> &Path {
         self.home.directory.path()
+    }
+
+    /// The number of the running process.
+    pub fn process_id(&self) -> u32 {
+        self.running.as_ref().expect("the server runs").id()
     }
 
     fn run(&mut self) {

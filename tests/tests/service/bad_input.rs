@@ -1,1 +1,282 @@
-//! Placeholder.
+//! Requests that are wrong in every way that has been thought of: each gets a clear refusal, and
+//! the server goes on.
+
+use eddyline_client::{Json, Method, RawResponse};
+use eddyline_tests::{Tenant, basic, on_shared_servers};
+use serde_json::json;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+
+on_shared_servers![
+    a_body_that_is_no_json_is_refused,
+    a_body_that_is_no_object_is_refused,
+    a_kind_of_body_that_is_not_known_is_refused,
+    json_nested_too_deep_is_refused,
+    a_form_that_cannot_be_read_is_refused,
+    bytes_that_are_no_utf8_are_refused,
+    nul_is_refused_wherever_it_stands,
+    text_is_counted_in_characters_not_bytes,
+    empty_content_is_refused,
+    content_of_another_type_is_refused,
+    all_mistakes_are_told_at_once,
+    fields_that_are_too_long_are_refused,
+    a_body_that_is_too_large_is_refused,
+    headers_that_are_too_large_are_refused,
+    what_is_not_http_is_refused,
+    broken_paths_are_refused,
+    unfinished_requests_hinder_nobody,
+];
+
+fn post(tenant: &Tenant) -> eddyline_client::RequestBuilder {
+    tenant.ben.client.request(Method::POST, &tenant.path("/messages"))
+}
+
+/// Sends a body as it is, and sees that nothing was posted and that the server is still there.
+async fn refused(tenant: &Tenant, content_type: &str, body: impl Into<Vec<u8>>, status: u16) -> RawResponse {
+    let body = body.into();
+    let shown = String::from_utf8_lossy(&body[..body.len().min(60)]).into_owned();
+    let answer = post(tenant).raw(content_type, body).send().await.unwrap();
+    assert_eq!(answer.status, status, "{shown}: {}", answer.text());
+    assert!(answer.json()["message"].as_str().is_some_and(|text| !text.is_empty()), "{shown}");
+    assert_eq!(tenant.ben.get(&tenant.path("/messages")).await, json!([]), "{shown}");
+    answer
+}
+
+async fn refused_json(tenant: &Tenant, body: &Json, field: &str) {
+    let answer = refused(tenant, "application/json", body.to_string(), 400).await;
+    assert_eq!(answer.json()["message"], "Validation error");
+    assert!(answer.json()["errors"][field][0].is_string(), "{}", answer.text());
+}
+
+async fn a_body_that_is_no_json_is_refused(tenant: Tenant) {
+    for body in [
+        "{",
+        "{}}",
+        "{\"event\":\"message\",\"content\":\"x\"",
+        "{'event': 'message'}",
+        "{\"event\": message}",
+        "event=message&content=x",
+        "{\"event\":\"message\",\"content\":\"\\ud800\"}",
+        "{\"a\":1e999}",
+        "<message/>",
+        "nul",
+    ] {
+        refused(&tenant, "application/json", body, 400).await;
+    }
+}
+
+async fn a_body_that_is_no_object_is_refused(tenant: Tenant) {
+    for body in ["[]", "[{\"event\":\"message\",\"content\":\"x\"}]", "\"text\"", "1", "true", "null"] {
+        refused(&tenant, "application/json", body, 400).await;
+    }
+}
+
+async fn a_kind_of_body_that_is_not_known_is_refused(tenant: Tenant) {
+    let body = "{\"event\":\"message\",\"content\":\"x\"}";
+    for kind in ["text/plain", "application/xml", "application/octet-stream", "application/jsonp", "nonsense"]
+    {
+        refused(&tenant, kind, body, 415).await;
+    }
+    // Without a kind it is taken for JSON.
+    assert_eq!(post(&tenant).raw("", body).send().await.unwrap().status, 202);
+}
+
+async fn json_nested_too_deep_is_refused(tenant: Tenant) {
+    for (open, close) in [("[", "]"), ("{\"a\":", "}")] {
+        let deep = format!("{}1{}", open.repeat(1000), close.repeat(1000));
+        let body = format!("{{\"event\":\"message\",\"content\":\"x\",\"extra\":{deep}}}");
+        refused(&tenant, "application/json", body, 400).await;
+        refused(&tenant, "application/json", open.repeat(100_000), 400).await;
+    }
+    let form = format!("event=message&content=x&a{}=1", "[b]".repeat(1000));
+    refused(&tenant, "application/x-www-form-urlencoded", form, 400).await;
+}
+
+async fn a_form_that_cannot_be_read_is_refused(tenant: Tenant) {
+    for form in
+        ["event=message&content[a]=x", "event=message&content=x&a[b]=1&a[]=2", "event=message&content=%ff"]
+    {
+        refused(&tenant, "application/x-www-form-urlencoded", form, 400).await;
+    }
+}
+
+async fn bytes_that_are_no_utf8_are_refused(tenant: Tenant) {
+    let json = b"{\"event\":\"message\",\"content\":\"\xff\xfe\"}";
+    refused(&tenant, "application/json", *json, 400).await;
+    refused(&tenant, "application/json", *b"{\"event\":\"message\",\"content\":\"\xed\xa0\x80\"}", 400).await;
+    refused(&tenant, "application/x-www-form-urlencoded", *b"event=message&content=\xc3", 400).await;
+    let path = tenant.path("/messages?search=%ff");
+    assert_eq!(tenant.ben.client.request(Method::GET, &path).send().await.unwrap().status, 400);
+}
+
+async fn nul_is_refused_wherever_it_stands(tenant: Tenant) {
+    for (field, body) in [
+        ("content", json!({"event": "message", "content": "a\0b"})),
+        ("event", json!({"event": "mes\0sage", "content": "x"})),
+        ("tags", json!({"event": "message", "content": "x", "tags": ["a\0"]})),
+        ("uuid", json!({"event": "message", "content": "x", "uuid": "\0"})),
+        ("external_user_name", json!({"event": "message", "content": "x", "external_user_name": "\0"})),
+        ("thread_id", json!({"event": "message", "content": "x", "thread_id": "\0"})),
+    ] {
+        refused_json(&tenant, &body, field).await;
+    }
+    for path in ["/messages?search=%00", "/messages?tags=%00", "/messages?event=%00"] {
+        let answer = tenant.ben.client.request(Method::GET, &tenant.path(path)).send().await.unwrap();
+        assert_eq!(answer.status, 400, "{path}");
+    }
+    for path in ["/flows/%00/main", "/flows/find?id=%00", "/users/%00"] {
+        let status = tenant.ben.client.request(Method::GET, path).send().await.unwrap().status;
+        assert!(status.is_client_error(), "{path}: {status}");
+    }
+}
+
+async fn text_is_counted_in_characters_not_bytes(tenant: Tenant) {
+    for character in ["x", "ü", "漢", "🍵", "\u{301}"] {
+        let long = json!({"event": "message", "content": character.repeat(8097)});
+        refused_json(&tenant, &long, "content").await;
+    }
+    for character in ["x", "ü", "漢", "🍵", "\u{301}"] {
+        let text = character.repeat(8096);
+        assert_eq!(tenant.ben.say(&tenant.main, &text).await["content"], text);
+    }
+}
+
+async fn empty_content_is_refused(tenant: Tenant) {
+    for content in [json!(""), json!(" "), json!("\n\t\u{a0}"), json!(null)] {
+        for event in ["message", "status"] {
+            refused_json(&tenant, &json!({"event": event, "content": content}), "content").await;
+        }
+    }
+    refused_json(&tenant, &json!({"event": "message"}), "content").await;
+}
+
+async fn content_of_another_type_is_refused(tenant: Tenant) {
+    for content in [json!({"text": "x"}), json!(["x"]), json!(true)] {
+        refused_json(&tenant, &json!({"event": "message", "content": content}), "content").await;
+    }
+}
+
+async fn all_mistakes_are_told_at_once(tenant: Tenant) {
+    let body = json!({"event": "nonsense", "uuid": "x".repeat(1000), "tags": {"a": 1}});
+    let answer = refused(&tenant, "application/json", body.to_string(), 400).await;
+    let errors = answer.json()["errors"].as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    assert_eq!(errors, ["content", "event", "tags", "uuid"]);
+    let answer = refused(&tenant, "application/json", "{}", 400).await;
+    assert!(answer.json()["errors"]["event"].is_array() && answer.json()["errors"]["content"].is_array());
+}
+
+async fn fields_that_are_too_long_are_refused(tenant: Tenant) {
+    for field in ["uuid", "external_user_name", "thread_id", "event"] {
+        let mut body = json!({"event": "message", "content": "x"});
+        body[field] = json!("x".repeat(10_000));
+        refused_json(&tenant, &body, field).await;
+    }
+    let path = tenant.path(&format!("/messages?search={}", "x".repeat(501)));
+    assert_eq!(tenant.ben.client.request(Method::GET, &path).send().await.unwrap().status, 400);
+    let long = format!("/flows/{}/main", "x".repeat(5000));
+    assert_eq!(tenant.ben.client.request(Method::GET, &long).send().await.unwrap().status, 404);
+}
+
+async fn a_body_that_is_too_large_is_refused(tenant: Tenant) {
+    let body = json!({"event": "message", "content": "x", "extra": "y".repeat(2 << 20)}).to_string();
+    refused(&tenant, "application/json", body.clone(), 413).await;
+    refused(&tenant, "application/x-www-form-urlencoded", body, 413).await;
+    let body = json!({"event": "message", "content": "x", "extra": "y".repeat(1_000_000)});
+    assert_eq!(
+        post(&tenant).json(&body).send().await.unwrap().status,
+        202,
+        "unknown parameters do not matter"
+    );
+}
+
+/// Sends bytes on a connection of their own and gives the head of what comes back, if anything.
+async fn exchange(tenant: &Tenant, bytes: &[u8]) -> String {
+    let mut socket = connect(tenant).await;
+    // The server may close while we are still sending.
+    let _ = socket.write_all(bytes).await;
+    let (mut answer, mut buffer) = (Vec::new(), [0; 1024]);
+    while !answer.windows(4).any(|window| window == b"\r\n\r\n") {
+        match socket.read(&mut buffer).await {
+            Ok(0) | Err(_) => break,
+            Ok(count) => answer.extend_from_slice(&buffer[..count]),
+        }
+    }
+    String::from_utf8_lossy(&answer).into_owned()
+}
+
+async fn connect(tenant: &Tenant) -> TcpStream {
+    let host = tenant.server().base_url().strip_prefix("http://").unwrap();
+    TcpStream::connect(host).await.unwrap()
+}
+
+async fn headers_that_are_too_large_are_refused(tenant: Tenant) {
+    let authorization = format!("Authorization: Basic {}", basic(&tenant.ben.token, ""));
+    let one = format!("X-Long: {}\r\n", "x".repeat(1 << 20));
+    let many: String = (0..50_000).map(|n| format!("X-{n}: {n}\r\n")).collect();
+    let target = format!("GET /flows?{} HTTP/1.1\r\nHost: x\r\n\r\n", "x".repeat(1 << 20));
+    for request in [
+        format!("GET /flows HTTP/1.1\r\nHost: x\r\n{authorization}\r\n{one}\r\n"),
+        format!("GET /flows HTTP/1.1\r\nHost: x\r\n{authorization}\r\n{many}\r\n"),
+        target,
+    ] {
+        let answer = exchange(&tenant, request.as_bytes()).await;
+        assert!(answer.starts_with("HTTP/1.1 431 "), "{}", &answer[..answer.len().min(100)]);
+        tenant.ben.get("/flows").await;
+    }
+}
+
+async fn what_is_not_http_is_refused(tenant: Tenant) {
+    for bytes in [
+        &b"GARBAGE\r\n\r\n"[..],
+        b"GET /flows\r\n\r\n",
+        b"GET /flows HTTP/9.9\r\nHost: x\r\n\r\n",
+        b"GET flows HTTP/1.1\r\nHost: x\r\n\r\n",
+        b"GET /flows HTTP/1.1\r\nHost: x\r\nBad Header: 1\r\n\r\n",
+        b"POST /messages HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n",
+        b"POST /messages HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",
+        b"POST /messages HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\nzz\r\n",
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n",
+        b"\0\0\0\0\0\0\0\0\r\n\r\n",
+    ] {
+        let answer = exchange(&tenant, bytes).await;
+        assert!(answer.starts_with("HTTP/1.1 4"), "{}: {answer}", bytes.escape_ascii());
+    }
+    // HTTP/2 with prior knowledge is not spoken, and its client expects no answer in HTTP/1.1.
+    assert_eq!(exchange(&tenant, b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").await, "");
+    tenant.ben.get("/flows").await;
+}
+
+async fn broken_paths_are_refused(tenant: Tenant) {
+    for path in [
+        "/flows/%",
+        "/flows/%zz/main",
+        "/flows/%ff/main",
+        "/%2e%2e/%2e%2e/etc",
+        "/flows/a%2Fb/c",
+        "/flows/a b",
+    ] {
+        let head = format!("GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n");
+        let authorization = format!("Authorization: Basic {}\r\n\r\n", basic(&tenant.ben.token, ""));
+        let answer = exchange(&tenant, format!("{head}{authorization}").as_bytes()).await;
+        assert!(answer.starts_with("HTTP/1.1 40"), "{path}: {answer}");
+    }
+}
+
+async fn unfinished_requests_hinder_nobody(tenant: Tenant) {
+    let mut idle = Vec::new();
+    for part in [
+        "",
+        "GET",
+        "GET /flows HTTP/1.1\r\nHost: x\r\nX-Slow: ",
+        "POST /messages HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{",
+    ]
+    .iter()
+    .cycle()
+    .take(200)
+    {
+        let mut socket = connect(&tenant).await;
+        socket.write_all(part.as_bytes()).await.unwrap();
+        idle.push(socket);
+    }
+    tenant.ben.say(&tenant.main, "hello").await;
+}

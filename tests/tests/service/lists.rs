@@ -1,1 +1,214 @@
-//! Placeholder.
+//! Listing messages (specification, section 4): which, how many, in what order.
+
+use eddyline_client::{Json, Method};
+use eddyline_tests::{Tenant, on_shared_servers};
+use serde_json::json;
+
+on_shared_servers![
+    a_list_is_ascending_whichever_end_it_comes_from,
+    without_a_limit_there_are_thirty,
+    a_limit_is_from_1_to_100,
+    numbers_that_are_none_are_refused,
+    since_and_until_leave_the_named_message_out,
+    skip_counts_from_the_end_that_sort_chooses,
+    paging_back_and_forth_meets_every_message_once,
+    events_are_chosen_by_name,
+    an_event_that_does_not_exist_is_refused,
+    tags_are_all_wanted_unless_one_suffices,
+    tags_are_found_in_every_form,
+    a_mention_is_found_by_nick_or_number,
+    filters_narrow_together,
+    unknown_parameters_are_ignored,
+    an_empty_flow_has_an_empty_list,
+    notices_of_edits_are_not_listed,
+];
+
+async fn list(tenant: &Tenant, query: &str) -> Vec<i64> {
+    let messages = tenant.ben.get(&tenant.path(&format!("/messages?{query}"))).await;
+    messages.as_array().unwrap().iter().map(|message| message["id"].as_i64().unwrap()).collect()
+}
+
+/// Fills the flow with this many messages.
+async fn fill(tenant: &Tenant, count: usize) {
+    for number in 1..=count {
+        let body = json!({"event": "message", "content": format!("number {number}")});
+        tenant.ben.does(Method::POST, &tenant.path("/messages"), &body).await;
+    }
+}
+
+async fn refused(tenant: &Tenant, query: &str, field: &str) {
+    let path = tenant.path(&format!("/messages?{query}"));
+    let answer = tenant.ben.client.request(Method::GET, &path).send().await.unwrap();
+    assert_eq!(answer.status, 400, "{query}");
+    assert_eq!(answer.json()["message"], "Validation error", "{query}");
+    assert!(answer.json()["errors"][field].is_array(), "{query}: {}", answer.text());
+}
+
+async fn a_list_is_ascending_whichever_end_it_comes_from(tenant: Tenant) {
+    fill(&tenant, 7).await;
+    assert_eq!(list(&tenant, "limit=3").await, [5, 6, 7]);
+    assert_eq!(list(&tenant, "limit=3&sort=desc").await, [5, 6, 7]);
+    assert_eq!(list(&tenant, "limit=3&sort=asc").await, [1, 2, 3]);
+    refused(&tenant, "sort=up", "sort").await;
+}
+
+async fn without_a_limit_there_are_thirty(tenant: Tenant) {
+    fill(&tenant, 32).await;
+    assert_eq!(list(&tenant, "").await, (3..=32).collect::<Vec<_>>());
+    assert_eq!(list(&tenant, "sort=asc").await, (1..=30).collect::<Vec<_>>());
+}
+
+async fn a_limit_is_from_1_to_100(tenant: Tenant) {
+    fill(&tenant, 103).await;
+    assert_eq!(list(&tenant, "limit=1").await, [103]);
+    assert_eq!(list(&tenant, "limit=100").await, (4..=103).collect::<Vec<_>>());
+    for limit in ["0", "101", "-1", "abc", "", "1.5", "1e1", "9223372036854775808", "%20", "0x10", "+5"] {
+        refused(&tenant, &format!("limit={limit}"), "limit").await;
+    }
+}
+
+async fn numbers_that_are_none_are_refused(tenant: Tenant) {
+    for name in ["skip", "since_id", "until_id"] {
+        for value in ["-1", "abc", "1.5", "9223372036854775808", "99999999999999999999999"] {
+            refused(&tenant, &format!("{name}={value}"), name).await;
+        }
+    }
+    refused(&tenant, "tag_mode=xor", "tag_mode").await;
+    assert_eq!(list(&tenant, "since_id=0&until_id=9223372036854775807").await, Vec::<i64>::new());
+}
+
+async fn since_and_until_leave_the_named_message_out(tenant: Tenant) {
+    fill(&tenant, 9).await;
+    assert_eq!(list(&tenant, "since_id=6").await, [7, 8, 9]);
+    assert_eq!(list(&tenant, "until_id=4").await, [1, 2, 3]);
+    assert_eq!(list(&tenant, "since_id=3&until_id=7").await, [4, 5, 6]);
+    assert_eq!(list(&tenant, "since_id=3&until_id=7&limit=2").await, [5, 6]);
+    assert_eq!(list(&tenant, "since_id=3&until_id=7&limit=2&sort=asc").await, [4, 5]);
+    assert!(list(&tenant, "since_id=9").await.is_empty());
+    assert!(list(&tenant, "since_id=5&until_id=5").await.is_empty());
+    assert_eq!(list(&tenant, "since_id=100&sort=asc").await, Vec::<i64>::new());
+}
+
+async fn skip_counts_from_the_end_that_sort_chooses(tenant: Tenant) {
+    fill(&tenant, 9).await;
+    assert_eq!(list(&tenant, "skip=2&limit=3").await, [5, 6, 7]);
+    assert_eq!(list(&tenant, "skip=2&limit=3&sort=asc").await, [3, 4, 5]);
+    assert_eq!(list(&tenant, "skip=0&limit=1").await, [9]);
+    assert!(list(&tenant, "skip=9").await.is_empty());
+    assert_eq!(list(&tenant, "skip=8").await, [1]);
+}
+
+async fn paging_back_and_forth_meets_every_message_once(tenant: Tenant) {
+    fill(&tenant, 25).await;
+    let mut back = Vec::new();
+    let mut until = 26;
+    while let page @ [first, ..] = &list(&tenant, &format!("until_id={until}&limit=10")).await[..] {
+        until = *first;
+        back.splice(0..0, page.iter().copied());
+    }
+    assert_eq!(back, (1..=25).collect::<Vec<_>>());
+    let mut forth = Vec::new();
+    while let page @ [_, ..] =
+        &list(&tenant, &format!("since_id={}&limit=10&sort=asc", forth.last().unwrap_or(&0))).await[..]
+    {
+        forth.extend_from_slice(page);
+    }
+    assert_eq!(forth, back);
+}
+
+async fn events_are_chosen_by_name(tenant: Tenant) {
+    let first = tenant.ben.say(&tenant.main, "hello").await;
+    tenant.ben.post(&tenant.main, &json!({"event": "status", "content": "busy"})).await;
+    let path = format!("{}/comments", tenant.message_path(&first));
+    tenant.ben.does(Method::POST, &path, &json!({"content": "me too"})).await;
+    let cleo = tenant.user("cleo");
+    tenant.ben.does(Method::POST, &tenant.path("/users"), &json!({"id": cleo.id})).await;
+    assert_eq!(list(&tenant, "").await, [1, 2, 3, 4]);
+    assert_eq!(list(&tenant, "event=message").await, [1]);
+    assert_eq!(list(&tenant, "event=status").await, [2]);
+    assert_eq!(list(&tenant, "event=comment").await, [3]);
+    assert_eq!(list(&tenant, "event=action").await, [4]);
+    assert_eq!(list(&tenant, "event=message,comment").await, [1, 3]);
+    assert_eq!(list(&tenant, "event=status,%20action").await, [2, 4]);
+    assert_eq!(list(&tenant, "event[]=status&event[]=action").await, [2, 4]);
+    assert_eq!(list(&tenant, "event=file,mail,activity,discussion").await, Vec::<i64>::new());
+    assert_eq!(list(&tenant, "event=message,comment&limit=1").await, [3]);
+}
+
+async fn an_event_that_does_not_exist_is_refused(tenant: Tenant) {
+    for event in ["chat", "message,nothing", "MESSAGE", "message-edit"] {
+        refused(&tenant, &format!("event={event}"), "event").await;
+    }
+}
+
+async fn tags_are_all_wanted_unless_one_suffices(tenant: Tenant) {
+    for text in ["#one", "#two", "#one and #two", "#three", "none"] {
+        tenant.ben.say(&tenant.main, text).await;
+    }
+    assert_eq!(list(&tenant, "tags=one").await, [1, 3]);
+    assert_eq!(list(&tenant, "tags=one,two").await, [3]);
+    assert_eq!(list(&tenant, "tags=one,two&tag_mode=and").await, [3]);
+    assert_eq!(list(&tenant, "tags=one,two&tag_mode=or").await, [1, 2, 3]);
+    assert_eq!(list(&tenant, "tags=two,three,unheard&tag_mode=or").await, [2, 3, 4]);
+    assert!(list(&tenant, "tags=one,unheard").await.is_empty());
+    assert_eq!(list(&tenant, "tags=one,one").await, [1, 3]);
+    assert_eq!(list(&tenant, "tags=one,one,two,one").await, [3]);
+    assert_eq!(list(&tenant, "tags=one,two&tag_mode=or&limit=1&skip=1").await, [2]);
+    assert_eq!(list(&tenant, "tags=").await, [1, 2, 3, 4, 5], "no tag asks for nothing");
+}
+
+async fn tags_are_found_in_every_form(tenant: Tenant) {
+    tenant.ben.say(&tenant.main, "#Größe http://example.org").await;
+    for tags in ["gr%C3%B6%C3%9Fe", "GR%C3%96%C3%9FE", "%23Gr%C3%B6%C3%9Fe", ":url", ":URL", "%3Aurl"] {
+        assert_eq!(list(&tenant, &format!("tags={tags}")).await, [1], "{tags}");
+    }
+    assert!(list(&tenant, "tags=:file").await.is_empty());
+}
+
+async fn a_mention_is_found_by_nick_or_number(tenant: Tenant) {
+    let parent = tenant.ben.say(&tenant.main, "@ada hello").await;
+    let path = format!("{}/comments", tenant.message_path(&parent));
+    tenant.ben.does(Method::POST, &path, &json!({"content": "@all as well"})).await;
+    let ada = tenant.ada.id;
+    assert_eq!(list(&tenant, &format!("tags=:user:{ada}")).await, [1]);
+    assert_eq!(list(&tenant, "tags=@ada").await, [1]);
+    assert_eq!(list(&tenant, "tags=@Everyone").await, [2]);
+    assert_eq!(list(&tenant, &format!("tags=:user:{ada},:user:everyone&tag_mode=or")).await, [1, 2]);
+    assert_eq!(list(&tenant, &format!("tags=:unread:{ada}")).await, [1, 2]);
+    assert_eq!(list(&tenant, "tags=:influx:1").await, [2]);
+    assert!(list(&tenant, "tags=@nobody").await.is_empty());
+}
+
+async fn filters_narrow_together(tenant: Tenant) {
+    for number in 0..4 {
+        tenant.ben.say(&tenant.main, &format!("#tea number {number}")).await;
+        tenant.ben.post(&tenant.main, &json!({"event": "status", "content": "having #tea"})).await;
+    }
+    assert_eq!(list(&tenant, "event=message&tags=tea&since_id=1&until_id=7").await, [3, 5]);
+    assert_eq!(list(&tenant, "event=message&tags=tea&search=number").await, [1, 3, 5, 7]);
+    assert_eq!(list(&tenant, "event=status&tags=tea&search=number").await, Vec::<i64>::new());
+}
+
+async fn unknown_parameters_are_ignored(tenant: Tenant) {
+    fill(&tenant, 2).await;
+    assert_eq!(list(&tenant, "nonsense=1&page=7&limit=1").await, [2]);
+}
+
+async fn an_empty_flow_has_an_empty_list(tenant: Tenant) {
+    let messages: Json = tenant.ben.get(&tenant.path("/messages")).await;
+    assert_eq!(messages, json!([]));
+}
+
+async fn notices_of_edits_are_not_listed(tenant: Tenant) {
+    let first = tenant.ben.say(&tenant.main, "hello").await;
+    tenant.ben.does(Method::PUT, &tenant.message_path(&first), &json!({"content": "hi"})).await;
+    tenant.ben.does(Method::PUT, &tenant.message_path(&first), &json!({"tags": ["x"]})).await;
+    let last = tenant.ben.say(&tenant.main, "bye").await["id"].as_i64().unwrap();
+    assert!(last > 2, "notices take a number");
+    assert_eq!(list(&tenant, "").await, [1, last]);
+    for id in 2..last {
+        let path = tenant.path(&format!("/messages/{id}"));
+        let answer = tenant.ben.client.request(Method::GET, &path).send().await.unwrap();
+        assert_eq!(answer.status, 404);
+    }
+}

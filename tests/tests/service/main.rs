@@ -1,10 +1,13 @@
 //! The whole server over real sockets, on both databases. Each module is one subject.
 
+// These are tests: what fails here shall end the test.
+#![allow(clippy::unwrap_used)]
+
 mod access;
 mod bad_input;
 mod callers;
-mod comments;
 mod command_line;
+mod comments;
 mod edits;
 mod flows;
 mod legacy_client;
@@ -13,8 +16,12 @@ mod nodes;
 mod posting;
 mod presence;
 mod profiles;
+mod repeats;
+mod requests;
 mod restarts;
 mod search;
 mod streams;
+mod tags;
 mod transport;
+mod typed_client;
 mod users;

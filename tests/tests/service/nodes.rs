@@ -1,1 +1,197 @@
-//! Placeholder.
+//! Several processes on one database: two servers on one PostgreSQL, and the command line beside a
+//! running server.
+
+use eddyline_client::{Json, Method, StatusCode, StreamRequest};
+use eddyline_tests::{Acme, Backend, Caller, Listener, PASSWORD, Server, on_both_databases, run};
+use serde_json::json;
+
+on_both_databases![
+    who_was_added_on_the_command_line_is_in_at_once,
+    an_old_password_is_refused_once_the_command_line_has_answered,
+    a_token_of_the_command_line_opens_at_once,
+    the_command_line_gets_in_while_the_server_writes,
+];
+
+const MAIN: &str = "acme/main";
+const USERS: &str = "/flows/acme/main/users";
+const MESSAGES: &str = "/flows/acme/main/messages";
+
+/// Makes tests of these functions with two servers on one PostgreSQL.
+macro_rules! on_two_servers {
+    ($($test:ident),+ $(,)?) => {
+        $(
+            mod $test {
+                #[test]
+                fn postgres() {
+                    super::run(super::Backend::Postgres, &[], async |one| {
+                        let other = one.another_node("node-2", &[]);
+                        super::$test(one, other).await;
+                    });
+                }
+            }
+        )+
+    };
+}
+
+on_two_servers![
+    what_is_posted_on_one_server_is_heard_on_the_other_in_one_order,
+    a_stream_goes_on_at_another_server,
+    a_block_on_one_server_acts_on_the_other,
+    leaving_on_one_server_acts_on_the_other,
+    a_changed_flow_is_known_to_the_other_server,
+    a_dead_server_holds_nobody_up,
+];
+
+/// The same person at another server.
+fn at(server: &Server, caller: &Caller) -> Caller {
+    let client = server.client().api_token(&caller.token).build().unwrap();
+    Caller { client, id: caller.id, email: caller.email.clone(), token: caller.token.clone() }
+}
+
+async fn what_is_posted_on_one_server_is_heard_on_the_other_in_one_order(one: Server, other: Server) {
+    const EACH: usize = 150;
+    let Acme { ada, ben } = one.acme();
+    let ben = at(&other, &ben);
+    let mut here = Listener::to(&ada.client, &[MAIN]).await;
+    let mut there = Listener::to(&ben.client, &[MAIN]).await;
+    tokio::join!(
+        ada.flood(MAIN, EACH, |number| format!("one {number}")),
+        ben.flood(MAIN, EACH, |number| format!("other {number}")),
+    );
+    let mut ids = Vec::new();
+    for _ in 0..2 * EACH {
+        let message = here.json().await;
+        assert_eq!(there.json().await, message);
+        ids.push(message["id"].as_i64().unwrap());
+    }
+    assert!(ids.is_sorted_by(|one, next| *next == one + 1), "{ids:?}");
+}
+
+async fn a_stream_goes_on_at_another_server(one: Server, other: Server) {
+    let Acme { ada, ben } = one.acme();
+    let mut stream = Listener::to(&ada.client, &[MAIN]).await;
+    ben.say(MAIN, "heard").await;
+    stream.texts_through("heard").await;
+    let missed = ben.say(MAIN, "missed").await;
+    let request = StreamRequest::new().flow(MAIN).after(&stream.last_event_id());
+    let mut stream = Listener::open(&at(&other, &ada).client, &request).await;
+    assert_eq!(stream.json().await, missed);
+}
+
+async fn a_block_on_one_server_acts_on_the_other(one: Server, other: Server) {
+    let Acme { ada, ben } = one.acme();
+    let ben = at(&other, &ben);
+    for _ in 0..3 {
+        let stream = Listener::to(&ben.client, &[MAIN]).await;
+        // The other server knows him now, without a look at the database.
+        ben.say(MAIN, "known").await;
+        let path = format!("{USERS}/{}", ben.id);
+        ada.does(Method::PUT, &path, &json!({"disabled": true})).await;
+        assert_eq!(status(&ben, Method::GET, MESSAGES).await, StatusCode::FORBIDDEN);
+        let post = json!({"event": "message", "content": "too late"});
+        assert_eq!(ben.send(Method::POST, MESSAGES, &post).await.status, StatusCode::FORBIDDEN);
+        ada.say(MAIN, "secret").await;
+        let rest = stream.rest().await;
+        let texts: Vec<_> = rest.iter().filter(|event| event["event"] == "message").collect();
+        assert_eq!(texts.len(), 1, "{texts:?}");
+        ada.does(Method::PUT, &path, &json!({"disabled": false})).await;
+        assert_eq!(status(&ben, Method::GET, MESSAGES).await, StatusCode::OK, "let in again at once");
+    }
+}
+
+async fn leaving_on_one_server_acts_on_the_other(one: Server, other: Server) {
+    let Acme { ada, ben } = one.acme();
+    let ben_there = at(&other, &ben);
+    let stream = Listener::to(&ben_there.client, &[MAIN]).await;
+    assert_eq!(status(&ben_there, Method::GET, MESSAGES).await, StatusCode::OK);
+    ben.does(Method::DELETE, &format!("{USERS}/{}", ben.id), &Json::Null).await;
+    assert_eq!(status(&ben_there, Method::GET, MESSAGES).await, StatusCode::FORBIDDEN);
+    ada.say(MAIN, "secret").await;
+    assert!(stream.rest().await.iter().all(|event| event["event"] != "message"));
+}
+
+async fn a_changed_flow_is_known_to_the_other_server(one: Server, other: Server) {
+    let Acme { ada, ben } = one.acme();
+    let ben_there = at(&other, &ben);
+    assert_eq!(ben_there.get("/flows/acme/main").await["name"], "main");
+    ada.does(Method::PUT, "/flows/acme/main", &json!({"name": "Headquarters"})).await;
+    assert_eq!(ben_there.get("/flows/acme/main").await["name"], "Headquarters");
+    ada.does(Method::PUT, "/flows/acme/main", &json!({"disabled": true})).await;
+    assert_eq!(status(&ben_there, Method::GET, MESSAGES).await, StatusCode::NOT_FOUND);
+}
+
+async fn a_dead_server_holds_nobody_up(one: Server, mut other: Server) {
+    let Acme { ada, ben } = one.acme();
+    assert_eq!(status(&at(&other, &ben), Method::GET, MESSAGES).await, StatusCode::OK);
+    other.kill9();
+    ada.does(Method::PUT, &format!("{USERS}/{}", ben.id), &json!({"disabled": true})).await;
+    ada.say(MAIN, "alone").await;
+    other.restart();
+    assert_eq!(status(&at(&other, &ben), Method::GET, MESSAGES).await, StatusCode::FORBIDDEN);
+    assert_eq!(at(&other, &ada).get(MESSAGES).await, ada.get(MESSAGES).await);
+}
+
+async fn status(caller: &Caller, method: Method, path: &str) -> StatusCode {
+    caller.send(method, path, &Json::Null).await.status
+}
+
+async fn who_was_added_on_the_command_line_is_in_at_once(server: Server) {
+    let Acme { ada, .. } = server.acme();
+    let cyd = server.user("acme", "cyd");
+    let mut stream = Listener::open(&cyd.client, &StreamRequest::new().user()).await;
+    assert_eq!(status(&cyd, Method::GET, MESSAGES).await, StatusCode::FORBIDDEN);
+    server.admin(&["flow", "add-user", "--flow", MAIN, "--email", &cyd.email]);
+    assert_eq!(status(&cyd, Method::GET, MESSAGES).await, StatusCode::OK);
+    assert_eq!(stream.event("flow-add").await["content"]["parameterized_name"], "main");
+    let mut stream = Listener::to(&cyd.client, &[MAIN]).await;
+    ada.say(MAIN, "@cyd welcome").await;
+    let message = stream.event("message").await;
+    assert_eq!(message["tags"][0], format!(":user:{}", cyd.id), "the flow knows who is meant");
+}
+
+async fn an_old_password_is_refused_once_the_command_line_has_answered(server: Server) {
+    let Acme { ben, .. } = server.acme();
+    let mut old = PASSWORD.to_owned();
+    for new in ["first of the new", "second of the new"] {
+        let with = |password: &str| server.client().basic(&ben.email, password).build().unwrap();
+        // Twice: the second time it is only remembered to be right.
+        for _ in 0..2 {
+            with(&old).me().await.unwrap();
+        }
+        server.admin(&["user", "set-password", "--email", &ben.email, "--password", new]);
+        let refused = with(&old).me().await.err().and_then(|error| error.status());
+        assert_eq!(refused, Some(StatusCode::UNAUTHORIZED));
+        with(new).me().await.unwrap();
+        old = new.to_owned();
+    }
+}
+
+async fn a_token_of_the_command_line_opens_at_once(server: Server) {
+    let Acme { ada, ben } = server.acme();
+    let token = server.admin(&["user", "token", "--email", &ben.email])["api_token"].clone();
+    let client = server.client().api_token(token.as_str().unwrap()).build().unwrap();
+    let me: Json = client.request(Method::GET, "/user").call().await.unwrap();
+    assert_eq!(me["id"], ben.id);
+    let token = server.admin(&["flow", "token", "--flow", MAIN])["flow_token"].clone();
+    let pushed =
+        json!({"event": "message", "content": "pushed", "flow_token": token, "external_user_name": "ci"});
+    let request = server.client().build().unwrap().request(Method::POST, "/messages");
+    assert_eq!(request.json(&pushed).send().await.unwrap().status, StatusCode::ACCEPTED);
+    assert_eq!(ada.get(MESSAGES).await[0]["content"], "pushed");
+}
+
+async fn the_command_line_gets_in_while_the_server_writes(server: Server) {
+    let Acme { ada, ben } = server.acme();
+    let writing = tokio::spawn(async move {
+        ben.flood(MAIN, 1500, |number| number.to_string()).await;
+    });
+    for nick in ["cyd", "dan", "eva"] {
+        let person = tokio::task::block_in_place(|| server.user("acme", nick));
+        tokio::task::block_in_place(|| {
+            server.admin(&["flow", "add-user", "--flow", MAIN, "--email", &person.email])
+        });
+        assert_eq!(status(&person, Method::GET, MESSAGES).await, StatusCode::OK);
+    }
+    writing.await.unwrap();
+    assert_eq!(ada.get(USERS).await.as_array().unwrap().len(), 5);
+}

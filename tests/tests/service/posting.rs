@@ -220,7 +220,8 @@ async fn applications_messages_are_not_for_users(tenant: Tenant) {
 }
 
 async fn kinds_that_only_the_server_posts_are_refused(tenant: Tenant) {
-    for event in ["action", "message-edit", "tag-change", "message-delete", "comment", "mail", "join", "chat", ""]
+    for event in
+        ["action", "message-edit", "tag-change", "message-delete", "comment", "mail", "join", "chat", ""]
     {
         let body = json!({"event": event, "content": "x"});
         let answer = tenant.ben.send(Method::POST, &tenant.path("/messages"), &body).await;

@@ -1,1 +1,131 @@
-//! Placeholder.
+//! Below the API: encryption, proxies, request ids, and whether the server is well.
+
+use std::net::Ipv4Addr;
+use std::sync::Arc;
+
+use eddyline_client::{Method, StatusCode, StreamRequest};
+use eddyline_tests::{Acme, Backend, Listener, Server, basic, on_both_databases, run};
+use rcgen::{CertifiedKey, generate_simple_self_signed};
+use rustls::{ClientConfig, RootCertStore};
+use tempfile::TempDir;
+
+on_both_databases![&["--password-attempts-per-account", "3"];
+    an_unnamed_proxy_is_not_believed,
+];
+on_both_databases![&["--password-attempts-per-account", "3", "--trusted-proxy", "127.0.0.0/8"];
+    a_named_proxy_tells_who_guesses_passwords,
+];
+on_both_databases![
+    an_answer_bears_the_id_of_its_request,
+    a_compressed_answer_is_the_same_answer,
+    both_addresses_say_whether_the_server_is_well,
+];
+
+#[test]
+fn both_addresses_speak_https_with_a_certificate() {
+    let files = TempDir::new().unwrap();
+    let CertifiedKey { cert, signing_key } = generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();
+    let (chain, key) = (files.path().join("cert.pem"), files.path().join("key.pem"));
+    std::fs::write(&chain, cert.pem()).unwrap();
+    std::fs::write(&key, signing_key.serialize_pem()).unwrap();
+    let mut roots = RootCertStore::empty();
+    roots.add(cert.der().clone()).unwrap();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let trusting = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+
+    let options = ["--tls-cert", chain.to_str().unwrap(), "--tls-key", key.to_str().unwrap()];
+    run(Backend::Sqlite, &options, async |server| {
+        assert!(server.base_url().starts_with("https://"), "{}", server.base_url());
+        let Acme { ada, .. } = server.acme();
+        let client = server.client().tls(trusting).api_token(&ada.token).build().unwrap();
+        let mut stream = Listener::open(&client, &StreamRequest::new().flow("acme/main")).await;
+        client.flow("acme", "main").post(&eddyline_client::NewMessage::chat("hidden")).await.unwrap();
+        let message = stream.event("message").await;
+        assert_eq!(message["content"], "hidden");
+        let flow: eddyline_client::Json =
+            client.request(Method::GET, "/flows/acme/main").call().await.unwrap();
+        assert!(flow["url"].as_str().unwrap().starts_with("https://"), "{}", flow["url"]);
+        assert!(ada.client.me().await.is_err(), "who does not trust the certificate does not talk");
+    });
+}
+
+/// Tries a wrong password as a proxy would pass it on for this client.
+async fn guess(server: &Server, email: &str, header: &str, address: &str) -> StatusCode {
+    let request = server.client().build().unwrap().request(Method::GET, "/user");
+    let request = request.header("authorization", format!("Basic {}", basic(email, "a guess")));
+    request.header(header, address).send().await.unwrap().status
+}
+
+async fn an_unnamed_proxy_is_not_believed(server: Server) {
+    let Acme { ada, ben } = server.acme();
+    for guesser in 1..=3 {
+        let address = Ipv4Addr::new(192, 0, 2, guesser).to_string();
+        assert_eq!(guess(&server, &ada.email, "x-forwarded-for", &address).await, StatusCode::UNAUTHORIZED);
+    }
+    let refused = guess(&server, &ada.email, "x-forwarded-for", "192.0.2.4").await;
+    assert_eq!(refused, StatusCode::TOO_MANY_REQUESTS, "all came from one address");
+    assert_eq!(ada.by_password().me().await.err().unwrap().status(), Some(StatusCode::TOO_MANY_REQUESTS));
+    ben.by_password().me().await.unwrap();
+    ada.client.me().await.unwrap();
+}
+
+async fn a_named_proxy_tells_who_guesses_passwords(server: Server) {
+    let Acme { ada, .. } = server.acme();
+    for (header, prefix, guesser) in [("x-forwarded-for", "", 1), ("forwarded", "for=", 3)] {
+        let [guesser, other] = [guesser, guesser + 1].map(|last| format!("{prefix}192.0.2.{last}"));
+        let (guesser, other) = (guesser.as_str(), other.as_str());
+        for _ in 0..3 {
+            assert_eq!(guess(&server, &ada.email, header, guesser).await, StatusCode::UNAUTHORIZED);
+        }
+        let refused = guess(&server, &ada.email, header, guesser).await;
+        assert_eq!(refused, StatusCode::TOO_MANY_REQUESTS, "{header}");
+        let invented = format!("{prefix}198.51.100.7, {guesser}");
+        let refused = guess(&server, &ada.email, header, &invented).await;
+        assert_eq!(refused, StatusCode::TOO_MANY_REQUESTS, "what the client itself says does not count");
+        assert_eq!(guess(&server, &ada.email, header, other).await, StatusCode::UNAUTHORIZED);
+    }
+    ada.by_password().me().await.unwrap();
+}
+
+async fn an_answer_bears_the_id_of_its_request(server: Server) {
+    let Acme { ada, .. } = server.acme();
+    for path in ["/user", "/nowhere", "/healthz"] {
+        let ask = |id: &str| ada.client.request(Method::GET, path).header("x-request-id", id).send();
+        assert_eq!(ask("order-66.a_b").await.unwrap().header("x-request-id"), Some("order-66.a_b"));
+        for odd in ["", "two words", &"x".repeat(200)] {
+            let answer = ask(odd).await.unwrap();
+            let id = answer.header("x-request-id").unwrap();
+            assert!(id != odd && id.len() == 32, "{odd:?} became {id:?}");
+        }
+    }
+    let anonymous = server.client().build().unwrap().request(Method::GET, "/user").send().await.unwrap();
+    assert_eq!(anonymous.status, StatusCode::UNAUTHORIZED);
+    assert!(anonymous.header("x-request-id").is_some());
+    let stream = Listener::to(&ada.client, &["acme/main"]).await;
+    assert!(stream.header("x-request-id").is_some());
+}
+
+async fn a_compressed_answer_is_the_same_answer(server: Server) {
+    let Acme { ada, .. } = server.acme();
+    let ask = || ada.client.request(Method::GET, "/flows/acme/main");
+    let compressed = ask().header("accept-encoding", "gzip").send().await.unwrap();
+    assert_eq!(compressed.header("content-encoding"), Some("gzip"));
+    assert!(compressed.body.starts_with(&[0x1f, 0x8b]));
+    let plain = ask().send().await.unwrap();
+    assert_eq!(plain.header("content-encoding"), None);
+    assert!(compressed.body.len() < plain.body.len());
+}
+
+async fn both_addresses_say_whether_the_server_is_well(server: Server) {
+    for url in [server.base_url(), server.stream_url()] {
+        let client = eddyline_client::Client::builder(url).build().unwrap();
+        for path in ["/healthz", "/readyz"] {
+            let answer = client.request(Method::GET, path).send().await.unwrap();
+            assert_eq!(answer.status, StatusCode::OK, "{url}{path}");
+        }
+    }
+}

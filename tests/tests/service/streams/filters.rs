@@ -118,7 +118,7 @@ async fn a_stream_of_oneself_is_there_before_the_first_flow(server: Server) {
 }
 
 async fn refused(client: &Client, request: &StreamRequest) -> (StatusCode, String) {
-    let error = client.stream(request).await.err().expect("the stream is refused");
+    let error = client.stream(request).await.expect_err("the stream is refused");
     let refusal = error.api().expect("the server says why");
     (refusal.status, refusal.message.clone())
 }

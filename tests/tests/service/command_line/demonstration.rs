@@ -1,0 +1,87 @@
+//! What `eddyline demo` prints can be pasted.
+
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::process::{Child, Command, Stdio};
+
+use eddyline_tests::eddyline;
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// Ends a process with the test, however that ends.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn the_three_commands_of_the_demonstration_work_as_printed() {
+    let (_demo, welcome) = demonstrate(&[]);
+    let commands: Vec<_> =
+        welcome.iter().map(|line| line.trim()).filter(|line| line.starts_with("curl ")).collect();
+    let [post, list, listen] = commands[..] else { panic!("{welcome:?}") };
+
+    let mut listening = Running(shell(listen).stdout(Stdio::piped()).spawn().unwrap());
+    let mut heard = BufReader::new(listening.0.stdout.take().unwrap());
+    // The first byte says that the stream is open.
+    heard.read_exact(&mut [0]).unwrap();
+
+    let posted = output(post);
+    assert!(posted == "{}" || posted.contains("Hello from curl"), "{posted}");
+    let listed: Vec<Value> = serde_json::from_str(&output(list)).unwrap();
+    assert_eq!(listed.len(), 5);
+    assert!(listed.iter().any(|message| message["content"] == "Hello from curl #demo"), "{listed:?}");
+    let message = heard.lines().map(Result::unwrap).find(|line| line.contains("Hello from curl #demo"));
+    let message: Value = serde_json::from_str(&message.expect("the stream is open")).unwrap();
+    assert_eq!(message["event"], "message");
+}
+
+#[test]
+fn a_demonstration_in_a_named_directory_can_be_taken_up_again() {
+    let directory = TempDir::new().unwrap();
+    let data = ["--data-dir", directory.path().to_str().unwrap()];
+    for round in 1..=2 {
+        let (_demo, welcome) = demonstrate(&data);
+        let find =
+            |name: &str| welcome.iter().find_map(|line| line.strip_prefix(name)).unwrap().trim().to_owned();
+        let (address, token) = (find("API:"), find("API token:"));
+        let flow = format!("{address}/flows/demo/main");
+        output(&format!("curl -u {token}: -d event=message -d content=round-{round} {flow}/messages"));
+        let found = output(&format!("curl -u {token}: '{flow}/messages?search=round'"));
+        assert_eq!(found.matches("\"event\":\"message\"").count(), round, "{found}");
+        let sign_in = find("Sign-in:");
+        let (email, password) = sign_in.split_once(" with password ").unwrap();
+        assert!(output(&format!("curl -u {email}:{password} {address}/user")).contains("Ada Lovelace"));
+    }
+}
+
+/// A running demonstration, and what it says first.
+fn demonstrate(arguments: &[&str]) -> (Running, Vec<String>) {
+    let mut command = eddyline();
+    command.args(["demo", "--listen", "127.0.0.1:0", "--stream-listen", "127.0.0.1:0"]).args(arguments);
+    let mut demo = Running(command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap());
+    let mut welcome = Vec::new();
+    for line in BufReader::new(demo.0.stdout.take().unwrap()).lines() {
+        welcome.push(line.unwrap());
+        if welcome.last().is_some_and(|line| line.starts_with("Stop with")) {
+            break;
+        }
+    }
+    (demo, welcome)
+}
+
+fn shell(command: &str) -> Command {
+    let mut shell = Command::new("sh");
+    // The shell becomes the command, so that ending the one ends the other.
+    shell.args(["-c", &format!("exec {command}")]).stderr(Stdio::null());
+    shell
+}
+
+fn output(command: &str) -> String {
+    let output = shell(command).output().unwrap();
+    assert!(output.status.success(), "{command}: {}; is curl installed?", output.status);
+    String::from_utf8(output.stdout).unwrap()
+}

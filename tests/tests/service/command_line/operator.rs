@@ -1,0 +1,185 @@
+//! The operator's commands, and what scripts may rely on.
+
+use std::process::Output;
+
+use eddyline_client::Json;
+use eddyline_tests::{Server, on_both_databases};
+use serde_json::json;
+
+on_both_databases![
+    every_command_answers_scripts_with_one_object,
+    people_get_sentences,
+    a_known_address_joins_that_person_to_the_organization,
+    what_cannot_be_done_is_said_and_ends_in_failure,
+    a_password_is_read_from_the_standard_input,
+    what_is_done_twice_is_done_once,
+];
+
+fn fields(object: &Json) -> Vec<&str> {
+    object.as_object().unwrap().keys().map(String::as_str).collect()
+}
+
+async fn every_command_answers_scripts_with_one_object(server: Server) {
+    let line = ["org", "create", "--name", "Acme Ltd", "--parameterized-name", "acme", "--user-limit", "3"];
+    let org = server.admin(&line);
+    assert_eq!(fields(&org), ["id", "name", "parameterized_name", "user_limit"]);
+    assert_eq!(
+        (&org["name"], &org["parameterized_name"], &org["user_limit"]),
+        (&json!("Acme Ltd"), &json!("acme"), &json!(3))
+    );
+    let line = [
+        "user",
+        "create",
+        "--org",
+        "acme",
+        "--email",
+        "Ada@acme.example",
+        "--name",
+        "Ada L",
+        "--nick",
+        "ada",
+    ];
+    let user = server.admin(&line);
+    assert_eq!(fields(&user), ["api_token", "email", "id", "name", "nick"]);
+    let flow = server.admin(&["flow", "create", "--org", "acme", "--name", "Big Plans"]);
+    assert_eq!(fields(&flow), ["id", "name", "organization", "parameterized_name"]);
+    assert_eq!(flow["parameterized_name"], "big-plans");
+    let added =
+        server.admin(&["flow", "add-user", "--flow", "acme/big-plans", "--email", "ada@acme.example"]);
+    assert_eq!((&added["flow"], &added["user"]), (&json!("acme/big-plans"), &user["id"]));
+    let token = server.admin(&["flow", "token", "--flow", "acme/big-plans"]);
+    assert_eq!(fields(&token), ["flow_token"]);
+    let token = server.admin(&["user", "token", "--email", "ada@acme.example"]);
+    assert_eq!(fields(&token), ["api_token"]);
+    let set = server.admin(&[
+        "user",
+        "set-password",
+        "--email",
+        "ada@acme.example",
+        "--password",
+        "of some length",
+    ]);
+    assert_eq!((&set["id"], &set["email"]), (&user["id"], &json!("ada@acme.example")));
+
+    // All of it holds for the server that was running all the while.
+    for token in [&user["api_token"], &token["api_token"]] {
+        let client = server.client().api_token(token.as_str().unwrap()).build().unwrap();
+        assert_eq!(client.find_flow(flow["id"].as_str().unwrap()).await.unwrap().name, "Big Plans");
+    }
+    let by_password = server.client().basic("ada@acme.example", "of some length").build().unwrap();
+    assert_eq!(by_password.me().await.unwrap().email, "Ada@acme.example");
+}
+
+async fn people_get_sentences(server: Server) {
+    server.organization("acme");
+    let said = |arguments: &[&str]| {
+        let output = server.admin_command(arguments).output().unwrap();
+        assert!(output.status.success(), "{}", error_of(&output));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let user = said(&[
+        "user",
+        "create",
+        "--org",
+        "acme",
+        "--email",
+        "a@b.example",
+        "--name",
+        "Ada",
+        "--nick",
+        "ada",
+    ]);
+    assert!(user.contains("Ada <a@b.example>") && user.contains("not shown again"), "{user}");
+    assert!(said(&["flow", "create", "--org", "acme", "--name", "Main"]).contains("acme/main"));
+}
+
+async fn a_known_address_joins_that_person_to_the_organization(server: Server) {
+    server.organization("acme");
+    server.organization("other");
+    let create = |org: &str| {
+        server.admin(&[
+            "user",
+            "create",
+            "--org",
+            org,
+            "--email",
+            "ada@x.example",
+            "--name",
+            "A",
+            "--nick",
+            "ada",
+        ])
+    };
+    let (first, second) = (create("acme"), create("other"));
+    assert_eq!(first["id"], second["id"]);
+    assert_ne!(first["api_token"], second["api_token"]);
+}
+
+async fn what_cannot_be_done_is_said_and_ends_in_failure(server: Server) {
+    server.admin(&["org", "create", "--name", "small", "--user-limit", "2"]);
+    server.organization("acme");
+    let user = |org: &'static str, email: &'static str, nick: &'static str| {
+        vec!["user", "create", "--org", org, "--email", email, "--name", "Somebody", "--nick", nick]
+    };
+    server.admin(&user("small", "ada@small.example", "ada"));
+    server.admin(&user("small", "ben@small.example", "ben"));
+    server.admin(&user("acme", "cyd@acme.example", "cyd"));
+    server.flow("acme", "main", &[]);
+    let cases: Vec<(Vec<&str>, &str)> = vec![
+        (user("nowhere", "a@x.example", "a"), "nowhere"),
+        (user("small", "dan@small.example", "dan"), "limit"),
+        (user("acme", "eva@acme.example", "CYD"), "nick"),
+        (user("acme", "cyd@acme.example", "cydney"), "already"),
+        (user("acme", "no address", "eva"), "--email"),
+        (user("acme", "eva@acme.example", "two words"), "--nick"),
+        (vec!["org", "create", "--name", "Acme", "--parameterized-name", "acme"], "taken"),
+        (vec!["org", "create", "--name", "Acme", "--parameterized-name", "Not For URLs"], "not-for-urls"),
+        (vec!["org", "create", "--name", "Acme", "--user-limit", "0"], "--user-limit"),
+        (vec!["org", "create", "--name", " "], "name"),
+        (vec!["flow", "create", "--org", "nowhere", "--name", "Main"], "nowhere"),
+        (vec!["flow", "create", "--org", "acme", "--name", ""], "--name"),
+        (vec!["flow", "add-user", "--flow", "acme/none", "--email", "cyd@acme.example"], "not found"),
+        (vec!["flow", "add-user", "--flow", "acme/main", "--email", "no@acme.example"], "not found"),
+        (vec!["flow", "add-user", "--flow", "acme/main", "--email", "ada@small.example"], "not a member"),
+        (vec!["flow", "add-user", "--flow", "main", "--email", "cyd@acme.example"], "ORG/FLOW"),
+        (vec!["flow", "token", "--flow", "acme/none"], "acme/none"),
+        (vec!["user", "token", "--email", "no@acme.example"], "no@acme.example"),
+        (vec!["user", "set-password", "--email", "no@acme.example", "--password", "x"], "no@acme.example"),
+        (vec!["user", "set-password", "--email", "cyd@acme.example", "--password", ""], "password"),
+        (vec!["user", "set-password", "--email", "cyd@acme.example"], "--password"),
+        (vec!["user", "rename"], "rename"),
+    ];
+    for (arguments, word) in cases {
+        let output = server.admin_command(&arguments).arg("--json").output().unwrap();
+        let error = error_of(&output);
+        assert!(!output.status.success(), "{arguments:?} was done");
+        assert!(output.stdout.is_empty(), "{arguments:?}: an answer beside the error");
+        assert!(error.starts_with("error: ") && error.contains(word), "{arguments:?}: {error}");
+        assert!(!error.contains("panicked"), "{arguments:?}: {error}");
+    }
+}
+
+fn error_of(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+async fn a_password_is_read_from_the_standard_input(server: Server) {
+    server.organization("acme");
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), "a secret of the file\nand another line\n").unwrap();
+    let arguments =
+        ["user", "create", "--org", "acme", "--email", "ada@acme.example", "--name", "A", "--nick", "ada"];
+    let mut command = server.admin_command(&arguments);
+    let input = std::fs::File::open(file.path()).unwrap();
+    assert!(command.arg("--password-stdin").stdin(input).output().unwrap().status.success());
+    server.client().basic("ada@acme.example", "a secret of the file").build().unwrap().me().await.unwrap();
+}
+
+async fn what_is_done_twice_is_done_once(server: Server) {
+    let acme = server.acme();
+    server.admin(&["flow", "add-user", "--flow", "acme/main", "--email", &acme.ben.email]);
+    assert_eq!(acme.ada.get("/flows/acme/main/users").await.as_array().unwrap().len(), 2);
+    let again = server.admin(&["flow", "create", "--org", "acme", "--name", "main"]);
+    assert_eq!(again["parameterized_name"], "main-2", "another flow of the same name has another address");
+    assert_eq!(acme.ada.get("/flows/acme/main/messages").await, json!([]), "no command posts anything");
+}
