@@ -11,6 +11,7 @@ mod backends;
 mod binary;
 mod caller;
 mod listener;
+mod ports;
 mod raw;
 mod scene;
 mod server;

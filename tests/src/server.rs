@@ -14,6 +14,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::binary;
+use crate::ports::free_address;
 
 /// How long a server may take to start or to stop before the test gives it up.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -70,14 +71,13 @@ impl Server {
 
     fn on(home: Arc<Home>, log: &str, options: &[&str]) -> Self {
         let log = home.directory.path().join(log);
-        let any = || "127.0.0.1:0".to_owned();
         let options = options.iter().map(|&option| option.to_owned()).collect();
         let mut server = Self {
             home,
             options,
             running: None,
-            listen: any(),
-            stream_listen: any(),
+            listen: free_address(),
+            stream_listen: free_address(),
             base_url: String::new(),
             stream_url: String::new(),
             log,
