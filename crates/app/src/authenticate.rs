@@ -37,9 +37,17 @@ impl Default for Callers {
 }
 
 impl Callers {
+    /// Takes back what was just remembered if something was forgotten since it was loaded. Whoever
+    /// forgets counts first and clears then, so one of both removes it.
+    fn keep_unless_forgotten(&self, epoch: u64, take_back: impl FnOnce()) {
+        if self.epoch.load(Ordering::SeqCst) != epoch {
+            take_back();
+        }
+    }
+
     /// Forgets everybody. Changes of users are rare, and loading one again is one query.
     pub(crate) fn forget(&self) {
-        self.epoch.fetch_add(1, Ordering::AcqRel);
+        self.epoch.fetch_add(1, Ordering::SeqCst);
         self.users.clear();
         self.accounts.clear();
         self.flow_tokens.clear();
@@ -109,12 +117,13 @@ impl App {
         {
             return Ok(Actor::FlowToken { room });
         }
-        let epoch = callers.epoch.load(Ordering::Acquire);
+        let epoch = callers.epoch.load(Ordering::SeqCst);
         let found = self.store().read(move |session| session.room_by_flow_token(&hash.0)).await?;
         let room = found.ok_or(Error::Unauthenticated("The flow token is not valid"))?;
-        if callers.epoch.load(Ordering::Acquire) == epoch {
-            callers.flow_tokens.insert(hash, room);
-        }
+        callers.flow_tokens.insert(hash, room);
+        callers.keep_unless_forgotten(epoch, || {
+            callers.flow_tokens.remove(&hash);
+        });
         Ok(Actor::FlowToken { room })
     }
 
@@ -126,7 +135,7 @@ impl App {
         {
             return Ok(Actor::User { caller, scopes: Scopes::ALL });
         }
-        let epoch = callers.epoch.load(Ordering::Acquire);
+        let epoch = callers.epoch.load(Ordering::SeqCst);
         let caller = self
             .store()
             .read(move |session| match session.user_by_api_token(&hash.0)? {
@@ -135,9 +144,10 @@ impl App {
             })
             .await?
             .ok_or(Error::Unauthenticated("The credentials are not valid"))?;
-        if callers.epoch.load(Ordering::Acquire) == epoch {
-            callers.users.insert(hash, caller.clone());
-        }
+        callers.users.insert(hash, caller.clone());
+        callers.keep_unless_forgotten(epoch, || {
+            callers.users.remove(&hash);
+        });
         Ok(Actor::User { caller, scopes: Scopes::ALL })
     }
 
@@ -186,7 +196,7 @@ impl App {
         {
             return Ok(Some(account));
         }
-        let epoch = callers.epoch.load(Ordering::Acquire);
+        let epoch = callers.epoch.load(Ordering::SeqCst);
         let wanted = key.to_owned();
         let found = self
             .store()
@@ -198,10 +208,11 @@ impl App {
                 None => Ok(None),
             })
             .await?;
-        if let Some(account) = &found
-            && callers.epoch.load(Ordering::Acquire) == epoch
-        {
+        if let Some(account) = &found {
             callers.accounts.insert(key.to_owned(), account.clone());
+            callers.keep_unless_forgotten(epoch, || {
+                callers.accounts.remove(key);
+            });
         }
         Ok(found)
     }

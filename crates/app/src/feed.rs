@@ -10,7 +10,7 @@ use eddyline_storage::{LogFilter, Store};
 use eddyline_streaming::{Filter, Log, LogUnavailable, Page};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
-use tokio::sync::{Notify, mpsc, watch};
+use tokio::sync::{Notify, Semaphore, mpsc, watch};
 use tokio::task::JoinHandle;
 
 use crate::feed_encode::Scribe;
@@ -25,20 +25,25 @@ const WARM: i64 = 2048;
 const CHECK: Duration = Duration::from_millis(500);
 /// How often streams that have nothing to say may be asked for a sign of life.
 const TICK: Duration = Duration::from_secs(5);
+/// How many streams may read the log at once.
+const REPLAYS: usize = 3;
 const RETRY: Duration = Duration::from_millis(250);
 
 /// The log as streams read it when the ring no longer has what they want.
 pub(crate) struct StoredLog {
     store: Store,
     scribe: Scribe,
+    turns: Semaphore,
 }
 
 impl StoredLog {
     pub(crate) fn new(store: Store, scribe: Scribe) -> Self {
-        Self { store, scribe }
+        Self { store, scribe, turns: Semaphore::new(REPLAYS) }
     }
 
     async fn read_page(&self, after: Seq, through: Seq, filter: Arc<Filter>, limit: usize) -> Result<Page> {
+        // Streams that catch up leave readers for everybody else.
+        let _turn = self.turns.acquire().await;
         let scribe = self.scribe.clone();
         let wanted = LogFilter { rooms: filter.rooms().to_vec(), user: filter.user() };
         let page = self.store.read(move |session| {
@@ -104,6 +109,8 @@ impl App {
             at: EventId::default(),
             control_seen: control_seen.clone(),
         };
+        // On the list before anything is remembered, so that others wait for this process.
+        self.beat().await?;
         feed.start().await?;
         let app = self.clone();
         Ok(tokio::spawn(async move {
@@ -144,11 +151,11 @@ impl Feed {
 
     async fn run(
         &mut self,
-        committed: Option<mpsc::UnboundedReceiver<Vec<LogItem>>>,
+        committed: Option<mpsc::Receiver<Vec<LogItem>>>,
         mut stop: watch::Receiver<bool>,
     ) {
         let bell = self.app.store().doorbell();
-        let (_closed, none) = mpsc::unbounded_channel();
+        let (_closed, none) = mpsc::channel(1);
         let mut committed = committed.unwrap_or(none);
         let mut check = tokio::time::interval(CHECK);
         check.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);

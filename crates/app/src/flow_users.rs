@@ -38,6 +38,7 @@ impl App {
         let (outcome, event) = self
             .store()
             .write(move |tx| {
+                tx.lock_room(id)?;
                 let Some(room) = Room::load(tx, id)? else { return Ok(Err(Error::NotFound)) };
                 if let Err(refusal) = policy::flow(actor.standing(&room), &room.flow, FlowDeed::AddUser) {
                     return Ok(Err(refusal.into()));
@@ -79,6 +80,7 @@ impl App {
         let (outcome, event) = self
             .store()
             .write(move |tx| {
+                tx.lock_room(id)?;
                 let Some(room) = Room::load(tx, id)? else { return Ok(Err(Error::NotFound)) };
                 let standing = actor.standing(&room);
                 if let Err(refusal) = policy::flow(standing, &room.flow, FlowDeed::See) {
@@ -125,6 +127,7 @@ impl App {
         let (outcome, event) = self
             .store()
             .write(move |tx| {
+                tx.lock_room(id)?;
                 match tx.room_membership(id, user)? {
                     None => return Ok(Err(Error::NotFound)),
                     Some(membership) if membership.blocked => return Ok(Err(Error::Denied)),

@@ -152,6 +152,7 @@ impl App {
         let (outcome, event) = self
             .store()
             .write(move |tx| {
+                tx.lock_room(id)?;
                 let Some(room) = Room::load(tx, id)? else { return Ok(Err(Error::NotFound)) };
                 let standing = actor.standing(&room);
                 Ok(match allow_update(standing, &room, &changes) {

@@ -42,7 +42,7 @@ pub use config::{Config, Profile};
 pub use eddyline_auth::{Credentials, CredentialsError, Password, PasswordPolicy, Secret, SignInLimits};
 pub use error::{Error, FieldErrors, Result};
 pub use flows::FlowChanges;
-pub use messages::{Change, Edit, NewPost, Posted};
+pub use messages::{Edit, NewPost, Posted};
 pub use operator::{NewFlow, NewOrganization, NewPerson};
 pub use rooms::{Member, Room};
 pub use stream::{Listen, StreamPoint};

@@ -23,7 +23,8 @@ const POLL: Duration = Duration::from_millis(15);
 impl App {
     /// Whether what this process remembers may be believed.
     pub(crate) fn trusts_caches(&self) -> bool {
-        self.now().0 - self.inner.fresh_at.load(Ordering::Relaxed) < TRUST_MILLIS
+        let age = self.now().0 - self.inner.fresh_at.load(Ordering::Relaxed);
+        (0..TRUST_MILLIS).contains(&age)
     }
 
     pub(crate) fn confirm_fresh(&self) {
@@ -56,6 +57,18 @@ impl App {
         Ok(self.store().read(move |session| session.all_have_read(seq, since)).await?)
     }
 
+    /// Shows once that this process lives, and how far it has read.
+    pub(crate) async fn beat(&self) -> Result<()> {
+        let (node, seq) = (self.inner.node.clone(), self.position());
+        self.store()
+            .write(move |tx| {
+                let now = tx.now();
+                tx.beat(&node, now, seq)
+            })
+            .await?;
+        Ok(())
+    }
+
     /// Shows that this process lives, until `stop` says so. `seen` rings when others may be
     /// waiting for it.
     pub(crate) async fn run_heartbeat(&self, seen: &tokio::sync::Notify, mut stop: watch::Receiver<bool>) {
@@ -67,12 +80,7 @@ impl App {
                 () = seen.notified() => {}
                 changed = stop.changed() => if changed.is_err() { break } else { continue },
             }
-            let (node, seq) = (self.inner.node.clone(), self.position());
-            let beat = self.store().write(move |tx| {
-                let now = tx.now();
-                tx.beat(&node, now, seq)
-            });
-            if let Err(error) = beat.await {
+            if let Err(error) = self.beat().await {
                 tracing::debug!(%error, "no sign of life could be given");
             }
         }

@@ -215,6 +215,7 @@ impl App {
                 let Some(room) = find_flow(tx, &organization, &flow)? else {
                     return Ok(Err(Error::NotFound));
                 };
+                tx.lock_room(room)?;
                 let Some(account) = tx.account_by_email(&key)? else { return Ok(Err(Error::NotFound)) };
                 let Some(organization) = tx.organization_id_by_name(&organization)? else {
                     return Ok(Err(Error::NotFound));

@@ -19,6 +19,8 @@ use crate::App;
 
 /// How often what is known is written down.
 const FLUSH: Duration = Duration::from_secs(60);
+/// How much of it is written at once.
+const FLUSH_PART: usize = 256;
 
 /// Who is connected, and what was seen of whom since the last writing.
 #[derive(Default)]
@@ -28,7 +30,7 @@ pub(crate) struct Online {
 
 #[derive(Default)]
 struct State {
-    presence: Presence,
+    presence: HashMap<RoomId, Presence>,
     throttle: ActivityThrottle,
     /// How many streams show a user as present in a room.
     here: HashMap<(RoomId, UserId), u32>,
@@ -61,8 +63,7 @@ pub struct Connected {
 
 impl Drop for Connected {
     fn drop(&mut self) {
-        let change = self.app.inner.presence.state().presence.disconnect(self.user, self.state);
-        self.app.tell_presence(change, &self.rooms);
+        self.app.change_presence(&self.rooms, |presence| presence.disconnect(self.user, self.state));
         self.app.note_leaving(self.user, &self.rooms);
     }
 }
@@ -70,8 +71,7 @@ impl Drop for Connected {
 impl App {
     /// Notes that a stream shows its user as present in these rooms.
     pub(crate) fn connect(&self, user: UserId, state: PresenceState, rooms: Box<[RoomId]>) -> Connected {
-        let change = self.inner.presence.state().presence.connect(user, state);
-        self.tell_presence(change, &rooms);
+        self.change_presence(&rooms, |presence| presence.connect(user, state));
         let now = self.now();
         self.note_coming(user, state, &rooms, now);
         if state == PresenceState::Active {
@@ -82,22 +82,25 @@ impl App {
         Connected { app: self.clone(), user, state, rooms }
     }
 
-    /// What a user shows.
-    #[must_use]
-    pub fn presence(&self, user: UserId) -> PresenceState {
-        self.inner.presence.state().presence.state(user)
-    }
-
-    fn tell_presence(&self, change: Option<PresenceChange>, rooms: &[RoomId]) {
-        let Some(change) = change else { return };
-        let content = json!({"user_id": change.user.0, "state": change.state.as_str()});
-        let object = json!({"event": "presence", "user": change.user.to_string(), "content": content});
-        self.inner.hub.publish_transient(Transient {
-            kind: TransientKind::Presence,
-            audience: Audience::Many { rooms: rooms.into(), users: Box::default() },
-            after: Seq(0),
-            object: object.to_string().into_bytes(),
-        });
+    /// Changes who is there, and tells it to each room. Told while the state is held, so that a room
+    /// hears of changes in their order.
+    fn change_presence(&self, rooms: &[RoomId], change: impl Fn(&mut Presence) -> Option<PresenceChange>) {
+        let mut state = self.inner.presence.state();
+        for room in rooms {
+            let presence = state.presence.entry(*room).or_default();
+            let Some(change) = change(presence) else { continue };
+            if presence.online().next().is_none() {
+                state.presence.remove(room);
+            }
+            let content = json!({"user_id": change.user.0, "state": change.state.as_str()});
+            let object = json!({"event": "presence", "user": change.user.to_string(), "content": content});
+            self.inner.hub.publish_transient(Transient {
+                kind: TransientKind::Presence,
+                audience: Audience::Room(*room),
+                after: Seq(0),
+                object: object.to_string().into_bytes(),
+            });
+        }
     }
 
     fn note_coming(&self, user: UserId, shows: PresenceState, rooms: &[RoomId], now: Timestamp) {
@@ -197,11 +200,16 @@ impl App {
         if seen.is_empty() {
             return;
         }
-        let rows: Vec<_> =
+        let mut rows: Vec<_> =
             seen.iter().map(|((room, user), at)| (*room, *user, at.ping, at.activity)).collect();
-        if let Err(error) = self.store().write(move |tx| tx.touch_members(&rows)).await {
-            tracing::debug!(%error, "who was seen could not be written down");
-            return;
+        // In order and in parts: several processes do this at once, and posts shall not wait for it.
+        rows.sort_unstable_by_key(|row| (row.0, row.1));
+        for part in rows.chunks(FLUSH_PART) {
+            let part = part.to_vec();
+            if let Err(error) = self.store().write(move |tx| tx.touch_members(&part)).await {
+                tracing::debug!(%error, "who was seen could not be written down");
+                return;
+            }
         }
         // Kept until here, so that at no time it is found neither in memory nor in the store.
         self.inner.presence.state().seen.retain(|key, at| seen.get(key) != Some(at));

@@ -109,13 +109,13 @@ impl Default for Rooms {
 impl Rooms {
     /// Forgets what is known of a room.
     pub(crate) fn forget(&self, room: RoomId) {
-        self.epoch.fetch_add(1, Ordering::AcqRel);
+        self.epoch.fetch_add(1, Ordering::SeqCst);
         self.by_id.remove(&room);
     }
 
     /// Forgets everything.
     pub(crate) fn forget_all(&self) {
-        self.epoch.fetch_add(1, Ordering::AcqRel);
+        self.epoch.fetch_add(1, Ordering::SeqCst);
         self.by_id.clear();
         self.by_name.clear();
         self.by_public_id.clear();
@@ -176,11 +176,13 @@ impl App {
         {
             return Ok(room);
         }
-        let epoch = rooms.epoch.load(Ordering::Acquire);
+        let epoch = rooms.epoch.load(Ordering::SeqCst);
         let room = self.store().read(move |session| Room::load(session, id)).await?.ok_or(Error::NotFound)?;
         let room = Arc::new(room);
-        if rooms.epoch.load(Ordering::Acquire) == epoch {
-            rooms.by_id.insert(id, room.clone());
+        rooms.by_id.insert(id, room.clone());
+        // Looked at afterwards: whoever forgets counts first and removes then, so one of both does.
+        if rooms.epoch.load(Ordering::SeqCst) != epoch {
+            rooms.by_id.remove(&id);
         }
         Ok(room)
     }
@@ -191,7 +193,7 @@ impl App {
         if let Some(id) = rooms.by_name.get(&key) {
             return Ok(id);
         }
-        let epoch = rooms.epoch.load(Ordering::Acquire);
+        let epoch = rooms.epoch.load(Ordering::SeqCst);
         let (organization, flow) = key.clone();
         let id = self
             .store()
@@ -201,8 +203,9 @@ impl App {
             })
             .await?
             .ok_or(Error::NotFound)?;
-        if rooms.epoch.load(Ordering::Acquire) == epoch {
-            rooms.by_name.insert(key, id);
+        rooms.by_name.insert(key.clone(), id);
+        if rooms.epoch.load(Ordering::SeqCst) != epoch {
+            rooms.by_name.remove(&key);
         }
         Ok(id)
     }

@@ -1,6 +1,6 @@
 //! Adding messages to rooms: the one way by which anything that is kept comes to be.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use diesel::prelude::*;
@@ -10,8 +10,7 @@ use eddyline_model::{MessageId, RoomId};
 use crate::Result;
 use crate::find;
 use crate::messages::{Referred, Row, is_indexed, join_tags, mention_keys, message};
-use crate::schema::messages;
-use crate::session::{Session, dialect, portable};
+use crate::session::{Session, dialect};
 
 /// What became of a draft.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,15 +38,6 @@ pub(crate) struct LockedRoom {
     last_message_id: i64,
     last_message_at: Option<i64>,
     access_version: i64,
-}
-
-portable! {
-    fn same_uuid(c, ids: &[i64], uuids: &[&str]) -> Result<Vec<Row>> {
-        Ok(messages::table
-            .filter(messages::room_id.eq_any(ids))
-            .filter(messages::uuid.eq_any(uuids))
-            .load(c)?)
-    }
 }
 
 /// A batch under way: what its rooms, threads and earlier items look like by now.
@@ -112,21 +102,21 @@ impl Session<'_> {
             referred: HashMap::new(),
             threads: HashMap::new(),
         };
-        self.load_uuids(drafts, &ids, &mut batch)?;
+        self.load_uuids(drafts, &mut batch)?;
         for room in ids {
             self.load_referred(drafts, RoomId(room), &mut batch)?;
         }
         Ok(batch)
     }
 
-    fn load_uuids<'d>(&mut self, drafts: &'d [Draft], ids: &[i64], batch: &mut Batch<'d>) -> Result<()> {
+    fn load_uuids<'d>(&mut self, drafts: &'d [Draft], batch: &mut Batch<'d>) -> Result<()> {
         let wanted: HashMap<(i64, &str), &str> =
             drafts.iter().filter_map(|d| d.uuid.as_deref().map(|uuid| ((d.room.0, uuid), uuid))).collect();
         if wanted.is_empty() {
             return Ok(());
         }
-        let uuids: Vec<&str> = wanted.values().copied().collect::<HashSet<_>>().into_iter().collect();
-        for row in self.same_uuid(ids, &uuids)? {
+        let pairs: Vec<(i64, &str)> = wanted.keys().copied().collect();
+        for row in dialect!(self, same_uuid, &pairs)? {
             let Some(uuid) = row.uuid.as_deref() else { continue };
             if let Some(uuid) = wanted.get(&(row.room_id, uuid)) {
                 let earlier = Earlier {

@@ -50,6 +50,11 @@ impl Error {
         }
     }
 
+    /// Whether a single item of a batch may be to blame, so that the others deserve a try of their own.
+    pub(crate) fn may_be_of_one(&self) -> bool {
+        !matches!(self, Self::Unavailable(_) | Self::DiskFull | Self::Busy)
+    }
+
     /// Whether transactions got in each other's way, so that trying again is the answer.
     pub(crate) fn is_contention(&self) -> bool {
         match self {
@@ -107,6 +112,10 @@ fn is_unavailable(message: &str) -> bool {
         "could not send data",
         "remaining connection slots",
         "too many clients",
+        "canceling statement",
+        "disk I/O error",
+        "unable to open database file",
+        "readonly database",
     ]
     .iter()
     .any(|text| message.contains(text))

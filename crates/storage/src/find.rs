@@ -38,15 +38,14 @@ pub(crate) struct Statement {
 /// character.
 pub(crate) fn kind_tag(event: Event) -> Option<&'static str> {
     match event {
+        Event::Comment => Some("\u{1}comment"),
         Event::Status => Some("\u{1}status"),
         Event::File => Some("\u{1}file"),
         Event::Activity => Some("\u{1}activity"),
         Event::Discussion => Some("\u{1}discussion"),
         Event::Action => Some("\u{1}action"),
         Event::Mail => Some("\u{1}mail"),
-        Event::Message | Event::Comment | Event::MessageEdit | Event::TagChange | Event::MessageDelete => {
-            None
-        }
+        Event::Message | Event::MessageEdit | Event::TagChange | Event::MessageDelete => None,
     }
 }
 
@@ -55,6 +54,7 @@ pub(crate) fn is_indexed(query: &MessageQuery) -> bool {
     query.search.is_some()
         || !query.tags.is_empty()
         || query.thread_root.is_some()
+        || query.parent.is_some()
         || (!query.events.is_empty() && query.events.iter().all(|event| kind_tag(*event).is_some()))
 }
 
@@ -115,6 +115,10 @@ fn sources<'q>(
     if let Some(tag) = tags.next() {
         return vec![tag_source(room, tag, value)];
     }
+    if let Some(parent) = query.parent {
+        let of_parent = "select id as message_id from messages where room_id";
+        return vec![format!("{of_parent} = {room} and parent_id = {parent} and parent_id is not null")];
+    }
     if let Some(root) = query.thread_root {
         return vec![
             format!(
@@ -124,14 +128,12 @@ fn sources<'q>(
             format!("select id as message_id from messages where room_id = {room} and id = {root}"),
         ];
     }
-    // Spelled as the index `messages_rare` spells it, so that the planner may use it.
-    let of_kind = |event: &Event| {
-        let code = event.code();
-        format!(
-            "select id as message_id from messages where room_id = {room} and event = {code} and event >= 2"
-        )
-    };
-    query.events.iter().map(of_kind).collect()
+    query
+        .events
+        .iter()
+        .filter_map(|event| kind_tag(*event))
+        .map(|kind| tag_source(room, kind, value))
+        .collect()
 }
 
 fn tag_source(room: RoomId, tag: &str, value: &mut impl FnMut(String) -> String) -> String {

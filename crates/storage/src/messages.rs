@@ -13,7 +13,7 @@ use crate::schema::{mentions, mentions_seen, message_tags, messages, threads};
 use crate::session::{Session, dialect, portable};
 use crate::{Error, Result};
 
-#[derive(Clone, Queryable, Insertable)]
+#[derive(Clone, Queryable, QueryableByName, Insertable)]
 #[diesel(table_name = messages)]
 pub(crate) struct Row {
     pub(crate) room_id: i64,
@@ -97,9 +97,6 @@ portable! {
         }
         if let Some(until) = query.until {
             found = found.filter(messages::id.lt(until.0));
-        }
-        if let Some(parent) = query.parent {
-            found = found.filter(messages::parent_id.eq(parent.0));
         }
         found = match query.sort {
             Sort::Descending => found.order(messages::id.desc()),

@@ -39,6 +39,17 @@ fn column<T, V>(rows: &[T], value: impl Fn(&T) -> V) -> Vec<V> {
     rows.iter().map(value).collect()
 }
 
+/// The messages with these uuids in these rooms.
+pub(crate) fn same_uuid(c: &mut PgConnection, wanted: &[(i64, &str)]) -> Result<Vec<Row>> {
+    Ok(diesel::sql_query(
+        "select m.* from unnest($1, $2) as n (room, uuid) \
+         join messages m on m.room_id = n.room and m.uuid = n.uuid and m.uuid is not null",
+    )
+    .bind::<Array<BigInt>, _>(column(wanted, |pair| pair.0))
+    .bind::<Array<Text>, _>(wanted.iter().map(|pair| pair.1).collect::<Vec<_>>())
+    .load(c)?)
+}
+
 pub(crate) fn insert_messages(c: &mut PgConnection, rows: &[Row]) -> Result<()> {
     diesel::sql_query(
         "insert into messages (room_id, id, event, user_id, external_user_name, content, tags, explicit_tags, \

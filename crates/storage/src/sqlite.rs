@@ -49,6 +49,17 @@ pub(crate) fn update_rooms(c: &mut SqliteConnection, changed: &[(i64, i64, Optio
     Ok(())
 }
 
+/// The messages with these uuids in these rooms. One by one: given a list of uuids, SQLite reads the
+/// whole room rather than the index.
+pub(crate) fn same_uuid(c: &mut SqliteConnection, wanted: &[(i64, &str)]) -> Result<Vec<Row>> {
+    let mut found = Vec::new();
+    for (room, uuid) in wanted {
+        let message = messages::table.filter(messages::room_id.eq(room)).filter(messages::uuid.eq(uuid));
+        found.extend(message.first::<Row>(c).optional()?);
+    }
+    Ok(found)
+}
+
 pub(crate) fn insert_messages(c: &mut SqliteConnection, rows: &[Row]) -> Result<()> {
     for row in rows {
         diesel::insert_into(messages::table).values(row).execute(c)?;

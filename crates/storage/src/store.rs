@@ -17,6 +17,9 @@ use crate::transaction::Tx;
 use crate::writer::{Closure, Job, Posted, Writer};
 use crate::{Error, Result};
 
+/// How many batches wait to be looked at by the feed; those beyond it are read from the log.
+const HINTS: usize = 64;
+
 /// Tells the time.
 pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
@@ -72,7 +75,7 @@ struct StoreInner {
     permits: Arc<Semaphore>,
     jobs: SyncSender<Job>,
     writer: Mutex<Option<JoinHandle<()>>>,
-    committed: Mutex<Option<mpsc::UnboundedReceiver<Vec<LogItem>>>>,
+    committed: Mutex<Option<mpsc::Receiver<Vec<LogItem>>>>,
     clock: Clock,
 }
 
@@ -105,7 +108,7 @@ impl Store {
         let pool = Connections::open(&location, options.readers)?;
         let readers = if location == Location::Memory { 1 } else { options.readers };
         let (jobs, queue) = sync_channel(options.queue);
-        let (committed, receiver) = mpsc::unbounded_channel();
+        let (committed, receiver) = mpsc::channel(HINTS);
         let writer =
             Writer::new(location.clone(), pool.clone(), options.clock.clone(), committed, random_name()?);
         let thread = std::thread::Builder::new()
@@ -136,9 +139,9 @@ impl Store {
     }
 
     /// What this process commits, in order, as it commits it. There is one such feed: the second
-    /// call gives `None`.
+    /// call gives `None`. Whoever does not keep up finds holes, which the log fills.
     #[must_use]
-    pub fn committed(&self) -> Option<mpsc::UnboundedReceiver<Vec<LogItem>>> {
+    pub fn committed(&self) -> Option<mpsc::Receiver<Vec<LogItem>>> {
         self.inner.committed.lock().ok()?.take()
     }
 

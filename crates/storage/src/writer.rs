@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use eddyline_model::log::{EventId, LogItem};
 use eddyline_model::messages::Draft;
-use tokio::sync::{mpsc::UnboundedSender, oneshot};
+use tokio::sync::{mpsc, oneshot};
 
 use crate::append::Outcome;
 use crate::connect::{Connection, Connections, Location, connect};
@@ -19,6 +19,9 @@ const BATCH: usize = 256;
 const BELL_PAUSE: Duration = Duration::from_millis(4);
 /// How long the outcome of a commit whose answer got lost is looked for.
 const DOUBT_PATIENCE: Duration = Duration::from_secs(8);
+/// How long the writer keeps at it on SQLite before it lets others write, and for how long it does.
+const BUSY_STRETCH: Duration = Duration::from_millis(100);
+const YIELD: Duration = Duration::from_millis(1);
 const RETRY_PAUSE: Duration = Duration::from_millis(200);
 
 /// What became of a post, and where the log stood then.
@@ -49,11 +52,12 @@ pub(crate) struct Writer {
     pool: Connections,
     own: Option<Connection>,
     clock: Clock,
-    committed: UnboundedSender<Vec<LogItem>>,
+    committed: mpsc::Sender<Vec<LogItem>>,
     name: String,
     batch: i64,
     bell_due: bool,
     last_bell: Instant,
+    last_pause: Instant,
 }
 
 impl Writer {
@@ -61,7 +65,7 @@ impl Writer {
         location: Location,
         pool: Connections,
         clock: Clock,
-        committed: UnboundedSender<Vec<LogItem>>,
+        committed: mpsc::Sender<Vec<LogItem>>,
         name: String,
     ) -> Self {
         Self {
@@ -74,6 +78,7 @@ impl Writer {
             batch: 0,
             bell_due: false,
             last_bell: Instant::now(),
+            last_pause: Instant::now(),
         }
     }
 
@@ -88,6 +93,7 @@ impl Writer {
                     None => break,
                 },
             };
+            self.let_others_write();
             match job {
                 Job::Close => break,
                 Job::Run(work) => self.run_work(work),
@@ -113,6 +119,15 @@ impl Writer {
         self.farewell();
     }
 
+    /// On SQLite, leaves the lock free for a moment now and then: between the commits of a busy
+    /// server another process, such as the command line, would hardly ever find it free.
+    fn let_others_write(&mut self) {
+        if matches!(self.location, Location::File(_)) && self.last_pause.elapsed() >= BUSY_STRETCH {
+            std::thread::sleep(YIELD);
+            self.last_pause = Instant::now();
+        }
+    }
+
     fn next(&mut self, jobs: &Receiver<Job>) -> Option<Job> {
         if self.bell_due {
             match jobs.recv_timeout(BELL_PAUSE) {
@@ -121,11 +136,23 @@ impl Writer {
                 Err(RecvTimeoutError::Disconnected) => return None,
             }
         }
-        jobs.recv().ok()
+        match jobs.try_recv() {
+            Ok(job) => Some(job),
+            Err(TryRecvError::Disconnected) => None,
+            Err(TryRecvError::Empty) => {
+                let job = jobs.recv().ok();
+                // While it waited, the lock was free.
+                self.last_pause = Instant::now();
+                job
+            }
+        }
     }
 
     fn post(&mut self, drafts: &[Draft], replies: Vec<oneshot::Sender<Result<Posted>>>) {
-        let outcome = self.commit(|tx| tx.post(drafts));
+        let outcome = self.commit(|tx| {
+            catch_unwind(AssertUnwindSafe(|| tx.post(drafts)))
+                .unwrap_or(Err(Error::Corrupt("a post panicked")))
+        });
         match outcome {
             Ok((outcomes, items)) => {
                 let mut events = items.iter().map(|item| item.id).collect::<Vec<_>>().into_iter();
@@ -136,7 +163,7 @@ impl Writer {
                     let _ = reply.send(Ok(Posted { outcome, event }));
                 }
             }
-            Err(Error::Database(error)) if drafts.len() > 1 => {
+            Err(error) if drafts.len() > 1 && error.may_be_of_one() => {
                 tracing::warn!(%error, items = drafts.len(), "a batch failed; its items are tried one by one");
                 for (draft, reply) in drafts.iter().zip(replies) {
                     self.post(std::slice::from_ref(draft), vec![reply]);
@@ -272,8 +299,8 @@ impl Writer {
         if items.is_empty() {
             return;
         }
-        // Nobody listens when the store is used without a feed.
-        let _ = self.committed.send(items);
+        // A hint that nobody takes is no loss: the log has it all.
+        let _ = self.committed.try_send(items);
         self.bell_due = matches!(self.location, Location::Postgres(_));
         if self.bell_due && self.last_bell.elapsed() >= BELL_PAUSE {
             self.ring();

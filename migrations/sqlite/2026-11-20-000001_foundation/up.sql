@@ -111,6 +111,7 @@ create table messages (
 create unique index messages_uuid on messages (room_id, uuid) where uuid is not null;
 -- Answers only: a message that begins a thread is found by its own id.
 create index messages_answers on messages (room_id, thread_root, id) where thread_root <> id;
+create index messages_parent on messages (room_id, parent_id, id) where parent_id is not null;
 
 -- Chat is nearly everything, so the kind of every other message stands here as well, under a name
 -- that no tag can have: whoever asks for such messages should not read past the chat.

@@ -20,15 +20,6 @@ pub struct Edit {
     pub tags: Option<Vec<String>>,
 }
 
-/// A changed message, before and after.
-#[derive(Clone, Debug)]
-pub struct Change {
-    /// As it was.
-    pub before: Message,
-    /// As it is.
-    pub after: Message,
-}
-
 impl App {
     /// Edits a message and tells the streams.
     ///

@@ -10,7 +10,7 @@ use eddyline_model::{MessageId, Timestamp, tags};
 use eddyline_storage::{Result as StoreResult, Tx};
 use serde_json::Value;
 
-pub use edit::{Change, Edit};
+pub use edit::Edit;
 pub use post::{NewPost, Posted};
 
 use crate::actor::Actor;
@@ -73,6 +73,7 @@ impl App {
         let (outcome, _) = self
             .store()
             .write(move |tx| {
+                tx.lock_room(room)?;
                 let Some(room) = Room::load(tx, room)? else { return Ok(Err(Error::NotFound)) };
                 if let Err(refusal) =
                     eddyline_model::policy::flow(actor.standing(&room), &room.flow, FlowDeed::Read)
