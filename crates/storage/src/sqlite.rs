@@ -173,3 +173,50 @@ pub(crate) fn begin(c: &mut SqliteConnection) -> Result<()> {
     c.batch_execute("pragma busy_timeout = 5000")?;
     Ok(outcome?)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
+    use eddyline_model::messages::Event;
+
+    const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../migrations/sqlite");
+
+    #[derive(QueryableByName)]
+    struct Step {
+        #[diesel(sql_type = Text)]
+        detail: String,
+    }
+
+    fn plan(query: &MessageQuery) -> Vec<String> {
+        let mut c = SqliteConnection::establish(":memory:").unwrap();
+        c.run_pending_migrations(MIGRATIONS).unwrap();
+        let statement = statement(RoomId(1), query, &WORDING);
+        let mut sql = diesel::sql_query(format!("explain query plan {}", statement.sql)).into_boxed();
+        for value in statement.values {
+            sql = sql.bind::<Text, _>(value);
+        }
+        sql.load::<Step>(&mut c).unwrap().into_iter().map(|step| step.detail).collect()
+    }
+
+    #[test]
+    fn no_indexed_query_reads_a_whole_room() {
+        let tags = vec!["a".to_owned(), "b".to_owned()];
+        let queries = [
+            MessageQuery { events: vec![Event::File], ..MessageQuery::default() },
+            MessageQuery { events: vec![Event::Action, Event::Status], ..MessageQuery::default() },
+            MessageQuery { thread_root: Some(MessageId(7)), ..MessageQuery::default() },
+            MessageQuery { parent: Some(MessageId(7)), ..MessageQuery::default() },
+            MessageQuery { tags: tags.clone(), ..MessageQuery::default() },
+            MessageQuery { tags: tags.clone(), any_tag: true, ..MessageQuery::default() },
+            MessageQuery { tags, search: Some(vec!["word".into()]), ..MessageQuery::default() },
+        ];
+        for query in queries {
+            for step in plan(&query) {
+                let reads_all =
+                    step.contains("SCAN messages") || step.contains("messages USING PRIMARY KEY (room_id=?)");
+                assert!(!reads_all, "{query:?}: {step}");
+            }
+        }
+    }
+}
