@@ -143,12 +143,15 @@ impl App {
         self.inner.store.now()
     }
 
-    /// Whether the database answers.
+    /// Whether the database answers and can be written to.
     ///
     /// # Errors
     ///
     /// [`Error::Unavailable`] when it does not.
     pub async fn ready(&self) -> Result<()> {
+        if !self.store().takes_writes() {
+            return Err(Error::Unavailable("nothing can be written".into()));
+        }
         self.inner.store.read(|session| session.log_head()).await?;
         Ok(())
     }

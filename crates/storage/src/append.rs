@@ -9,7 +9,7 @@ use eddyline_model::{MessageId, RoomId};
 
 use crate::Result;
 use crate::find;
-use crate::messages::{Referred, Row, is_indexed, join_tags, mention_keys, message};
+use crate::messages::{MentionRow, Referred, Row, ThreadRow, is_indexed, join_tags, mention_keys, message};
 use crate::session::{Session, dialect};
 
 /// What became of a draft.
@@ -175,6 +175,7 @@ impl Session<'_> {
         }
         let mut tags: Vec<(i64, &str, i64)> = Vec::new();
         let mut words: Vec<(i64, i64, &[String])> = Vec::new();
+        let mut mentions: Vec<MentionRow> = Vec::new();
         let mut threads: BTreeSet<(i64, i64)> = BTreeSet::new();
         for (i, message) in added {
             let draft = &drafts[*i];
@@ -186,6 +187,8 @@ impl Session<'_> {
             if !draft.search_tokens.is_empty() {
                 words.push((room, id, &draft.search_tokens));
             }
+            let sender = message.author.user.map_or(0, |user| user.0);
+            mentions.extend(mention_keys(&draft.mentions).into_iter().map(|user| (room, user, id, sender)));
             if let Some(root) = message.thread_root.filter(|root| *root != message.id) {
                 threads.insert((room, root.0));
             }
@@ -197,17 +200,15 @@ impl Session<'_> {
         if !words.is_empty() {
             dialect!(self, index_words, &words)?;
         }
-        for (i, message) in added {
-            let keys = mention_keys(&drafts[*i].mentions);
-            if !keys.is_empty() {
-                let sender = message.author.user.map_or(0, |user| user.0);
-                self.add_mentions(message.room, message.id, sender, &keys)?;
-            }
+        if !mentions.is_empty() {
+            dialect!(self, insert_mentions, &mentions)?;
         }
-        for (room, root) in threads {
-            if let Some(counts) = batch.threads.get(&(room, root)) {
-                self.put_thread(RoomId(room), MessageId(root), *counts)?;
-            }
+        let threads: Vec<ThreadRow> = threads
+            .into_iter()
+            .filter_map(|(room, root)| Some((room, root, *batch.threads.get(&(room, root))?)))
+            .collect();
+        if !threads.is_empty() {
+            dialect!(self, put_threads, &threads)?;
         }
         let rooms: Vec<(i64, i64, Option<i64>)> = batch
             .changed

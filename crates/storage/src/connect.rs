@@ -104,7 +104,7 @@ impl Connections {
             #[cfg(feature = "postgres")]
             Location::Postgres(url) => {
                 migrate_postgres(&mut connect_postgres(url)?)?;
-                let manager = Pg::new(url);
+                let manager = Pg::new(patient(url));
                 // A server that was restarted leaves dead connections behind; they are found here
                 // rather than by the request that gets one.
                 let pool = Pool::builder()
@@ -157,7 +157,12 @@ pub(crate) fn connect(location: &Location, pool: &Connections) -> Result<Connect
         #[cfg(feature = "sqlite")]
         Location::File(path) => Ok(Connection::Sqlite(Box::new(connect_sqlite(&path.to_string_lossy())?))),
         #[cfg(feature = "postgres")]
-        Location::Postgres(url) => Ok(Connection::Postgres(Box::new(connect_postgres(url)?))),
+        Location::Postgres(url) => {
+            use diesel::connection::SimpleConnection as _;
+            let mut connection = connect_postgres(url)?;
+            connection.batch_execute("set lock_timeout = '10s'; set statement_timeout = '30s'")?;
+            Ok(Connection::Postgres(Box::new(connection)))
+        }
         #[cfg(not(all(feature = "sqlite", feature = "postgres")))]
         other => Err(Error::Url(format!("this program was built without support for {other:?}"))),
     }
@@ -187,9 +192,24 @@ fn keep_private(_path: &str) -> Result<()> {
     Ok(())
 }
 
+/// The address with bounds on how long the network may be silent, unless it brings its own. Without
+/// them a server that vanished without a word would be waited for until the system gives up.
+#[cfg(feature = "postgres")]
+fn patient(url: &str) -> String {
+    let mut patient = url.to_owned();
+    for (name, value) in [("connect_timeout", "5"), ("tcp_user_timeout", "10000"), ("keepalives_idle", "10")]
+    {
+        if !url.contains(name) {
+            let separator = if patient.contains('?') { '&' } else { '?' };
+            patient.push_str(&format!("{separator}{name}={value}"));
+        }
+    }
+    patient
+}
+
 #[cfg(feature = "postgres")]
 fn connect_postgres(url: &str) -> Result<diesel::PgConnection> {
-    <diesel::PgConnection as diesel::Connection>::establish(url)
+    <diesel::PgConnection as diesel::Connection>::establish(&patient(url))
         .map_err(|error| Error::Unavailable(error.to_string()))
 }
 

@@ -134,23 +134,6 @@ portable! {
             .collect())
     }
 
-    pub(crate) fn put_thread(c, room: RoomId, root: MessageId, counts: ThreadCounts) -> Result<()> {
-        let values = (
-            threads::activities.eq(counts.activities),
-            threads::internal_comments.eq(counts.internal_comments),
-            threads::external_comments.eq(counts.external_comments),
-            threads::created_at.eq(counts.created_at.0),
-            threads::updated_at.eq(counts.updated_at.0),
-        );
-        diesel::insert_into(threads::table)
-            .values((threads::room_id.eq(room.0), threads::root_id.eq(root.0), values))
-            .on_conflict((threads::room_id, threads::root_id))
-            .do_update()
-            .set(values)
-            .execute(c)?;
-        Ok(())
-    }
-
     pub(crate) fn referred(c, room: RoomId, ids: &[i64]) -> Result<HashMap<i64, Referred>> {
         let rows = messages::table
             .filter(messages::room_id.eq(room.0))
@@ -220,21 +203,6 @@ portable! {
         Ok(())
     }
 
-    pub(crate) fn add_mentions(c, room: RoomId, id: MessageId, sender: i64, ids: &[i64]) -> Result<()> {
-        for user in ids {
-            diesel::insert_into(mentions::table)
-                .values((
-                    mentions::room_id.eq(room.0),
-                    mentions::user_id.eq(user),
-                    mentions::message_id.eq(id.0),
-                    mentions::sender_id.eq(sender),
-                ))
-                .on_conflict_do_nothing()
-                .execute(c)?;
-        }
-        Ok(())
-    }
-
     /// Notes that a user has dealt with one message that mentions them.
     pub fn see_mention(c, room: RoomId, user: UserId, id: MessageId) -> Result<()> {
         diesel::insert_into(mentions_seen::table)
@@ -249,6 +217,12 @@ portable! {
         Ok(())
     }
 }
+
+/// A mention: room, who is mentioned (0 stands for everyone), message, sender.
+pub(crate) type MentionRow = (i64, i64, i64, i64);
+
+/// A thread's room, its first message, and its state.
+pub(crate) type ThreadRow = (i64, i64, ThreadCounts);
 
 /// What mentions become in the table: 0 stands for everyone.
 pub(crate) fn mention_keys(mentioned: &eddyline_model::messages::Mentions) -> Vec<i64> {
@@ -347,7 +321,9 @@ impl Session<'_> {
                 user => !before.tags.iter().any(|tag| find::unread_user(tag) == Some(*user)),
             })
             .collect();
-        self.add_mentions(room, id, after.author.user.map_or(0, |user| user.0), &keys)?;
+        let sender = after.author.user.map_or(0, |user| user.0);
+        let rows: Vec<MentionRow> = keys.into_iter().map(|user| (room.0, user, id.0, sender)).collect();
+        dialect!(self, insert_mentions, &rows)?;
         if before.content != after.content {
             dialect!(self, unindex_words, room, id)?;
             if !words.is_empty() {

@@ -10,7 +10,7 @@ use crate::Result;
 use crate::append::LockedRoom;
 use crate::find::{Wording, statement};
 use crate::log::NewRow;
-use crate::messages::Row;
+use crate::messages::{MentionRow, Row, ThreadRow};
 use crate::schema::{rooms, writers};
 
 /// Locks in ascending order, which all writers keep to, so that none waits for another in a ring.
@@ -81,6 +81,39 @@ pub(crate) fn insert_tags(c: &mut PgConnection, tags: &[(i64, &str, i64)]) -> Re
     .bind::<Array<BigInt>, _>(column(tags, |tag| tag.0))
     .bind::<Array<Text>, _>(tags.iter().map(|tag| tag.1).collect::<Vec<_>>())
     .bind::<Array<BigInt>, _>(column(tags, |tag| tag.2))
+    .execute(c)?;
+    Ok(())
+}
+
+pub(crate) fn insert_mentions(c: &mut PgConnection, rows: &[MentionRow]) -> Result<()> {
+    diesel::sql_query(
+        "insert into mentions (room_id, user_id, message_id, sender_id) \
+         select * from unnest($1, $2, $3, $4) on conflict do nothing",
+    )
+    .bind::<Array<BigInt>, _>(column(rows, |row| row.0))
+    .bind::<Array<BigInt>, _>(column(rows, |row| row.1))
+    .bind::<Array<BigInt>, _>(column(rows, |row| row.2))
+    .bind::<Array<BigInt>, _>(column(rows, |row| row.3))
+    .execute(c)?;
+    Ok(())
+}
+
+pub(crate) fn put_threads(c: &mut PgConnection, rows: &[ThreadRow]) -> Result<()> {
+    diesel::sql_query(
+        "insert into threads \
+         (room_id, root_id, activities, internal_comments, external_comments, created_at, updated_at) \
+         select * from unnest($1, $2, $3, $4, $5, $6, $7) \
+         on conflict (room_id, root_id) do update set activities = excluded.activities, \
+         internal_comments = excluded.internal_comments, external_comments = excluded.external_comments, \
+         created_at = excluded.created_at, updated_at = excluded.updated_at",
+    )
+    .bind::<Array<BigInt>, _>(column(rows, |row| row.0))
+    .bind::<Array<BigInt>, _>(column(rows, |row| row.1))
+    .bind::<Array<BigInt>, _>(column(rows, |row| row.2.activities))
+    .bind::<Array<BigInt>, _>(column(rows, |row| row.2.internal_comments))
+    .bind::<Array<BigInt>, _>(column(rows, |row| row.2.external_comments))
+    .bind::<Array<BigInt>, _>(column(rows, |row| row.2.created_at.0))
+    .bind::<Array<BigInt>, _>(column(rows, |row| row.2.updated_at.0))
     .execute(c)?;
     Ok(())
 }

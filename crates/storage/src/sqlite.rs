@@ -10,8 +10,8 @@ use crate::Result;
 use crate::append::LockedRoom;
 use crate::find::{Wording, statement};
 use crate::log::NewRow;
-use crate::messages::Row;
-use crate::schema::{event_log, message_tags, messages, rooms};
+use crate::messages::{MentionRow, Row, ThreadRow};
+use crate::schema::{event_log, mentions, message_tags, messages, rooms, threads};
 
 /// Full synchronisation, so that an answered message survives a power cut.
 pub(crate) const PRAGMAS: &str = "pragma busy_timeout = 5000; pragma journal_mode = wal; \
@@ -76,6 +76,40 @@ pub(crate) fn insert_tags(c: &mut SqliteConnection, tags: &[(i64, &str, i64)]) -
                 message_tags::message_id.eq(id),
             ))
             .on_conflict_do_nothing()
+            .execute(c)?;
+    }
+    Ok(())
+}
+
+pub(crate) fn insert_mentions(c: &mut SqliteConnection, rows: &[MentionRow]) -> Result<()> {
+    for (room, user, message, sender) in rows {
+        diesel::insert_into(mentions::table)
+            .values((
+                mentions::room_id.eq(room),
+                mentions::user_id.eq(user),
+                mentions::message_id.eq(message),
+                mentions::sender_id.eq(sender),
+            ))
+            .on_conflict_do_nothing()
+            .execute(c)?;
+    }
+    Ok(())
+}
+
+pub(crate) fn put_threads(c: &mut SqliteConnection, rows: &[ThreadRow]) -> Result<()> {
+    for (room, root, counts) in rows {
+        let values = (
+            threads::activities.eq(counts.activities),
+            threads::internal_comments.eq(counts.internal_comments),
+            threads::external_comments.eq(counts.external_comments),
+            threads::created_at.eq(counts.created_at.0),
+            threads::updated_at.eq(counts.updated_at.0),
+        );
+        diesel::insert_into(threads::table)
+            .values((threads::room_id.eq(room), threads::root_id.eq(root), values))
+            .on_conflict((threads::room_id, threads::root_id))
+            .do_update()
+            .set(values)
             .execute(c)?;
     }
     Ok(())

@@ -205,6 +205,14 @@ impl Store {
         })
     }
 
+    /// Whether writes are still taken: not after [`Store::close`], nor when the writer has ended by a
+    /// mistake of ours.
+    #[must_use]
+    pub fn takes_writes(&self) -> bool {
+        let writer = self.inner.writer.lock();
+        writer.is_ok_and(|writer| writer.as_ref().is_some_and(|thread| !thread.is_finished()))
+    }
+
     /// Finishes the writes that wait and ends the writer. Reads still work.
     pub async fn close(&self) {
         let jobs = self.inner.jobs.clone();
