@@ -18,8 +18,22 @@ pub(crate) const PRAGMAS: &str = "pragma busy_timeout = 5000; pragma journal_mod
     pragma synchronous = full; pragma foreign_keys = on; pragma temp_store = memory; \
     pragma cache_size = -16000; pragma journal_size_limit = 67108864;";
 
+/// Sets a connection up. Several processes that open a new file at once are in each other's way when
+/// they change its journal, and SQLite does not wait for that by itself.
 pub(crate) fn prepare(c: &mut SqliteConnection) -> QueryResult<()> {
-    c.batch_execute(PRAGMAS)
+    let started = std::time::Instant::now();
+    loop {
+        match c.batch_execute(PRAGMAS) {
+            Err(error) if is_locked(&error) && started.elapsed() < LOCK_PATIENCE => {
+                std::thread::sleep(LOCK_PAUSE);
+            }
+            outcome => return outcome,
+        }
+    }
+}
+
+fn is_locked(error: &diesel::result::Error) -> bool {
+    matches!(error, diesel::result::Error::DatabaseError(_, info) if info.message().contains("locked"))
 }
 
 /// Changes when another connection has written.
@@ -196,9 +210,7 @@ pub(crate) fn begin(c: &mut SqliteConnection) -> Result<()> {
     c.batch_execute("pragma busy_timeout = 0")?;
     let outcome = loop {
         match AnsiTransactionManager::begin_transaction_sql(c, "begin immediate") {
-            Err(diesel::result::Error::DatabaseError(_, info))
-                if info.message().contains("locked") && started.elapsed() < LOCK_PATIENCE =>
-            {
+            Err(error) if is_locked(&error) && started.elapsed() < LOCK_PATIENCE => {
                 std::thread::sleep(LOCK_PAUSE);
             }
             other => break other,
