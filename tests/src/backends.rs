@@ -11,7 +11,7 @@ const LIMIT: Duration = Duration::from_secs(240);
 /// Makes two tests of each of these `async fn NAME(server: Server)`, one for each database; what
 /// stands before a semicolon are options of `eddyline serve`.
 ///
-/// ```ignore
+/// ```text
 /// on_both_databases![a_message_is_listed, a_message_is_found];
 /// on_both_databases![&["--profile", "classic"]; an_old_client_is_answered];
 /// ```

@@ -19,7 +19,7 @@ use crate::server::{Backend, Server};
 /// Makes two tests of each of these `async fn NAME(tenant: Tenant)`, one for each database. All
 /// that a process runs share one server for each database.
 ///
-/// ```ignore
+/// ```text
 /// on_shared_servers![a_message_is_listed, a_message_is_found];
 /// ```
 #[macro_export]
