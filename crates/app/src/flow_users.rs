@@ -34,15 +34,8 @@ impl App {
     /// [`Error::Denied`] when the caller is not in the flow, or the user is blocked from it;
     /// [`Error::Invalid`] when there is no such user in the organization.
     pub async fn add_flow_user(&self, actor: &Actor, room: &Room, user: UserId) -> Result<()> {
-        let (id, actor) = (room.id(), actor.clone());
-        let (outcome, event) = self
-            .store()
-            .write(move |tx| {
-                tx.lock_room(id)?;
-                let Some(room) = Room::load(tx, id)? else { return Ok(Err(Error::NotFound)) };
-                if let Err(refusal) = policy::flow(actor.standing(&room), &room.flow, FlowDeed::AddUser) {
-                    return Ok(Err(refusal.into()));
-                }
+        let (done, event) = self
+            .change_room(actor, room.id(), FlowDeed::AddUser, move |tx, actor, room| {
                 match room.member(user) {
                     Some(member) if member.blocked => return Ok(Err(Error::Denied)),
                     Some(_) => return Ok(Ok(())),
@@ -52,15 +45,14 @@ impl App {
                 let (true, Some(person)) = (belongs, tx.user(user)?) else {
                     return Ok(Err(Error::field("id", "is not a user of the organization")));
                 };
-                admit_member(tx, id, &person)?;
-                let draft = action(tx, id, actor.user_id(), "add_people", &json!(person.nick));
+                admit_member(tx, room.id(), &person)?;
+                let draft = action(tx, room.id(), actor.user_id(), "add_people", &json!(person.nick));
                 tx.post(&[draft])?;
                 Ok(Ok(()))
             })
             .await?;
-        outcome?;
         self.settle(event).await;
-        Ok(())
+        Ok(done)
     }
 
     /// Blocks somebody from a flow, or lets them back in. Repeating it does nothing.
@@ -76,18 +68,11 @@ impl App {
         user: UserId,
         blocked: bool,
     ) -> Result<()> {
-        let (id, actor) = (room.id(), actor.clone());
-        let (outcome, event) = self
-            .store()
-            .write(move |tx| {
-                tx.lock_room(id)?;
-                let Some(room) = Room::load(tx, id)? else { return Ok(Err(Error::NotFound)) };
-                let standing = actor.standing(&room);
-                if let Err(refusal) = policy::flow(standing, &room.flow, FlowDeed::See) {
-                    return Ok(Err(refusal.into()));
-                }
+        let (done, event) = self
+            .change_room(actor, room.id(), FlowDeed::See, move |tx, actor, room| {
+                let id = room.id();
                 let Some(member) = room.member(user) else { return Ok(Err(Error::NotFound)) };
-                if let Err(refusal) = policy::block(standing, role_of(tx, &room, user)?) {
+                if let Err(refusal) = policy::block(actor.standing(room), role_of(tx, room, user)?) {
                     return Ok(Err(refusal.into()));
                 }
                 if member.blocked == blocked {
@@ -108,9 +93,8 @@ impl App {
                 Ok(Ok(()))
             })
             .await?;
-        outcome?;
         self.settle(event).await;
-        Ok(())
+        Ok(done)
     }
 
     /// Lets the caller leave a flow.

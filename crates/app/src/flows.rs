@@ -148,30 +148,21 @@ impl App {
     pub async fn update_flow(&self, actor: &Actor, room: &Room, changes: FlowChanges) -> Result<WireFlow> {
         let caller = actor.user()?.clone();
         let (id, user) = (room.id(), caller.user.id);
-        let actor = actor.clone();
-        let (outcome, event) = self
-            .store()
-            .write(move |tx| {
-                tx.lock_room(id)?;
-                let Some(room) = Room::load(tx, id)? else { return Ok(Err(Error::NotFound)) };
-                let standing = actor.standing(&room);
-                Ok(match allow_update(standing, &room, &changes) {
-                    Ok(()) => {
-                        apply_update(tx, &room, &changes, &caller.user)?;
-                        Ok(())
-                    }
-                    Err(refusal) => Err(refusal),
-                })
+        let ((), event) = self
+            .change_room(actor, id, FlowDeed::See, move |tx, actor, room| {
+                if let Err(refusal) = allow_update(actor.standing(room), room, &changes) {
+                    return Ok(Err(refusal));
+                }
+                apply_update(tx, room, &changes, &caller.user)?;
+                Ok(Ok(()))
             })
             .await?;
-        outcome?;
         self.settle(event).await;
         self.describe(id, user).await
     }
 }
 
 fn allow_update(standing: Standing, room: &Room, changes: &FlowChanges) -> Result<()> {
-    policy::flow(standing, &room.flow, FlowDeed::See)?;
     if changes.configures() {
         policy::flow(standing, &room.flow, FlowDeed::Configure)?;
         if !room.organization.active {

@@ -10,8 +10,8 @@ use eddyline_model::names::nick_key;
 use eddyline_model::organizations::Organization;
 use eddyline_model::policy::{self, FlowDeed};
 use eddyline_model::tags::Roster;
-use eddyline_model::{RoomId, UserId};
-use eddyline_storage::{Result as StoreResult, Session};
+use eddyline_model::{EventId, RoomId, UserId};
+use eddyline_storage::{Result as StoreResult, Session, Tx};
 use quick_cache::sync::Cache;
 
 use crate::actor::Actor;
@@ -167,6 +167,35 @@ impl App {
         let room = self.load_room(id).await?;
         policy::flow(actor.standing(&room), &room.flow, deed)?;
         Ok(room)
+    }
+
+    /// Changes something about a room in one transaction: holds it against others, loads it afresh,
+    /// checks that the caller may do `deed`, and lets `change` do the rest, which must refuse before it
+    /// writes. Gives the position of what was told.
+    pub(crate) async fn change_room<R, F>(
+        &self,
+        actor: &Actor,
+        id: RoomId,
+        deed: FlowDeed,
+        change: F,
+    ) -> Result<(R, Option<EventId>)>
+    where
+        R: Send + 'static,
+        F: Fn(&mut Tx<'_, '_>, &Actor, &Room) -> StoreResult<Result<R>> + Send + 'static,
+    {
+        let actor = actor.clone();
+        let (outcome, event) = self
+            .store()
+            .write(move |tx| {
+                tx.lock_room(id)?;
+                let Some(room) = Room::load(tx, id)? else { return Ok(Err(Error::NotFound)) };
+                match policy::flow(actor.standing(&room), &room.flow, deed) {
+                    Ok(()) => change(tx, &actor, &room),
+                    Err(refusal) => Ok(Err(refusal.into())),
+                }
+            })
+            .await?;
+        Ok((outcome?, event))
     }
 
     pub(crate) async fn load_room(&self, id: RoomId) -> Result<Arc<Room>> {

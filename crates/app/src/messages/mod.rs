@@ -69,26 +69,17 @@ impl App {
         F: Fn(&mut Tx<'_, '_>, &Actor, &Room, Message) -> StoreResult<Result<R>> + Send + 'static,
     {
         actor.user()?;
-        let (room, actor) = (room.id(), actor.clone());
-        let (outcome, _) = self
-            .store()
-            .write(move |tx| {
-                tx.lock_room(room)?;
-                let Some(room) = Room::load(tx, room)? else { return Ok(Err(Error::NotFound)) };
-                if let Err(refusal) =
-                    eddyline_model::policy::flow(actor.standing(&room), &room.flow, FlowDeed::Read)
-                {
-                    return Ok(Err(refusal.into()));
-                }
+        let (changed, _) = self
+            .change_room(actor, room.id(), FlowDeed::Read, move |tx, actor, room| {
                 if !room.organization.active {
                     return Ok(Err(Error::Denied));
                 }
                 match tx.message(room.id(), id)? {
-                    Some(message) if message.event.is_listed() => change(tx, &actor, &room, message),
+                    Some(message) if message.event.is_listed() => change(tx, actor, room, message),
                     _ => Ok(Err(Error::NotFound)),
                 }
             })
             .await?;
-        outcome
+        Ok(changed)
     }
 }

@@ -7,7 +7,7 @@ use eddyline_auth::TokenHash;
 use eddyline_model::messages::{Author, Draft, Event, MessageView, Placement};
 use eddyline_model::policy::FlowDeed;
 use eddyline_model::tags::{self, Context};
-use eddyline_model::{MessageId, RoomId, policy, search};
+use eddyline_model::{MessageId, RoomId, search};
 use eddyline_storage::{Outcome, Result as StoreResult, Tx};
 
 use super::{check_tags, check_text};
@@ -97,23 +97,16 @@ impl App {
     /// Checks and posts in one transaction, which is dearer but cannot be overtaken by a change of
     /// rights: for rooms whose people keep coming and going.
     async fn post_in_one(&self, actor: &Actor, room: RoomId, new: &NewPost) -> Result<Outcome> {
-        let (app, actor, new) = (self.clone(), actor.clone(), new.clone());
+        let (app, new) = (self.clone(), new.clone());
         let (outcome, _) = self
-            .store()
-            .write(move |tx| {
-                tx.lock_room(room)?;
-                let Some(room) = Room::load(tx, room)? else { return Ok(Err(Error::NotFound)) };
-                if let Err(refusal) = policy::flow(actor.standing(&room), &room.flow, FlowDeed::Post) {
-                    return Ok(Err(refusal.into()));
-                }
-                let draft = match app.draft(&actor, &room, &new) {
-                    Ok(draft) => draft,
-                    Err(error) => return Ok(Err(error)),
-                };
-                Ok(Ok(post_one(tx, &draft)?))
+            .change_room(actor, room, FlowDeed::Post, move |tx, actor, room| {
+                Ok(match app.draft(actor, room, &new) {
+                    Ok(draft) => Ok(post_one(tx, &draft)?),
+                    Err(error) => Err(error),
+                })
             })
             .await?;
-        outcome
+        Ok(outcome)
     }
 
     fn draft(&self, actor: &Actor, room: &Room, new: &NewPost) -> Result<Draft> {
