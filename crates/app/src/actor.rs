@@ -68,8 +68,7 @@ impl Actor {
     }
 
     /// Checks that the credentials cover one of the scopes; any will do when none is named. Flow
-    /// tokens carry none, and what they
-    /// may do is decided by the flow.
+    /// tokens carry none, and what they may do is decided by the flow.
     ///
     /// # Errors
     ///

@@ -162,7 +162,8 @@ impl Feed {
         let mut tick = tokio::time::interval(TICK);
         while !*stop.borrow() {
             let outcome = tokio::select! {
-                items = committed.recv() => self.take_hint(items.unwrap_or_default()).await,
+                // None when the writer has ended; then only the log tells.
+                Some(items) = committed.recv() => self.take_hint(items).await,
                 () = bell.rung() => self.read_on().await,
                 _ = check.tick() => self.read_on().await,
                 _ = tick.tick() => {

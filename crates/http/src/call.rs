@@ -49,10 +49,10 @@ impl Call {
         let public = endpoint.access == Access::Public;
         // Whoever shows something beside the body is known before the body is waited for; whoever
         // does not can make the server hold only little.
-        let early = Params::merge(query.clone(), Map::new());
+        let params = Params::merge(query, Map::new());
         let mut actor = match public {
             true => None,
-            false => authenticate(shared, &parts, &early).await?,
+            false => authenticate(shared, &parts, &params).await?,
         };
         seen.clone_from(&actor);
         let limit = if actor.is_some() { shared.body } else { shared.unknown_body() };
@@ -61,7 +61,7 @@ impl Call {
             false => Map::new(),
         };
         let late = body.contains_key("flow_token") || (actor.is_none() && body.contains_key("access_token"));
-        let params = Params::merge(query, body);
+        let params = params.with_body(body);
         if late && !public {
             actor = authenticate(shared, &parts, &params).await?;
             seen.clone_from(&actor);

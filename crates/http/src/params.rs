@@ -40,9 +40,13 @@ pub(crate) struct Params(Map<String, Value>);
 impl Params {
     /// Joins the parameters of the query and of the body. Where both have a name, the body's counts.
     pub(crate) fn merge(query: Map<String, Value>, body: Map<String, Value>) -> Self {
-        let mut all = query;
-        all.extend(body);
-        Self(all)
+        Self(query).with_body(body)
+    }
+
+    /// Adds the parameters of the body, which count where both have a name.
+    pub(crate) fn with_body(mut self, body: Map<String, Value>) -> Self {
+        self.0.extend(body);
+        self
     }
 
     /// Whether the parameter is there, and not null.
