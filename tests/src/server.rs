@@ -28,6 +28,17 @@ pub enum Backend {
     Postgres,
 }
 
+/// What a server is started on, where [`Server::start`] does not do.
+#[derive(Default)]
+pub struct Setting {
+    /// A database of PostgreSQL; without it the data is a file in the data directory.
+    pub database: Option<Database>,
+    /// The data directory; without it one that is gone with the server.
+    pub data: Option<PathBuf>,
+    /// Environment variables of the server, but not of `eddyline admin`.
+    pub environment: Vec<(String, String)>,
+}
+
 /// A running server and its data. Both are gone when the value is dropped; when the test panicked
 /// the server's log is printed first.
 pub struct Server {
@@ -44,7 +55,7 @@ pub struct Server {
 /// What outlives a process of the server.
 struct Home {
     directory: TempDir,
-    database: Option<Database>,
+    setting: Setting,
 }
 
 impl Server {
@@ -60,8 +71,13 @@ impl Server {
             Backend::Sqlite => None,
             Backend::Postgres => Some(postgres::database()?),
         };
-        let home = Arc::new(Home { directory: TempDir::new().unwrap(), database });
-        Some(Self::on(home, "node-1.log", options))
+        Some(Self::start_in(Setting { database, ..Setting::default() }, options))
+    }
+
+    /// Starts a server in this setting with these options of `eddyline serve`.
+    pub fn start_in(setting: Setting, options: &[&str]) -> Self {
+        let home = Arc::new(Home { directory: TempDir::new().unwrap(), setting });
+        Self::on(home, "node-1.log", options)
     }
 
     /// Starts another process on the same data.
@@ -166,6 +182,19 @@ impl Server {
         self.home.directory.path()
     }
 
+    /// The database of PostgreSQL under the server, if that is where its data is.
+    pub fn database(&self) -> Option<&Database> {
+        self.home.setting.database.as_ref()
+    }
+
+    /// Bytes of memory that the process has resident.
+    pub fn resident_bytes(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.process_id())).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let kib = line.and_then(|text| text.trim().strip_suffix(" kB")).expect("a process has memory");
+        kib.trim().parse::<u64>().unwrap() * 1024
+    }
+
     /// The number of the running process.
     pub fn process_id(&self) -> u32 {
         self.running.as_ref().expect("the server runs").id()
@@ -177,6 +206,7 @@ impl Server {
             .eddyline(&["serve", "--listen", &self.listen, "--stream-listen", &self.stream_listen])
             .args(self.data())
             .args(&self.options)
+            .envs(self.home.setting.environment.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(log.try_clone().unwrap())
@@ -201,9 +231,10 @@ impl Server {
     }
 
     fn data(&self) -> Vec<String> {
-        let directory = self.home.directory.path().join("data");
+        let ours = || self.home.directory.path().join("data");
+        let directory = self.home.setting.data.clone().unwrap_or_else(ours);
         let mut options = vec!["--data-dir".to_owned(), directory.display().to_string()];
-        if let Some(database) = &self.home.database {
+        if let Some(database) = &self.home.setting.database {
             options.extend(["--database".to_owned(), database.url().to_owned()]);
         }
         options

@@ -150,12 +150,16 @@ impl Connections {
     }
 }
 
-/// A connection outside the pool. A database in memory has no second one.
+/// A connection outside the pool, to write with. A database in memory has no second one.
 pub(crate) fn connect(location: &Location, pool: &Connections) -> Result<Connection> {
     match location {
         Location::Memory => pool.get(),
         #[cfg(feature = "sqlite")]
-        Location::File(path) => Ok(Connection::Sqlite(Box::new(connect_sqlite(&path.to_string_lossy())?))),
+        Location::File(path) => {
+            let mut connection = connect_sqlite(&path.to_string_lossy())?;
+            crate::sqlite::prepare_to_write(&mut connection)?;
+            Ok(Connection::Sqlite(Box::new(connection)))
+        }
         #[cfg(feature = "postgres")]
         Location::Postgres(url) => {
             use diesel::connection::SimpleConnection as _;

@@ -14,7 +14,8 @@ use crate::session::{Session, dialect, portable};
 use crate::{Error, Result};
 
 #[derive(Clone, Queryable, QueryableByName, Insertable)]
-#[diesel(table_name = messages)]
+// Otherwise SQLite would get another statement for each choice of columns that have a value.
+#[diesel(table_name = messages, treat_none_as_default_value = false)]
 pub(crate) struct Row {
     pub(crate) room_id: i64,
     pub(crate) id: i64,

@@ -47,11 +47,18 @@ pub(crate) fn data_version(c: &mut SqliteConnection) -> Result<i64> {
 }
 
 pub(crate) fn lock_rooms(c: &mut SqliteConnection, ids: &[i64]) -> Result<Vec<LockedRoom>> {
-    Ok(rooms::table
-        .filter(rooms::id.eq_any(ids))
-        .order(rooms::id)
-        .select((rooms::id, rooms::last_message_id, rooms::last_message_at, rooms::access_version))
-        .load(c)?)
+    let mut found = Vec::with_capacity(ids.len());
+    // One by one: a list of any length is a new statement each time, to be read and planned.
+    for id in ids {
+        let room = rooms::table.find(id).select((
+            rooms::id,
+            rooms::last_message_id,
+            rooms::last_message_at,
+            rooms::access_version,
+        ));
+        found.extend(room.first::<LockedRoom>(c).optional()?);
+    }
+    Ok(found)
 }
 
 pub(crate) fn update_rooms(c: &mut SqliteConnection, changed: &[(i64, i64, Option<i64>)]) -> Result<()> {
@@ -146,24 +153,28 @@ pub(crate) fn insert_log(c: &mut SqliteConnection, first: i64, rows: &[NewRow]) 
     Ok(())
 }
 
+diesel::table! {
+    message_search (rowid) { rowid -> BigInt, words -> Text, }
+}
+
 fn search_row(room: i64, id: i64) -> i64 {
     room << 32 | id
 }
 
 pub(crate) fn index_words(c: &mut SqliteConnection, words: &[(i64, i64, &[String])]) -> Result<()> {
     for (room, id, words) in words {
-        diesel::sql_query("insert into message_search (rowid, words) values (?, ?)")
-            .bind::<BigInt, _>(search_row(*room, *id))
-            .bind::<Text, _>(words.join(" "))
+        diesel::insert_into(message_search::table)
+            .values((
+                message_search::rowid.eq(search_row(*room, *id)),
+                message_search::words.eq(words.join(" ")),
+            ))
             .execute(c)?;
     }
     Ok(())
 }
 
 pub(crate) fn unindex_words(c: &mut SqliteConnection, room: RoomId, id: MessageId) -> Result<()> {
-    diesel::sql_query("delete from message_search where rowid = ?")
-        .bind::<BigInt, _>(search_row(room.0, id.0))
-        .execute(c)?;
+    diesel::delete(message_search::table.find(search_row(room.0, id.0))).execute(c)?;
     Ok(())
 }
 
@@ -199,25 +210,26 @@ pub(crate) fn find_ids(c: &mut SqliteConnection, room: RoomId, query: &MessageQu
 const LOCK_PATIENCE: std::time::Duration = std::time::Duration::from_secs(10);
 const LOCK_PAUSE: std::time::Duration = std::time::Duration::from_micros(500);
 
-/// Begins a transaction that may write.
+/// Sets up the connection of the writer.
 ///
 /// SQLite's own waiting backs off to a tenth of a second, in which a busy writer commits a hundred
-/// times and the one who waits never finds the lock free. So the waiting is done here, in short
-/// steps.
+/// times and the one who waits never finds the lock free. So [`begin`] waits itself, in short steps.
+pub(crate) fn prepare_to_write(c: &mut SqliteConnection) -> QueryResult<()> {
+    c.batch_execute("pragma busy_timeout = 0")
+}
+
+/// Begins a transaction that may write.
 pub(crate) fn begin(c: &mut SqliteConnection) -> Result<()> {
     use diesel::connection::AnsiTransactionManager;
     let started = std::time::Instant::now();
-    c.batch_execute("pragma busy_timeout = 0")?;
-    let outcome = loop {
+    loop {
         match AnsiTransactionManager::begin_transaction_sql(c, "begin immediate") {
             Err(error) if is_locked(&error) && started.elapsed() < LOCK_PATIENCE => {
                 std::thread::sleep(LOCK_PAUSE);
             }
-            other => break other,
+            outcome => return Ok(outcome?),
         }
-    };
-    c.batch_execute("pragma busy_timeout = 5000")?;
-    Ok(outcome?)
+    }
 }
 
 #[cfg(test)]

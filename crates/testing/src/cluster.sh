@@ -1,6 +1,8 @@
 # Runs one throw-away PostgreSQL cluster until standard input closes.
 #
 # Arguments: the directory of the PostgreSQL programs, the port. Prints "ready", or what went wrong.
+# Then it takes orders, one a line, and answers each with a line, "ready" or what went wrong:
+# "stop MODE", with a mode of pg_ctl, and "start".
 # Whatever ends the test process closes the pipe, and so the cluster never outlives it.
 set -eu
 bin=$1
@@ -8,14 +10,33 @@ port=$2
 cd /
 dir=$(mktemp -d "${TMPDIR:-/tmp}/eddyline-postgres.XXXXXX")
 trap 'rm -rf "$dir"' EXIT
-{
-    "$bin/initdb" -D "$dir/data" -U eddyline -A trust -E UTF8 --locale=C --no-sync &&
+
+start() {
     "$bin/pg_ctl" -D "$dir/data" -l "$dir/log" -w -t 60 -o "-p $port \
         -c listen_addresses=127.0.0.1 -c unix_socket_directories= -c max_connections=300" start
+}
+
+obey() {
+    case $1 in
+    start) start ;;
+    stop) "$bin/pg_ctl" -D "$dir/data" -m "$2" -w -t 60 stop ;;
+    *) echo "unknown order: $1" && false ;;
+    esac
+}
+
+{
+    "$bin/initdb" -D "$dir/data" -U eddyline -A trust -E UTF8 --locale=C --no-sync && start
 } >"$dir/start" 2>&1 || {
     cat "$dir/start" "$dir/log" 2>/dev/null || true
     exit 1
 }
 echo ready
-read -r _ || true
-"$bin/pg_ctl" -D "$dir/data" -m immediate -w stop >/dev/null 2>&1
+while read -r order mode; do
+    if obey "$order" "$mode" >"$dir/order" 2>&1; then
+        echo ready
+    else
+        tr '\n' ' ' <"$dir/order"
+        echo
+    fi
+done
+"$bin/pg_ctl" -D "$dir/data" -m immediate -w stop >/dev/null 2>&1 || true

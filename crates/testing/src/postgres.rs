@@ -1,4 +1,5 @@
-//! A throw-away PostgreSQL cluster, one for each test process and started when first asked for.
+//! A throw-away PostgreSQL cluster, one for each test process and started when first asked for; and
+//! clusters of a test's own, which it may stop and start.
 //!
 //! With `EDDYLINE_TEST_POSTGRES_URL` (a URL of a role that may create databases, without a
 //! database's name) an existing server is used instead. When neither that nor the programs of
@@ -9,24 +10,45 @@ use std::env;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
-use std::process::{self, Child, Command, Stdio};
-use std::sync::OnceLock;
+use std::process::{self, Child, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
 
 const START: &str = include_str!("cluster.sh");
 
-struct Cluster {
+/// A PostgreSQL server. A clone is the same one; a test's own ends with its last clone and its last
+/// database.
+#[derive(Clone)]
+pub struct Cluster(Arc<Shared>);
+
+struct Shared {
     /// Address of the server, without a database.
     url: String,
     psql: PathBuf,
-    /// Holds the pipe whose end stops the server; absent for a server that was there before.
-    _keeper: Option<Child>,
+    /// Absent for a server that was there before.
+    keeper: Option<Mutex<Keeper>>,
+}
+
+/// The process that started the server, obeys orders about it, and stops it in the end.
+struct Keeper {
+    process: Child,
+    answers: BufReader<ChildStdout>,
+}
+
+/// How a server is told to stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// Sessions are ended and their transactions rolled back; then it stops in order.
+    Fast,
+    /// All its processes end at once, as in a crash. The next start recovers from the log.
+    Immediate,
 }
 
 /// An empty database, dropped with this value.
 pub struct Database {
     name: String,
     url: String,
+    cluster: Cluster,
 }
 
 impl Database {
@@ -34,14 +56,20 @@ impl Database {
     pub fn url(&self) -> &str {
         &self.url
     }
+
+    /// Runs SQL in the database, by `psql`, and gives the values that came of it, a row a line.
+    ///
+    /// # Errors
+    /// What `psql` said, when it failed.
+    pub fn run(&self, sql: &str) -> Result<String, String> {
+        self.cluster.run(&self.name, sql)
+    }
 }
 
 impl Drop for Database {
     fn drop(&mut self) {
-        if let Some(cluster) = cluster() {
-            // A database that stays behind goes with its cluster.
-            let _ = cluster.run(&format!("DROP DATABASE IF EXISTS {} WITH (FORCE)", self.name));
-        }
+        // A database that stays behind goes with its cluster.
+        let _ = self.cluster.run("postgres", &format!("DROP DATABASE IF EXISTS {} WITH (FORCE)", self.name));
     }
 }
 
@@ -50,81 +78,142 @@ impl Drop for Database {
 /// # Panics
 /// When PostgreSQL is required or there, and does not work.
 pub fn database() -> Option<Database> {
-    static COUNT: AtomicU32 = AtomicU32::new(0);
-    let cluster = cluster()?;
-    let number = COUNT.fetch_add(1, Ordering::Relaxed);
-    let name = format!("eddyline_test_{}_{number}", process::id());
-    if let Err(text) = cluster.run(&format!("CREATE DATABASE {name} TEMPLATE template0")) {
-        panic!("PostgreSQL created no database: {text}");
-    }
-    let url = format!("{}/{name}", cluster.url);
-    Some(Database { name, url })
-}
-
-fn cluster() -> Option<&'static Cluster> {
-    static CLUSTER: OnceLock<Option<Cluster>> = OnceLock::new();
-    CLUSTER.get_or_init(find_or_start).as_ref()
+    static SHARED: OnceLock<Option<Cluster>> = OnceLock::new();
+    SHARED.get_or_init(find_or_start).as_ref().map(Cluster::database)
 }
 
 fn find_or_start() -> Option<Cluster> {
-    let required = env::var("EDDYLINE_TEST_REQUIRE").is_ok_and(|list| list.contains("postgres"));
     if let Ok(url) = env::var("EDDYLINE_TEST_POSTGRES_URL") {
         say("using the PostgreSQL of EDDYLINE_TEST_POSTGRES_URL");
         let psql = programs().map_or("psql".into(), |bin| bin.join("psql"));
-        return Some(Cluster { url: url.trim_end_matches('/').to_owned(), psql, _keeper: None });
+        let url = url.trim_end_matches('/').to_owned();
+        return Some(Cluster(Arc::new(Shared { url, psql, keeper: None })));
     }
-    let Some(bin) = programs() else {
-        assert!(!required, "PostgreSQL is required by EDDYLINE_TEST_REQUIRE and was not found");
-        say("PostgreSQL was not found; tests that need it are passed over");
-        return None;
-    };
-    // Another program may take the port between our look and PostgreSQL's: then another is tried.
-    let mut attempts = (0..5).map(|_| start(&bin));
-    let mut last = String::new();
-    let cluster = attempts.find_map(|attempt| attempt.map_err(|text| last = text).ok());
-    assert!(cluster.is_some(), "PostgreSQL in {} did not start: {last}", bin.display());
-    say(&format!("using PostgreSQL from {}", bin.display()));
-    cluster
-}
-
-fn start(bin: &Path) -> Result<Cluster, String> {
-    let port = TcpListener::bind("127.0.0.1:0")
-        .and_then(|listener| listener.local_addr())
-        .map_err(|error| error.to_string())?
-        .port();
-    let mut keeper = unprivileged("sh")
-        .args(["-c", START, "cluster.sh"])
-        .arg(bin)
-        .arg(port.to_string())
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .map_err(|error| error.to_string())?;
-    let mut output = BufReader::new(keeper.stdout.take().expect("standard output is a pipe"));
-    let mut line = String::new();
-    output.read_line(&mut line).map_err(|error| error.to_string())?;
-    if line.trim() != "ready" {
-        let _ = output.read_to_string(&mut line);
-        let _ = keeper.wait();
-        return Err(line);
-    }
-    let url = format!("postgres://eddyline@127.0.0.1:{port}");
-    Ok(Cluster { url, psql: bin.join("psql"), _keeper: Some(keeper) })
+    let cluster = Cluster::own(&[])?;
+    say(&format!("using PostgreSQL by {}", cluster.0.psql.display()));
+    Some(cluster)
 }
 
 impl Cluster {
-    fn run(&self, statement: &str) -> Result<(), String> {
-        let output = Command::new(&self.psql)
-            .args(["-X", "-q", "-v", "ON_ERROR_STOP=1", "-c", statement])
-            .arg(format!("{}/postgres", self.url))
+    /// Starts a server of the test's own, whose processes have these environment variables too, or
+    /// gives `None` when PostgreSQL is not installed.
+    ///
+    /// # Panics
+    /// When PostgreSQL is required and not there, or there and does not start.
+    pub fn own(environment: &[(&str, &str)]) -> Option<Self> {
+        let required = env::var("EDDYLINE_TEST_REQUIRE").is_ok_and(|list| list.contains("postgres"));
+        let Some(bin) = programs() else {
+            assert!(!required, "PostgreSQL is required by EDDYLINE_TEST_REQUIRE and was not found");
+            say("PostgreSQL was not found; tests that need it are passed over");
+            return None;
+        };
+        // Another program may take the port between our look and PostgreSQL's: then another is tried.
+        let mut attempts = (0..5).map(|_| start(&bin, environment));
+        let mut last = String::new();
+        let cluster = attempts.find_map(|attempt| attempt.map_err(|text| last = text).ok());
+        assert!(cluster.is_some(), "PostgreSQL in {} did not start: {last}", bin.display());
+        cluster
+    }
+
+    /// Creates an empty database.
+    ///
+    /// # Panics
+    /// When the server does not do so.
+    pub fn database(&self) -> Database {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("eddyline_test_{}_{number}", process::id());
+        if let Err(text) = self.run("postgres", &format!("CREATE DATABASE {name} TEMPLATE template0")) {
+            panic!("PostgreSQL created no database: {text}");
+        }
+        let url = format!("{}/{name}", self.0.url);
+        Database { name, url, cluster: self.clone() }
+    }
+
+    /// Stops the server, and answers when it has.
+    ///
+    /// # Panics
+    /// When it does not stop, or is not a test's own.
+    pub fn stop(&self, how: Stop) {
+        self.order(match how {
+            Stop::Fast => "stop fast",
+            Stop::Immediate => "stop immediate",
+        });
+    }
+
+    /// Starts the server again after [`Cluster::stop`], and answers when it takes connections.
+    ///
+    /// # Panics
+    /// When it does not start, or is not a test's own.
+    pub fn start(&self) {
+        self.order("start");
+    }
+
+    fn order(&self, order: &str) {
+        let keeper = self.0.keeper.as_ref().expect("only a server of the test's own takes orders");
+        let answer = keeper.lock().expect("an order that failed ended the test").order(order);
+        assert_eq!(answer.as_deref(), Ok("ready"), "PostgreSQL did not obey: {order}");
+    }
+
+    fn run(&self, database: &str, sql: &str) -> Result<String, String> {
+        let output = Command::new(&self.0.psql)
+            .args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-c", sql])
+            .arg(format!("{}/{database}", self.0.url))
             .stdin(Stdio::null())
             .output()
             .map_err(|error| error.to_string())?;
         if output.status.success() {
-            return Ok(());
+            return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
         }
         Err(String::from_utf8_lossy(&output.stderr).into_owned())
     }
+}
+
+impl Keeper {
+    /// Gives an order and the first line of the answer.
+    fn order(&mut self, order: &str) -> Result<String, String> {
+        let orders = self.process.stdin.as_mut().expect("standard input is a pipe");
+        writeln!(orders, "{order}").map_err(|error| error.to_string())?;
+        self.answer()
+    }
+
+    fn answer(&mut self) -> Result<String, String> {
+        let mut line = String::new();
+        self.answers.read_line(&mut line).map_err(|error| error.to_string())?;
+        Ok(line.trim().to_owned())
+    }
+}
+
+impl Drop for Keeper {
+    fn drop(&mut self) {
+        // Closes the pipe first, which tells it to stop the server.
+        let _ = self.process.wait();
+    }
+}
+
+fn start(bin: &Path, environment: &[(&str, &str)]) -> Result<Cluster, String> {
+    let port = TcpListener::bind("127.0.0.1:0")
+        .and_then(|listener| listener.local_addr())
+        .map_err(|error| error.to_string())?
+        .port();
+    let mut process = unprivileged("sh")
+        .args(["-c", START, "cluster.sh"])
+        .arg(bin)
+        .arg(port.to_string())
+        .envs(environment.iter().copied())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .map_err(|error| error.to_string())?;
+    let answers = BufReader::new(process.stdout.take().expect("standard output is a pipe"));
+    let mut keeper = Keeper { process, answers };
+    let mut line = keeper.answer()?;
+    if line != "ready" {
+        let _ = keeper.answers.read_to_string(&mut line);
+        return Err(line);
+    }
+    let url = format!("postgres://eddyline@127.0.0.1:{port}");
+    Ok(Cluster(Arc::new(Shared { url, psql: bin.join("psql"), keeper: Some(Mutex::new(keeper)) })))
 }
 
 /// A command run as a user that PostgreSQL accepts, which refuses to run as root, and in a process
@@ -173,12 +262,22 @@ mod tests {
     #[test]
     fn every_database_is_empty_and_its_own() {
         let (Some(one), Some(two)) = (database(), database()) else { return };
-        assert_ne!(one.url(), two.url());
-        let psql = &cluster().expect("a database has a cluster").psql;
         for database in [&one, &two] {
-            let create = ["-X", "-q", "-c", "CREATE TABLE t ()", database.url()];
-            let status = Command::new(psql).args(create).status().expect("psql runs");
-            assert!(status.success());
+            database.run("CREATE TABLE t (n int); INSERT INTO t VALUES (7)").expect("it is empty");
+            assert_eq!(database.run("SELECT n FROM t").as_deref(), Ok("7\n"));
+        }
+    }
+
+    #[test]
+    fn a_cluster_of_ones_own_keeps_its_data_while_it_is_stopped() {
+        let Some(cluster) = Cluster::own(&[]) else { return };
+        let database = cluster.database();
+        database.run("CREATE TABLE t (n int); INSERT INTO t VALUES (7)").expect("it is empty");
+        for how in [Stop::Fast, Stop::Immediate] {
+            cluster.stop(how);
+            assert!(database.run("SELECT n FROM t").is_err(), "nobody is there");
+            cluster.start();
+            assert_eq!(database.run("SELECT n FROM t").as_deref(), Ok("7\n"));
         }
     }
 }
