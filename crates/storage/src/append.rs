@@ -198,7 +198,7 @@ impl Session<'_> {
             dialect!(self, insert_tags, &tags)?;
         }
         if !words.is_empty() {
-            dialect!(self, index_words, &words)?;
+            dialect!(self, index_at_once, &words)?;
         }
         if !mentions.is_empty() {
             dialect!(self, insert_mentions, &mentions)?;

@@ -137,14 +137,14 @@ portable! {
             .inner_join(rooms::table.on(rooms::id.eq(flows::room_id)))
             .filter(flows::room_id.eq(room.0))
             .select((flows::all_columns, room_columns!()))
-            .first::<(FlowRow, RoomRow)>(c)
+            .get_result::<(FlowRow, RoomRow)>(c)
             .optional()?;
         row.map(to_flow).transpose()
     }
 
     /// The room of the flow with this public id.
     pub fn room_by_flow_id(c, id: &str) -> Result<Option<RoomId>> {
-        let room = flows::table.filter(flows::public_id.eq(id)).select(flows::room_id).first(c).optional()?;
+        let room = flows::table.filter(flows::public_id.eq(id)).select(flows::room_id).get_result(c).optional()?;
         Ok(room.map(RoomId))
     }
 
@@ -154,7 +154,7 @@ portable! {
             .filter(flows::organization_id.eq(organization.0))
             .filter(flows::parameterized_name.eq(parameterized_name))
             .select(flows::room_id)
-            .first(c)
+            .get_result(c)
             .optional()?;
         Ok(room.map(RoomId))
     }
@@ -194,7 +194,7 @@ portable! {
 
     /// What a user is in a room; `None` when never there, or gone.
     pub fn room_membership(c, room: RoomId, user: UserId) -> Result<Option<FlowMembership>> {
-        let row = room_members::table.find((room.0, user.0)).first::<MemberRow>(c).optional()?;
+        let row = room_members::table.find((room.0, user.0)).get_result::<MemberRow>(c).optional()?;
         Ok(row.map(membership))
     }
 
@@ -232,7 +232,7 @@ portable! {
 
     /// Puts a user into a room. Whoever comes in has read what was said before.
     pub fn insert_room_member(c, room: RoomId, user: UserId, now: Timestamp) -> Result<()> {
-        let read: i64 = rooms::table.find(room.0).select(rooms::last_message_id).first(c)?;
+        let read: i64 = rooms::table.find(room.0).select(rooms::last_message_id).get_result(c)?;
         diesel::insert_into(room_members::table)
             .values((
                 room_members::room_id.eq(room.0),
@@ -332,7 +332,7 @@ portable! {
 
     /// The room whose token has this hash.
     pub fn room_by_flow_token(c, hash: &[u8]) -> Result<Option<RoomId>> {
-        let room = flow_tokens::table.find(hash).select(flow_tokens::room_id).first(c).optional()?;
+        let room = flow_tokens::table.find(hash).select(flow_tokens::room_id).get_result(c).optional()?;
         Ok(room.map(RoomId))
     }
 }

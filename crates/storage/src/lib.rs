@@ -8,6 +8,7 @@
 //! Only this crate knows diesel, and it knows only the model: nothing of tokens, streams or HTTP.
 
 mod append;
+mod backlog;
 mod connect;
 mod doorbell;
 mod error;

@@ -138,7 +138,7 @@ portable! {
     }
 
     fn row_at(c, seq: Seq) -> Result<Option<Row>> {
-        Ok(event_log::table.find(seq.0).select(Row::as_select()).first(c).optional()?)
+        Ok(event_log::table.find(seq.0).select(Row::as_select()).get_result(c).optional()?)
     }
 
     fn rows_after(c, after: Seq, limit: i64) -> Result<Vec<Row>> {

@@ -8,6 +8,7 @@ use eddyline_model::messages::{
 };
 use eddyline_model::{MessageId, RoomId, Timestamp, UserId};
 
+use crate::backlog::Backlog;
 use crate::find;
 use crate::schema::{mentions, mentions_seen, message_tags, messages, threads};
 use crate::session::{Session, dialect, portable};
@@ -243,7 +244,19 @@ impl Session<'_> {
         Ok(self.messages_by_id(room, &[id.0])?.pop())
     }
 
-    /// The matches of a query, ascending by number.
+    /// Whether messages of a room cannot be found by their words yet; [`crate::Store::find`] looks
+    /// after that.
+    pub(crate) fn search_is_behind(&mut self, room: RoomId) -> Result<bool> {
+        dialect!(self, is_behind, room)
+    }
+
+    /// Brings the index of words up to date.
+    pub(crate) fn catch_up_search(&mut self, backlog: &Backlog) -> Result<()> {
+        dialect!(self, catch_up, backlog)
+    }
+
+    /// The matches of a query, ascending by number. A search by words may not find what was posted
+    /// just now; [`crate::Store::find`] does.
     pub fn find_messages(&mut self, room: RoomId, query: &MessageQuery) -> Result<Vec<Message>> {
         if !find::is_indexed(query) {
             let mut found =
@@ -326,10 +339,7 @@ impl Session<'_> {
         let rows: Vec<MentionRow> = keys.into_iter().map(|user| (room.0, user, id.0, sender)).collect();
         dialect!(self, insert_mentions, &rows)?;
         if before.content != after.content {
-            dialect!(self, unindex_words, room, id)?;
-            if !words.is_empty() {
-                dialect!(self, index_words, &[(room.0, id.0, words)])?;
-            }
+            dialect!(self, reindex, room, id, words)?;
         }
         Ok(())
     }
@@ -344,7 +354,7 @@ impl Session<'_> {
         let mut users: Vec<i64> = gone.tags.iter().filter_map(|tag| find::unread_user(tag)).collect();
         users.push(0);
         self.remove_mentions(room, id, &users)?;
-        dialect!(self, unindex_words, room, id)
+        dialect!(self, unindex, room, id)
     }
 }
 

@@ -46,7 +46,7 @@ portable! {
 
     /// The organization with this number.
     pub fn organization(c, id: OrganizationId) -> Result<Option<Organization>> {
-        let Some(row) = organizations::table.find(id.0).first::<Row>(c).optional()? else { return Ok(None) };
+        let Some(row) = organizations::table.find(id.0).get_result::<Row>(c).optional()? else { return Ok(None) };
         let count = organization_members::table
             .filter(organization_members::organization_id.eq(id.0))
             .count()
@@ -59,7 +59,7 @@ portable! {
         let id = organizations::table
             .filter(organizations::parameterized_name.eq(parameterized_name))
             .select(organizations::id)
-            .first::<i64>(c)
+            .get_result::<i64>(c)
             .optional()?;
         Ok(id.map(OrganizationId))
     }
@@ -122,7 +122,7 @@ impl Session<'_> {
                     .find(id.0)
                     .select(organizations::id)
                     .for_update()
-                    .first::<i64>(*c)
+                    .get_result::<i64>(*c)
                     .optional()?;
             }
             // Whoever writes to SQLite writes alone.

@@ -134,7 +134,8 @@ pub(crate) fn insert_log(c: &mut PgConnection, first: i64, rows: &[NewRow]) -> R
     Ok(())
 }
 
-pub(crate) fn index_words(c: &mut PgConnection, words: &[(i64, i64, &[String])]) -> Result<()> {
+/// Files messages under their words.
+pub(crate) fn index_at_once(c: &mut PgConnection, words: &[(i64, i64, &[String])]) -> Result<()> {
     diesel::sql_query(
         "insert into message_search (room_id, message_id, words) \
          select room, id, array_to_tsvector(string_to_array(words, ' ')) \
@@ -147,7 +148,26 @@ pub(crate) fn index_words(c: &mut PgConnection, words: &[(i64, i64, &[String])])
     Ok(())
 }
 
-pub(crate) fn unindex_words(c: &mut PgConnection, room: RoomId, id: MessageId) -> Result<()> {
+/// Files a message under other words.
+pub(crate) fn reindex(c: &mut PgConnection, room: RoomId, id: MessageId, words: &[String]) -> Result<()> {
+    unindex(c, room, id)?;
+    if words.is_empty() { Ok(()) } else { index_at_once(c, &[(room.0, id.0, words)]) }
+}
+
+/// The index is never behind here.
+#[expect(clippy::unnecessary_wraps, reason = "its twin for SQLite can fail")]
+pub(crate) fn is_behind(_: &mut PgConnection, _: RoomId) -> Result<bool> {
+    Ok(false)
+}
+
+/// There is never anything to catch up with here.
+#[expect(clippy::unnecessary_wraps, reason = "its twin for SQLite can fail")]
+pub(crate) fn catch_up(_: &mut PgConnection, _: &crate::backlog::Backlog) -> Result<()> {
+    Ok(())
+}
+
+/// Takes a message out of the index.
+pub(crate) fn unindex(c: &mut PgConnection, room: RoomId, id: MessageId) -> Result<()> {
     diesel::sql_query("delete from message_search where room_id = $1 and message_id = $2")
         .bind::<BigInt, _>(room.0)
         .bind::<BigInt, _>(id.0)
@@ -182,7 +202,7 @@ pub(crate) fn find_ids(c: &mut PgConnection, room: RoomId, query: &MessageQuery)
 /// The last batch a writer committed. Waits for a backend of that writer that is still dying with
 /// its transaction open, so that the answer is final.
 pub(crate) fn committed_batch(c: &mut PgConnection, writer: &str) -> Result<Option<i64>> {
-    Ok(writers::table.find(writer).select(writers::batch).for_update().first(c).optional()?)
+    Ok(writers::table.find(writer).select(writers::batch).for_update().get_result(c).optional()?)
 }
 
 /// Wakes the other processes.

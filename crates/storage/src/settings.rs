@@ -9,7 +9,7 @@ use crate::session::portable;
 portable! {
     /// The value under this name.
     pub fn setting(c, name: &str) -> Result<Option<Vec<u8>>> {
-        Ok(settings::table.find(name).select(settings::value).first(c).optional()?)
+        Ok(settings::table.find(name).select(settings::value).get_result(c).optional()?)
     }
 
     /// Sets a value unless there is one, and gives the one that holds.
@@ -18,7 +18,7 @@ portable! {
             .values((settings::name.eq(name), settings::value.eq(value)))
             .on_conflict_do_nothing()
             .execute(c)?;
-        Ok(settings::table.find(name).select(settings::value).first(c)?)
+        Ok(settings::table.find(name).select(settings::value).get_result(c)?)
     }
 
     /// Notes a writer's batch in the transaction that holds it.

@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use eddyline_model::Timestamp;
 use eddyline_model::log::{EventId, LogItem};
-use eddyline_model::messages::Draft;
+use eddyline_model::messages::{Draft, MessageQuery, MessageView};
+use eddyline_model::{RoomId, Timestamp};
 use tokio::sync::{Semaphore, mpsc, oneshot};
 
 use crate::connect::{Connections, Location};
@@ -166,6 +166,41 @@ impl Store {
                 .unwrap_or(Err(Error::Corrupt("a read panicked")))
         });
         task.await.unwrap_or(Err(Error::Corrupt("a read panicked")))
+    }
+
+    /// The matches of a query in a room, ascending by number, with what is needed to show them. They
+    /// hold everything that was posted before.
+    ///
+    /// # Errors
+    ///
+    /// As [`Store::read`].
+    pub async fn find(&self, room: RoomId, query: MessageQuery) -> Result<Vec<MessageView>> {
+        let first = query.clone();
+        let found = self.read(move |session| {
+            if first.search.is_some() && session.search_is_behind(room)? {
+                return Ok(None);
+            }
+            let found = session.find_messages(room, &first)?;
+            session.views(room, found).map(Some)
+        });
+        if let Some(found) = found.await? {
+            return Ok(found);
+        }
+        if let Err(error) = self.index_words(room).await {
+            // A full disk keeps nobody from finding what was said before.
+            tracing::warn!(%error, "a search does without the latest messages");
+        }
+        self.read(move |session| {
+            let found = session.find_messages(room, &query)?;
+            session.views(room, found)
+        })
+        .await
+    }
+
+    async fn index_words(&self, room: RoomId) -> Result<()> {
+        let (reply, answer) = oneshot::channel();
+        self.send(Job::Index(room, reply))?;
+        answer.await.map_err(|_| closed())?
     }
 
     /// Writes, in a transaction of its own; the answer comes after the commit, with the position of

@@ -94,7 +94,7 @@ portable! {
 
     /// The user with this number.
     pub fn user(c, id: UserId) -> Result<Option<User>> {
-        Ok(users::table.find(id.0).select(COLUMNS).first::<Row>(c).optional()?.map(to_user))
+        Ok(users::table.find(id.0).select(COLUMNS).get_result::<Row>(c).optional()?.map(to_user))
     }
 
     /// Several users, ordered by number.
@@ -109,7 +109,7 @@ portable! {
         let row = users::table
             .filter(users::email_key.eq(email_key))
             .select((COLUMNS, users::password_hash))
-            .first::<(Row, Option<String>)>(c)
+            .get_result::<(Row, Option<String>)>(c)
             .optional()?;
         Ok(row.map(|(row, password_hash)| Account { user: to_user(row), password_hash }))
     }
@@ -161,7 +161,7 @@ portable! {
             .inner_join(users::table.on(users::id.eq(api_tokens::user_id)))
             .filter(api_tokens::hash.eq(hash))
             .select(COLUMNS)
-            .first::<Row>(c)
+            .get_result::<Row>(c)
             .optional()?;
         Ok(row.map(to_user))
     }

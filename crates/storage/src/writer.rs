@@ -4,11 +4,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
 use std::time::{Duration, Instant};
 
-use eddyline_model::log::{EventId, LogItem};
+use eddyline_model::RoomId;
+use eddyline_model::log::{EventId, LogBody, LogItem};
 use eddyline_model::messages::Draft;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::append::Outcome;
+use crate::backlog::Backlog;
 use crate::connect::{Connection, Connections, Location, connect};
 use crate::transaction::{Failure, Tx};
 use crate::{Clock, Error, Result};
@@ -22,6 +24,10 @@ const DOUBT_PATIENCE: Duration = Duration::from_secs(8);
 /// How long the writer keeps at it on SQLite before it lets others write, and for how long it does.
 const BUSY_STRETCH: Duration = Duration::from_millis(100);
 const YIELD: Duration = Duration::from_millis(1);
+/// How long words wait at most for more of them while nothing else is to be written, and how long
+/// after they could not be written.
+const INDEX_PAUSE: Duration = Duration::from_millis(200);
+const INDEX_RETRY: Duration = Duration::from_secs(5);
 const RETRY_PAUSE: Duration = Duration::from_millis(200);
 
 /// What became of a post, and where the log stood then.
@@ -36,6 +42,8 @@ pub struct Posted {
 pub(crate) enum Job {
     Post(Box<Draft>, oneshot::Sender<Result<Posted>>),
     Run(Box<dyn Work>),
+    /// Makes everything in a room found by its words.
+    Index(RoomId, oneshot::Sender<Result<()>>),
     Close,
 }
 
@@ -58,6 +66,8 @@ pub(crate) struct Writer {
     bell_due: bool,
     last_bell: Instant,
     last_pause: Instant,
+    backlog: Backlog,
+    index_pause: Duration,
 }
 
 impl Writer {
@@ -68,6 +78,10 @@ impl Writer {
         committed: mpsc::Sender<Vec<LogItem>>,
         name: String,
     ) -> Self {
+        let backlog = match location {
+            Location::Postgres(_) => Backlog::default(),
+            Location::File(_) | Location::Memory => Backlog::of_all_rooms(),
+        };
         Self {
             location,
             pool,
@@ -79,6 +93,8 @@ impl Writer {
             bell_due: false,
             last_bell: Instant::now(),
             last_pause: Instant::now(),
+            backlog,
+            index_pause: INDEX_PAUSE,
         }
     }
 
@@ -97,6 +113,10 @@ impl Writer {
             match job {
                 Job::Close => break,
                 Job::Run(work) => self.run_work(work),
+                Job::Index(room, reply) => {
+                    self.backlog.add_room(room.0);
+                    let _ = reply.send(self.index());
+                }
                 Job::Post(draft, reply) => {
                     let (mut drafts, mut replies) = (vec![*draft], vec![reply]);
                     while drafts.len() < BATCH {
@@ -112,7 +132,10 @@ impl Writer {
                             Err(TryRecvError::Empty | TryRecvError::Disconnected) => break,
                         }
                     }
-                    self.post(&drafts, replies);
+                    self.post(drafts, replies);
+                    if self.backlog.is_large() {
+                        self.index_later();
+                    }
                 }
             }
         }
@@ -140,7 +163,7 @@ impl Writer {
             Ok(job) => Some(job),
             Err(TryRecvError::Disconnected) => None,
             Err(TryRecvError::Empty) => {
-                let job = jobs.recv().ok();
+                let job = self.wait(jobs);
                 // While it waited, the lock was free.
                 self.last_pause = Instant::now();
                 job
@@ -148,15 +171,51 @@ impl Writer {
         }
     }
 
-    fn post(&mut self, drafts: &[Draft], replies: Vec<oneshot::Sender<Result<Posted>>>) {
+    /// Waits for a job, and uses the time for words that wait.
+    fn wait(&mut self, jobs: &Receiver<Job>) -> Option<Job> {
+        while !self.backlog.is_empty() {
+            match jobs.recv_timeout(self.index_pause) {
+                Ok(job) => return Some(job),
+                Err(RecvTimeoutError::Timeout) => self.index_later(),
+                Err(RecvTimeoutError::Disconnected) => return None,
+            }
+        }
+        jobs.recv().ok()
+    }
+
+    /// Puts the words that wait into the index.
+    fn index(&mut self) -> Result<()> {
+        let backlog = std::mem::take(&mut self.backlog);
+        let outcome = self.commit(|tx| tx.catch_up_search(&backlog));
+        match outcome {
+            Ok(_) => {
+                self.index_pause = INDEX_PAUSE;
+                Ok(())
+            }
+            Err(error) => {
+                self.backlog = backlog;
+                self.index_pause = INDEX_RETRY;
+                Err(error)
+            }
+        }
+    }
+
+    fn index_later(&mut self) {
+        if let Err(error) = self.index() {
+            tracing::warn!(%error, "the index of words could not be brought up to date");
+        }
+    }
+
+    fn post(&mut self, mut drafts: Vec<Draft>, replies: Vec<oneshot::Sender<Result<Posted>>>) {
         let outcome = self.commit(|tx| {
-            catch_unwind(AssertUnwindSafe(|| tx.post(drafts)))
+            catch_unwind(AssertUnwindSafe(|| tx.post(&drafts)))
                 .unwrap_or(Err(Error::Corrupt("a post panicked")))
         });
         match outcome {
             Ok((outcomes, items)) => {
                 let mut events = items.iter().map(|item| item.id).collect::<Vec<_>>().into_iter();
                 self.tell(items);
+                self.keep_words(&outcomes, &mut drafts);
                 for (outcome, reply) in outcomes.into_iter().zip(replies) {
                     let event = if matches!(outcome, Outcome::Added(_)) { events.next() } else { None };
                     // Whoever asked may be gone; the message is there all the same.
@@ -165,8 +224,8 @@ impl Writer {
             }
             Err(error) if drafts.len() > 1 && error.may_be_of_one() => {
                 tracing::warn!(%error, items = drafts.len(), "a batch failed; its items are tried one by one");
-                for (draft, reply) in drafts.iter().zip(replies) {
-                    self.post(std::slice::from_ref(draft), vec![reply]);
+                for (draft, reply) in drafts.into_iter().zip(replies) {
+                    self.post(vec![draft], vec![reply]);
                 }
             }
             Err(error) => {
@@ -181,6 +240,19 @@ impl Writer {
         }
     }
 
+    /// Keeps the words of new messages for the index, where they are not in it already.
+    fn keep_words(&mut self, outcomes: &[Outcome], drafts: &mut [Draft]) {
+        if matches!(self.location, Location::Postgres(_)) {
+            return;
+        }
+        for (outcome, draft) in outcomes.iter().zip(drafts) {
+            if let Outcome::Added(view) = outcome {
+                let words = std::mem::take(&mut draft.search_tokens);
+                self.backlog.add(view.message.room.0, view.message.id.0, words);
+            }
+        }
+    }
+
     fn run_work(&mut self, mut work: Box<dyn Work>) {
         // A mistake in one job must not take the writer, and every later write, with it. It is caught
         // inside the transaction, which is rolled back: a connection dropped while a panic unwinds is
@@ -190,6 +262,13 @@ impl Writer {
         });
         let outcome = outcome.map(|((), items)| {
             let last = items.last().map(|item| item.id);
+            if !matches!(self.location, Location::Postgres(_)) {
+                for item in &items {
+                    if let LogBody::Message(Some(view)) = &item.body {
+                        self.backlog.add_room(view.message.room.0);
+                    }
+                }
+            }
             self.tell(items);
             last
         });
@@ -322,6 +401,9 @@ impl Writer {
     }
 
     fn farewell(&mut self) {
+        if !self.backlog.is_empty() {
+            self.index_later();
+        }
         if self.bell_due {
             self.ring();
         }

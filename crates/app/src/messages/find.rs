@@ -29,13 +29,7 @@ impl App {
                 return Ok(Vec::new());
             }
         }
-        Ok(self
-            .store()
-            .read(move |session| {
-                let found = session.find_messages(id, &query)?;
-                session.views(id, found)
-            })
-            .await?)
+        Ok(self.store().find(id, query).await?)
     }
 
     /// One message of a room that the caller may read.

@@ -128,7 +128,7 @@ impl App {
             access_version: Some(room.flow.access_version),
             event: new.event,
             author,
-            search_tokens: search::tokens(&new.content),
+            search_tokens: search::of_message(new.event, &new.content),
             content: new.content.clone(),
             tags: extracted.tags,
             explicit_tags: extracted.explicit,

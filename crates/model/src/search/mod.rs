@@ -17,6 +17,7 @@
 //! language.
 
 use self::fold::{Kind, kind, lower, plain};
+use crate::messages::Event;
 
 mod fold;
 
@@ -28,6 +29,13 @@ pub const MAX_TOKEN: usize = 64;
 #[must_use]
 pub fn tokens(text: &str) -> Vec<String> {
     collect(text, true)
+}
+
+/// The tokens under which a message of this kind with this content is filed: those of its text, and
+/// none when its content is a document.
+#[must_use]
+pub fn of_message(event: Event, content: &str) -> Vec<String> {
+    if event.has_text() { tokens(content) } else { Vec::new() }
 }
 
 /// The tokens that a message must all have to match a search for this text: distinct and in

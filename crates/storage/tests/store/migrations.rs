@@ -6,12 +6,34 @@ use eddyline_model::messages::MessageQuery;
 use eddyline_storage::{Error, Store};
 
 use crate::home::{Home, on_shared_databases};
-use crate::world::{World, chat};
+use crate::schema::execute;
+use crate::world::{World, chat, words};
 
 on_shared_databases!(
     several_processes_may_open_a_new_database_at_once,
     what_was_written_is_there_after_reopening,
+    words_that_a_killed_process_did_not_index_are_found,
 );
+
+async fn words_that_a_killed_process_did_not_index_are_found(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    for n in 1..=1200 {
+        world.say(chat(world.main, world.ann, &format!("number {n}"))).await;
+    }
+    world.store.close().await;
+    if home.url.starts_with("sqlite") {
+        // As it is when the process ends before its index has caught up.
+        execute(
+            &home.url,
+            "update search_progress set message_id = 7; delete from message_search where (rowid & 4294967295) > 7",
+        );
+    }
+    let world = World { store: home.open(), ..world };
+    for n in [1, 7, 8, 1007, 1008, 1200] {
+        let query = MessageQuery { search: Some(words(&format!("number {n}"))), ..Default::default() };
+        assert_eq!(world.find(query).await, [n]);
+    }
+}
 
 async fn several_processes_may_open_a_new_database_at_once(home: Arc<Home>) {
     let openings: Vec<_> = (0..4)

@@ -10,7 +10,7 @@ use eddyline_model::{MessageId, Seq, Timestamp};
 use eddyline_storage::{Error, Outcome, Store, Tx};
 
 use crate::home::{Home, on_shared_databases};
-use crate::world::{World, added, chat, comment, member, texts};
+use crate::world::{World, added, chat, comment, member, texts, words};
 
 on_shared_databases!(
     several_writers_lose_nothing_and_leave_no_gaps,
@@ -20,7 +20,19 @@ on_shared_databases!(
     answers_through_several_processes_are_all_counted,
     an_organization_takes_no_more_than_its_limit_from_all_processes,
     a_full_room_takes_no_more,
+    a_search_finds_what_another_process_posted_just_now,
 );
+
+async fn a_search_finds_what_another_process_posted_just_now(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let other = World { store: home.open(), ..world.clone() };
+    let query = || MessageQuery { search: Some(words("fresh")), limit: 100, ..Default::default() };
+    for n in 1..=20 {
+        let (here, there) = if n % 2 == 0 { (&world, &other) } else { (&other, &world) };
+        here.say(chat(world.main, world.ann, "fresh news")).await;
+        assert_eq!(there.find(query()).await, (1..=n).collect::<Vec<_>>());
+    }
+}
 
 const WRITERS: usize = 3;
 const EACH: usize = 60;

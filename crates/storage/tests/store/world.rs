@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use eddyline_model::messages::{Author, Draft, Event, Mentions, MessageQuery, MessageView, Placement};
 use eddyline_model::organizations::{OrganizationMembership, OrganizationRole};
-use eddyline_model::{FlowId, MessageId, OrganizationId, RoomId, Timestamp, UserId};
+use eddyline_model::{FlowId, MessageId, OrganizationId, RoomId, Timestamp, UserId, search};
 use eddyline_storage::{Error, NewFlow, NewUser, Outcome, Posted, Result, Session, Store};
 
 use crate::home::Home;
@@ -72,8 +72,8 @@ impl World {
     }
 
     pub(crate) async fn find_in(&self, room: RoomId, query: MessageQuery) -> Vec<i64> {
-        let found = self.read(move |session| session.find_messages(room, &query)).await;
-        found.iter().map(|message| message.id.0).collect()
+        let found = self.store.find(room, query).await.expect("the search is answered");
+        found.iter().map(|view| view.message.id.0).collect()
     }
 
     /// A message of the main room as it is shown now.
@@ -159,10 +159,7 @@ pub(crate) fn mentioning(users: &[UserId], everyone: bool, draft: Draft) -> Draf
 }
 
 pub(crate) fn words(text: &str) -> Vec<String> {
-    let mut words: Vec<String> = text.split_whitespace().map(|word| word.replace('#', "")).collect();
-    words.sort();
-    words.dedup();
-    words
+    search::tokens(text)
 }
 
 pub(crate) fn hash_tags(text: &str) -> Vec<String> {

@@ -1,10 +1,10 @@
-//! What SQLite does in its own way: opening, the batch's inserts, words in FTS5.
+//! What SQLite does in its own way: opening, the batch's inserts, finding.
 
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Text};
+use eddyline_model::RoomId;
 use eddyline_model::messages::MessageQuery;
-use eddyline_model::{MessageId, RoomId};
 
 use crate::Result;
 use crate::append::LockedRoom;
@@ -12,6 +12,10 @@ use crate::find::{Wording, statement};
 use crate::log::NewRow;
 use crate::messages::{MentionRow, Row, ThreadRow};
 use crate::schema::{event_log, mentions, message_tags, messages, rooms, threads};
+
+mod search;
+
+pub(crate) use search::{catch_up, index_at_once, is_behind, reindex, unindex};
 
 /// Full synchronisation, so that an answered message survives a power cut.
 pub(crate) const PRAGMAS: &str = "pragma busy_timeout = 5000; pragma journal_mode = wal; \
@@ -56,7 +60,7 @@ pub(crate) fn lock_rooms(c: &mut SqliteConnection, ids: &[i64]) -> Result<Vec<Lo
             rooms::last_message_at,
             rooms::access_version,
         ));
-        found.extend(room.first::<LockedRoom>(c).optional()?);
+        found.extend(room.get_result::<LockedRoom>(c).optional()?);
     }
     Ok(found)
 }
@@ -76,7 +80,7 @@ pub(crate) fn same_uuid(c: &mut SqliteConnection, wanted: &[(i64, &str)]) -> Res
     let mut found = Vec::new();
     for (room, uuid) in wanted {
         let message = messages::table.filter(messages::room_id.eq(room)).filter(messages::uuid.eq(uuid));
-        found.extend(message.first::<Row>(c).optional()?);
+        found.extend(message.get_result::<Row>(c).optional()?);
     }
     Ok(found)
 }
@@ -153,31 +157,6 @@ pub(crate) fn insert_log(c: &mut SqliteConnection, first: i64, rows: &[NewRow]) 
     Ok(())
 }
 
-diesel::table! {
-    message_search (rowid) { rowid -> BigInt, words -> Text, }
-}
-
-fn search_row(room: i64, id: i64) -> i64 {
-    room << 32 | id
-}
-
-pub(crate) fn index_words(c: &mut SqliteConnection, words: &[(i64, i64, &[String])]) -> Result<()> {
-    for (room, id, words) in words {
-        diesel::insert_into(message_search::table)
-            .values((
-                message_search::rowid.eq(search_row(*room, *id)),
-                message_search::words.eq(words.join(" ")),
-            ))
-            .execute(c)?;
-    }
-    Ok(())
-}
-
-pub(crate) fn unindex_words(c: &mut SqliteConnection, room: RoomId, id: MessageId) -> Result<()> {
-    diesel::delete(message_search::table.find(search_row(room.0, id.0))).execute(c)?;
-    Ok(())
-}
-
 const WORDING: Wording = Wording {
     placeholder: |_| "?".to_owned(),
     words_from: "message_search t",
@@ -185,7 +164,7 @@ const WORDING: Wording = Wording {
     words_order: "t.rowid",
     // The range keeps a search inside its room; FTS5 takes it into account while it reads.
     words_match: |room, placeholder| {
-        let (first, last) = (search_row(room.0, 0), search_row(room.0, u32::MAX.into()));
+        let (first, last) = (search::row(room.0, 0), search::row(room.0, u32::MAX.into()));
         format!("t.message_search match {placeholder} and t.rowid between {first} and {last}")
     },
     words_value: |words| words.iter().map(|word| format!("\"{word}\"")).collect::<Vec<_>>().join(" "),
@@ -236,6 +215,7 @@ pub(crate) fn begin(c: &mut SqliteConnection) -> Result<()> {
 mod tests {
     use super::*;
     use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
+    use eddyline_model::MessageId;
     use eddyline_model::messages::Event;
 
     const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../migrations/sqlite");

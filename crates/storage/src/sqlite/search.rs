@@ -1,0 +1,131 @@
+//! The index of words, in FTS5: filled after the commit (see [`crate::backlog`]), up to a message of
+//! each room that stands in `search_progress`.
+
+use diesel::prelude::*;
+use eddyline_model::messages::Event;
+use eddyline_model::{MessageId, RoomId, search};
+
+use crate::backlog::{Backlog, Words};
+use crate::schema::{messages, rooms};
+use crate::{Error, Result};
+
+/// How many messages are read at once for their words.
+const PAGE: i64 = 1000;
+
+diesel::table! {
+    message_search (rowid) { rowid -> BigInt, words -> Text, }
+}
+diesel::table! {
+    search_progress (room_id) { room_id -> BigInt, message_id -> BigInt, }
+}
+diesel::allow_tables_to_appear_in_same_query!(rooms, search_progress);
+
+/// The row of a message, so that a range of rows is a room.
+pub(super) fn row(room: i64, id: i64) -> i64 {
+    room << 32 | id
+}
+
+/// Words come later here.
+#[expect(clippy::unnecessary_wraps, reason = "its twin for PostgreSQL can fail")]
+pub(crate) fn index_at_once(_: &mut SqliteConnection, _: &[(i64, i64, &[String])]) -> Result<()> {
+    Ok(())
+}
+
+/// Files a message under other words.
+pub(crate) fn reindex(c: &mut SqliteConnection, room: RoomId, id: MessageId, words: &[String]) -> Result<()> {
+    unindex(c, room, id)?;
+    insert(c, room.0, id.0, words)
+}
+
+/// Takes a message out of the index. The messages before it go in first: it must not follow later.
+pub(crate) fn unindex(c: &mut SqliteConnection, room: RoomId, id: MessageId) -> Result<()> {
+    catch_up_room(c, room.0, &Backlog::default())?;
+    diesel::delete(message_search::table.find(row(room.0, id.0))).execute(c)?;
+    Ok(())
+}
+
+/// Whether messages of a room are missing in the index.
+pub(crate) fn is_behind(c: &mut SqliteConnection, room: RoomId) -> Result<bool> {
+    let (through, last) = progress(c, room.0)?;
+    Ok(through < last)
+}
+
+/// Brings the index up to date for the rooms of a backlog.
+pub(crate) fn catch_up(c: &mut SqliteConnection, backlog: &Backlog) -> Result<()> {
+    for room in backlog.rooms() {
+        catch_up_room(c, room, backlog)?;
+    }
+    if backlog.is_of_all_rooms() {
+        let through = search_progress::message_id.nullable();
+        let behind = rooms::table
+            .left_join(search_progress::table.on(search_progress::room_id.eq(rooms::id)))
+            .filter(rooms::last_message_id.gt(0))
+            .filter(through.is_null().or(through.lt(rooms::last_message_id.nullable())))
+            .select(rooms::id)
+            .load::<i64>(c)?;
+        for room in behind {
+            catch_up_room(c, room, backlog)?;
+        }
+    }
+    Ok(())
+}
+
+fn catch_up_room(c: &mut SqliteConnection, room: i64, backlog: &Backlog) -> Result<()> {
+    let (mut through, last) = progress(c, room)?;
+    if through >= last {
+        return Ok(());
+    }
+    if let Some(known) = backlog.words(room, through, last) {
+        for (id, words) in known {
+            insert(c, room, *id, words)?;
+        }
+    } else {
+        loop {
+            let page = read_words(c, room, through)?;
+            let Some((end, _)) = page.last() else { break };
+            through = *end;
+            for (id, words) in &page {
+                insert(c, room, *id, words)?;
+            }
+        }
+    }
+    diesel::insert_into(search_progress::table)
+        .values((search_progress::room_id.eq(room), search_progress::message_id.eq(last)))
+        .on_conflict(search_progress::room_id)
+        .do_update()
+        .set(search_progress::message_id.eq(last))
+        .execute(c)?;
+    Ok(())
+}
+
+/// The last message of a room that is in the index, and the last there is.
+fn progress(c: &mut SqliteConnection, room: i64) -> Result<(i64, i64)> {
+    let through = search_progress::table.find(room).select(search_progress::message_id).get_result(c);
+    let last = rooms::table.find(room).select(rooms::last_message_id).get_result(c);
+    Ok((through.optional()?.unwrap_or(0), last.optional()?.unwrap_or(0)))
+}
+
+fn read_words(c: &mut SqliteConnection, room: i64, after: i64) -> Result<Vec<Words>> {
+    let rows = messages::table
+        .filter(messages::room_id.eq(room))
+        .filter(messages::id.gt(after))
+        .order(messages::id)
+        .limit(PAGE)
+        .select((messages::id, messages::event, messages::content))
+        .load::<(i64, i16, String)>(c)?;
+    rows.into_iter()
+        .map(|(id, event, content)| {
+            let event = Event::from_code(event).ok_or(Error::Corrupt("event"))?;
+            Ok((id, search::of_message(event, &content)))
+        })
+        .collect()
+}
+
+fn insert(c: &mut SqliteConnection, room: i64, id: i64, words: &[String]) -> Result<()> {
+    if !words.is_empty() {
+        diesel::insert_into(message_search::table)
+            .values((message_search::rowid.eq(row(room, id)), message_search::words.eq(words.join(" "))))
+            .execute(c)?;
+    }
+    Ok(())
+}

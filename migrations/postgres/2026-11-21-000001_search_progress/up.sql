@@ -1,0 +1,2 @@
+-- The index of words is never behind the messages here.
+select 1;
