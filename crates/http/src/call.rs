@@ -1,16 +1,14 @@
 //! Reading a request: its parameters from query and body, and who sends it.
 
-use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 
-use axum::RequestExt as _;
 use axum::body::Body;
-use axum::extract::Path;
 use eddyline_app::{Actor, App, Credentials, Error, Room, Secret};
 use eddyline_model::policy::FlowDeed;
 use http::header::{AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE};
 use http::{HeaderMap, Request, StatusCode, request::Parts};
+use percent_encoding::percent_decode_str;
 use serde_json::Map;
 
 use crate::Shared;
@@ -26,7 +24,26 @@ pub(crate) struct Call {
     pub(crate) actor: Option<Actor>,
     pub(crate) params: Params,
     pub(crate) headers: HeaderMap,
-    path: HashMap<String, String>,
+    segments: Segments,
+}
+
+/// The segments of a path that an endpoint names.
+pub(crate) struct Segments(Vec<(String, String)>);
+
+impl Segments {
+    /// Takes the escapes out. `None` for what is not UTF-8 then, and for a NUL: no name has one, and
+    /// PostgreSQL takes no text with one.
+    pub(crate) fn decode(params: &matchit::Params<'_, '_>) -> Option<Self> {
+        let decode = |(name, value): (&str, &str)| {
+            let value = percent_decode_str(value).decode_utf8().ok()?;
+            (!value.contains('\0')).then(|| (name.to_owned(), value.into_owned()))
+        };
+        params.iter().map(decode).collect::<Option<_>>().map(Self)
+    }
+
+    fn get(&self, name: &str) -> &str {
+        self.0.iter().find(|(known, _)| known == name).map_or("", |(_, value)| value)
+    }
 }
 
 impl Call {
@@ -35,15 +52,10 @@ impl Call {
     pub(crate) async fn read(
         shared: &Arc<Shared>,
         endpoint: &Endpoint,
-        mut request: Request<Body>,
+        segments: Segments,
+        request: Request<Body>,
         seen: &mut Option<Actor>,
     ) -> Result<Self, Failure> {
-        let path = request.extract_parts::<Path<HashMap<String, String>>>().await;
-        let Path(path) = path.map_err(|_| Error::NotFound)?;
-        // No name has a NUL, and PostgreSQL takes no text with one.
-        if path.values().any(|segment| segment.contains('\0')) {
-            return Err(Error::NotFound.into());
-        }
         let (parts, body) = request.into_parts();
         let query = rack::parse(parts.uri.query().unwrap_or_default().as_bytes())?;
         let public = endpoint.access == Access::Public;
@@ -72,7 +84,7 @@ impl Call {
         } else if !public {
             return Err(Failure::Anonymous);
         }
-        Ok(Self { shared: shared.clone(), actor, params, headers: parts.headers, path })
+        Ok(Self { shared: shared.clone(), actor, params, headers: parts.headers, segments })
     }
 
     /// The application.
@@ -87,7 +99,7 @@ impl Call {
 
     /// A segment of the path.
     pub(crate) fn segment(&self, name: &str) -> &str {
-        self.path.get(name).map_or("", String::as_str)
+        self.segments.get(name)
     }
 
     /// A number in the path. Anything else is the number of nothing.

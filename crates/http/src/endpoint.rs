@@ -59,6 +59,8 @@ pub(crate) struct Endpoint {
     pub(crate) scopes: &'static [Scope],
     pub(crate) parameters: Vec<Parameter>,
     pub(crate) answers: Vec<Described>,
+    /// Whether the answer may be compressed. That would delay a stream.
+    pub(crate) compress: bool,
     pub(crate) handler: Handler,
 }
 
@@ -77,6 +79,7 @@ impl Endpoint {
             scopes: &[],
             parameters: Vec::new(),
             answers: Vec::new(),
+            compress: true,
             handler: Box::new(move |call| Box::pin(handler(call))),
         }
     }
@@ -84,6 +87,12 @@ impl Endpoint {
     /// Lets anybody in.
     pub(crate) fn public(mut self) -> Self {
         self.access = Access::Public;
+        self
+    }
+
+    /// Leaves the answer as it is for those who take it compressed too.
+    pub(crate) fn uncompressed(mut self) -> Self {
+        self.compress = false;
         self
     }
 

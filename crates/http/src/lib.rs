@@ -1,8 +1,8 @@
 //! The HTTP face of the Eddyline messaging server: routes, reading requests, errors to statuses,
 //! OpenAPI, and serving on sockets.
 //!
-//! A request goes: path made regular (`path`), then found in the table of endpoints (`routes`),
-//! then read into a `Call` (`call`: body, parameters, caller, scope), then the endpoint's handler,
+//! A request goes: an id given, its path made regular, found in the table of endpoints (`face`,
+//! `path`, `routes`), then read into a `Call` (`call`: body, parameters, caller, scope), then the endpoint's handler,
 //! which asks the application and shapes the answer. The table also makes the OpenAPI document, so
 //! that neither can know an endpoint that the other does not.
 //!
@@ -13,18 +13,19 @@ mod answer;
 mod call;
 mod endpoint;
 mod error;
+mod face;
 mod flow_users;
 mod flows;
 mod forwarded;
 mod health;
 mod json;
-mod layers;
 mod messages;
 mod names;
 mod openapi;
 mod params;
 mod path;
 mod rack;
+mod request_id;
 mod routes;
 pub mod serve;
 mod stream;
@@ -40,8 +41,10 @@ use http::{Request, Response};
 use ipnet::IpNet;
 use tower::Service;
 
+use crate::face::Face;
 use crate::forwarded::TrustedProxies;
 use crate::names::Names;
+use crate::routes::Routes;
 use crate::serve::BodyLimit;
 
 /// How requests are read.
@@ -92,28 +95,36 @@ impl Shared {
 
 /// The API, and the stream under its prefix, as a router that nests in another.
 pub fn router(app: App, config: &Config) -> Router {
-    let shared = Shared::new(app, config);
-    let mut router = routes::router(&shared, routes::api(), "");
-    router = layers::compressed(router);
-    if let Some(prefix) = &config.stream_prefix {
-        router = router.merge(routes::router(&shared, routes::streams(), prefix));
-    }
-    layers::around(router.merge(openapi::route(&shared, config)), &shared)
-}
-
-/// The stream alone, as it is served on an address of its own.
-pub fn stream_router(app: App, config: &Config) -> Router {
-    let shared = Shared::new(app, config);
-    let router =
-        routes::router(&shared, routes::streams(), "").merge(routes::router(&shared, routes::health(), ""));
-    layers::around(router, &shared)
+    Router::new().fallback_service(service(app, config))
 }
 
 /// What [`router`] serves, as a plain service.
 pub fn service(
     app: App,
     config: &Config,
-) -> impl Service<Request<Body>, Response = Response<Body>, Error = Infallible> + Clone + Send + Sync + 'static
-{
-    router(app, config)
+) -> impl Service<Request<Body>, Response = Response<Body>, Error = Infallible, Future: Send>
++ Clone
++ Send
++ Sync
++ 'static {
+    let shared = Shared::new(app, config);
+    let mut parts =
+        vec![(String::new(), routes::api()), (String::new(), vec![openapi::endpoint(&shared, config)])];
+    if let Some(prefix) = &config.stream_prefix {
+        parts.push((prefix.clone(), routes::streams()));
+    }
+    Face::new(shared, Routes::new(parts))
+}
+
+/// The stream alone, as it is served on an address of its own.
+pub fn stream_service(
+    app: App,
+    config: &Config,
+) -> impl Service<Request<Body>, Response = Response<Body>, Error = Infallible, Future: Send>
++ Clone
++ Send
++ Sync
++ 'static {
+    let parts = [(String::new(), routes::streams()), (String::new(), routes::health())];
+    Face::new(Shared::new(app, config), Routes::new(parts))
 }

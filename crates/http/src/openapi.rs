@@ -1,9 +1,5 @@
 //! The OpenAPI 3.1 document, made from the table of endpoints and the shapes of the wire.
 
-use std::sync::Arc;
-
-use axum::Router;
-use axum::routing::get;
 use eddyline_wire::{
     Attachment, ErrorBody, Flow, FlowUser, Link, Message, OrganizationSummary, Thread, User,
 };
@@ -15,17 +11,15 @@ use crate::answer::encoded;
 use crate::endpoint::{Access, Described, Endpoint, Parameter, Shape};
 use crate::{Config, Shared, routes};
 
-/// The route that serves the document.
-pub(crate) fn route(shared: &Arc<Shared>, config: &Config) -> Router {
+/// The endpoint that serves the document. It is not in it.
+pub(crate) fn endpoint(shared: &Shared, config: &Config) -> Endpoint {
     let document = document(&shared.app.config().addresses.base, config.stream_prefix.as_deref());
-    let text = document.to_string();
-    Router::new().route(
-        "/openapi.json",
-        get(move || {
-            let text = text.clone();
-            async move { encoded(StatusCode::OK, text) }
-        }),
-    )
+    let text = bytes::Bytes::from(document.to_string());
+    Endpoint::new(Method::GET, "/openapi.json", "This document", move |_call| {
+        let text = text.clone();
+        async move { Ok(encoded(StatusCode::OK, text)) }
+    })
+    .public()
 }
 
 fn document(base_url: &str, stream_prefix: Option<&str>) -> Value {

@@ -1,19 +1,15 @@
-//! The table of endpoints, and the routers made of it.
+//! The table of endpoints, and finding one in it.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use axum::Router;
-use axum::body::Body;
-use axum::response::Response;
-use axum::routing::{MethodFilter, MethodRouter, on};
-use eddyline_app::Actor;
 use eddyline_model::scopes::Scope::{Flow, Integration, Manage, Profile};
-use http::{HeaderValue, Method, Request, StatusCode};
+use http::Method;
 
-use crate::call::Call;
+use crate::call::{Call, Segments};
 use crate::endpoint::Shape::{Empty, Inline, Many, One};
 use crate::endpoint::{Endpoint, text_schema};
-use crate::{Shared, error, flow_users, flows, health, messages, stream, users};
+use crate::{flow_users, flows, health, messages, stream, users};
 
 const FLOW: &str = "/flows/{organization}/{flow}";
 
@@ -193,6 +189,7 @@ pub(crate) fn streams() -> Vec<Endpoint> {
     let listen = |path, summary, handler: fn(Call) -> stream::Opening| {
         Endpoint::new(Method::GET, path, summary, handler)
             .scopes(&[Flow])
+            .uncompressed()
             .takes("user", "boolean", "1 adds what is sent to you")
             .takes("accept", "string", "application/json or text/event-stream")
             .takes("active", "string", "true or idle shows you as present")
@@ -224,47 +221,68 @@ pub(crate) fn health() -> Vec<Endpoint> {
     ]
 }
 
-/// The router of some endpoints, under a prefix.
-pub(crate) fn router(shared: &Arc<Shared>, endpoints: Vec<Endpoint>, prefix: &str) -> Router {
-    let mut router = Router::new();
-    for endpoint in endpoints {
-        let path = format!("{prefix}{}", endpoint.path);
-        router = router.route(&path, method_router(shared.clone(), endpoint));
+/// Where each endpoint is.
+pub(crate) struct Routes {
+    paths: matchit::Router<Vec<Arc<Endpoint>>>,
+}
+
+/// What is at a path.
+pub(crate) enum Found {
+    /// An endpoint, with the segments of the path that it names.
+    Endpoint(Arc<Endpoint>, Segments),
+    /// Endpoints for other methods, which are named.
+    OtherMethods(String),
+    /// Nothing.
+    Nothing,
+}
+
+impl Routes {
+    /// The endpoints, each under its prefix.
+    ///
+    /// # Panics
+    ///
+    /// When two endpoints name the same path in different ways, which is a mistake in the table above.
+    pub(crate) fn new(parts: impl IntoIterator<Item = (String, Vec<Endpoint>)>) -> Self {
+        let mut by_path: BTreeMap<String, Vec<Arc<Endpoint>>> = BTreeMap::new();
+        for (prefix, endpoints) in parts {
+            for endpoint in endpoints {
+                let path = format!("{prefix}{}", endpoint.path);
+                by_path.entry(path).or_default().push(Arc::new(endpoint));
+            }
+        }
+        let mut paths = matchit::Router::new();
+        for (path, endpoints) in by_path {
+            paths.insert(path, endpoints).expect("paths are told apart");
+        }
+        Self { paths }
     }
-    router
-}
 
-fn method_router(shared: Arc<Shared>, endpoint: Endpoint) -> MethodRouter {
-    let filter = match endpoint.method {
-        Method::POST => MethodFilter::POST,
-        // Whoever says PATCH is served as if it were PUT.
-        Method::PUT => MethodFilter::PUT.or(MethodFilter::PATCH),
-        Method::DELETE => MethodFilter::DELETE,
-        _ => MethodFilter::GET,
-    };
-    let endpoint = Arc::new(endpoint);
-    on(filter, move |request: Request<Body>| answer(shared.clone(), endpoint.clone(), request))
-}
-
-async fn answer(shared: Arc<Shared>, endpoint: Arc<Endpoint>, request: Request<Body>) -> Response {
-    let mut seen = None;
-    let outcome = match Call::read(&shared, &endpoint, request, &mut seen).await {
-        Ok(call) => (endpoint.handler)(call).await,
-        Err(failure) => Err(failure),
-    };
-    let mut response = outcome.unwrap_or_else(error::response);
-    if let Some(user) = seen.as_ref().and_then(Actor::user_id) {
-        response.headers_mut().insert(shared.names.user.clone(), HeaderValue::from(user.0));
+    /// What is at a path that was made regular.
+    pub(crate) fn find(&self, method: &Method, path: &str) -> Found {
+        let Ok(found) = self.paths.at(path) else { return Found::Nothing };
+        let wanted = match *method {
+            Method::HEAD => &Method::GET,
+            // Whoever says PATCH is served as if it were PUT.
+            Method::PATCH => &Method::PUT,
+            _ => method,
+        };
+        let Some(endpoint) = found.value.iter().find(|endpoint| endpoint.method == *wanted) else {
+            return Found::OtherMethods(methods(found.value));
+        };
+        match Segments::decode(&found.params) {
+            Some(segments) => Found::Endpoint(endpoint.clone(), segments),
+            None => Found::Nothing,
+        }
     }
-    response
 }
 
-/// Nothing is there.
-pub(crate) async fn not_found() -> Response {
-    error::plain(StatusCode::NOT_FOUND, "not found")
-}
-
-/// Something is there, but not for that method.
-pub(crate) async fn wrong_method() -> Response {
-    error::plain(StatusCode::METHOD_NOT_ALLOWED, "Method not allowed")
+fn methods(endpoints: &[Arc<Endpoint>]) -> String {
+    let all = endpoints.iter().flat_map(|endpoint| match endpoint.method {
+        Method::GET => vec!["GET", "HEAD"],
+        Method::PUT => vec!["PUT", "PATCH"],
+        Method::POST => vec!["POST"],
+        Method::DELETE => vec!["DELETE"],
+        _ => vec![],
+    });
+    all.collect::<Vec<_>>().join(",")
 }

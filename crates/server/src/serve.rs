@@ -54,8 +54,8 @@ impl Node {
             server = server.tls(load_tls(files.cert, files.key)?);
         }
         let server = server
-            .listen(api, eddyline_http::router(app.clone(), &http))
-            .listen(stream, eddyline_http::stream_router(app.clone(), &http));
+            .listen(api, eddyline_http::service(app.clone(), &http))
+            .listen(stream, eddyline_http::stream_service(app.clone(), &http));
         Ok(Self { app, server, signals, stop, feed })
     }
 

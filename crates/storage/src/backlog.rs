@@ -53,16 +53,19 @@ impl Backlog {
     }
 
     /// Whether any room may be behind, not only those of [`Backlog::rooms`].
+    #[cfg(feature = "sqlite")]
     pub(crate) fn is_of_all_rooms(&self) -> bool {
         self.all_rooms
     }
 
+    #[cfg(feature = "sqlite")]
     pub(crate) fn rooms(&self) -> impl Iterator<Item = i64> {
         self.rooms.keys().copied()
     }
 
     /// The words of a room's messages after one and through another; `None` when those of any are not
     /// known here.
+    #[cfg(feature = "sqlite")]
     pub(crate) fn words(&self, room: i64, after: i64, through: i64) -> Option<&[Words]> {
         let waiting = self.rooms.get(&room)?;
         let start = waiting.partition_point(|(id, _)| *id <= after);
@@ -72,7 +75,7 @@ impl Backlog {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "sqlite"))]
 mod tests {
     use super::*;
 

@@ -14,6 +14,7 @@ mod doorbell;
 mod error;
 mod find;
 mod flows;
+mod kept;
 mod log;
 mod messages;
 mod organizations;

@@ -8,7 +8,8 @@ use eddyline_model::log::{Control, EventId, LogBody, LogItem, Seq};
 use eddyline_model::messages::MessageView;
 use eddyline_model::{MessageId, RoomId, Timestamp, UserId};
 
-use crate::schema::{event_log, log_clock, nodes};
+use crate::kept::AdvanceClock;
+use crate::schema::{event_log, nodes};
 use crate::session::{Session, dialect, portable};
 use crate::{Error, Result};
 
@@ -127,10 +128,7 @@ portable! {
     /// Moves the clock by `count` and gives the last position. Its row stays locked until the
     /// transaction ends, so this comes last.
     fn advance_clock(c, count: i64) -> Result<i64> {
-        Ok(diesel::update(log_clock::table.find(1))
-            .set(log_clock::sequence.eq(log_clock::sequence + count))
-            .returning(log_clock::sequence)
-            .get_result(c)?)
+        Ok(AdvanceClock { count }.get_result(c)?)
     }
 
     fn last_row(c) -> Result<Option<Row>> {

@@ -16,7 +16,6 @@ use tokio::io::{AsyncWriteExt, copy, sink};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
-use tower::ServiceExt;
 
 use super::handoff::Handoff;
 use super::listener::{Draining, Endpoint};
@@ -134,13 +133,10 @@ impl hyper::service::Service<Request<Incoming>> for Calls {
         let mut request = request.map(Body::new);
         request.extensions_mut().insert(self.peer);
         let wants_body = request.method() != Method::HEAD;
-        let handler = self.handler.clone();
+        let answer = (self.handler)(request);
         let progress = Arc::clone(&self.progress);
         Box::pin(async move {
-            let mut response = match handler.oneshot(request).await {
-                Ok(response) => response,
-                Err(never) => match never {},
-            };
+            let mut response = answer.await;
             if wants_body && let Some(handoff) = Handoff::of(&response) {
                 progress.hand_off(handoff);
                 // The connection is about to take the socket, and this future goes with hyper.

@@ -39,7 +39,6 @@ use http::Request;
 use rustls::ServerConfig;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
-use tower::util::BoxCloneSyncService;
 use tower::{Service, ServiceExt};
 
 pub use body::{BodyError, BodyLimit, read_body};
@@ -58,7 +57,7 @@ pub struct Peer {
 }
 
 /// The service of one listener, whatever it was made of.
-type Handler = BoxCloneSyncService<Request<Body>, Response, Infallible>;
+type Handler = Arc<dyn Fn(Request<Body>) -> BoxFuture<Response> + Send + Sync>;
 
 type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
@@ -105,8 +104,16 @@ impl Server {
         S::Response: IntoResponse,
         S::Future: Send + 'static,
     {
-        let service = service.map_response(IntoResponse::into_response);
-        self.listeners.push((listener, BoxCloneSyncService::new(service)));
+        let handler: Handler = Arc::new(move |request| {
+            let answer = service.clone().oneshot(request);
+            Box::pin(async move {
+                match answer.await {
+                    Ok(response) => response.into_response(),
+                    Err(never) => match never {},
+                }
+            })
+        });
+        self.listeners.push((listener, handler));
         self
     }
 

@@ -9,6 +9,7 @@ use eddyline_model::messages::MessageQuery;
 use crate::Result;
 use crate::append::LockedRoom;
 use crate::find::{Wording, statement};
+use crate::kept::MoveRoom;
 use crate::log::NewRow;
 use crate::messages::{MentionRow, Row, ThreadRow};
 use crate::schema::{event_log, mentions, message_tags, messages, rooms, threads};
@@ -66,10 +67,8 @@ pub(crate) fn lock_rooms(c: &mut SqliteConnection, ids: &[i64]) -> Result<Vec<Lo
 }
 
 pub(crate) fn update_rooms(c: &mut SqliteConnection, changed: &[(i64, i64, Option<i64>)]) -> Result<()> {
-    for (id, last, at) in changed {
-        diesel::update(rooms::table.find(id))
-            .set((rooms::last_message_id.eq(last), rooms::last_message_at.eq(at)))
-            .execute(c)?;
+    for (id, last_message_id, last_message_at) in changed.iter().copied() {
+        MoveRoom { id, last_message_id, last_message_at }.execute(c)?;
     }
     Ok(())
 }
