@@ -206,9 +206,7 @@ fn query(call: &Call) -> Result<MessageQuery, Failure> {
 }
 
 async fn find(call: &Call, room: &Room, query: MessageQuery) -> Answer {
-    let found = call.app().find_messages(room, query).await?;
-    let bytes = call.app().encoder().messages(&found, Place::Flow(&room.flow.id));
-    Ok(encoded(StatusCode::OK, bytes))
+    Ok(encoded(StatusCode::OK, call.app().list_messages(room, query).await?))
 }
 
 pub(crate) async fn get(call: Call) -> Answer {

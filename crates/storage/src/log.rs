@@ -139,6 +139,12 @@ portable! {
         Ok(event_log::table.find(seq.0).select(Row::as_select()).get_result(c).optional()?)
     }
 
+    /// Whether anything happened in a room after a position.
+    pub fn log_has_news(c, room: RoomId, after: Seq) -> Result<bool> {
+        let news = event_log::table.filter(event_log::room_id.eq(room.0)).filter(event_log::seq.gt(after.0));
+        Ok(diesel::select(diesel::dsl::exists(news)).get_result(c)?)
+    }
+
     fn rows_after(c, after: Seq, limit: i64) -> Result<Vec<Row>> {
         Ok(event_log::table.select(Row::as_select()).filter(event_log::seq.gt(after.0)).order(event_log::seq).limit(limit).load(c)?)
     }

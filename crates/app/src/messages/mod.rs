@@ -3,6 +3,7 @@
 mod delete;
 mod edit;
 mod find;
+mod latest;
 mod post;
 
 use eddyline_model::messages::{Draft, Event, MAX_CONTENT_CHARS, Message};
@@ -11,6 +12,7 @@ use eddyline_storage::{Result as StoreResult, Tx};
 use serde_json::Value;
 
 pub use edit::Edit;
+pub(crate) use latest::Latest;
 pub use post::{NewPost, Posted};
 
 use crate::actor::Actor;
