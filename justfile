@@ -10,6 +10,10 @@ build:
 test *arguments:
     cargo test --workspace {{ arguments }}
 
+# Break everything under load, and count what got lost: for so many minutes, and some more
+chaos minutes="10" *arguments:
+    EDDYLINE_CHAOS_MINUTES={{ minutes }} cargo test --release -p eddyline-tests --test chaos {{ arguments }}
+
 # Look for mistakes, and for dependencies that break the rules
 lint:
     cargo fmt --all --check
@@ -31,3 +35,8 @@ ci:
 # Serve a small, lively organization
 demo *arguments:
     cargo run --release -- demo {{ arguments }}
+
+# Measure the server: a table, and bench.json (--quick takes a minute, --peers measures nchan too)
+bench *arguments:
+    cargo build --release -p eddyline-server
+    cargo run --release -p eddyline-bench -- {{ arguments }}

@@ -10,6 +10,8 @@
 mod backends;
 mod binary;
 mod caller;
+pub mod chaos;
+pub mod faults;
 mod listener;
 mod ports;
 mod raw;
@@ -23,5 +25,5 @@ pub use caller::{Caller, PASSWORD};
 pub use listener::Listener;
 pub use raw::{Raw, basic};
 pub use scene::Acme;
-pub use server::{Backend, Server};
+pub use server::{Backend, Server, Setting};
 pub use tenant::{Tenant, run_on_shared};

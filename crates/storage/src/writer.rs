@@ -214,13 +214,14 @@ impl Writer {
         match outcome {
             Ok((outcomes, items)) => {
                 let mut events = items.iter().map(|item| item.id).collect::<Vec<_>>().into_iter();
-                self.tell(items);
                 self.keep_words(&outcomes, &mut drafts);
                 for (outcome, reply) in outcomes.into_iter().zip(replies) {
                     let event = if matches!(outcome, Outcome::Added(_)) { events.next() } else { None };
                     // Whoever asked may be gone; the message is there all the same.
                     let _ = reply.send(Ok(Posted { outcome, event }));
                 }
+                // After the answers, which would else wait for all the streams to be written.
+                self.tell(items);
             }
             Err(error) if drafts.len() > 1 && error.may_be_of_one() => {
                 tracing::warn!(%error, items = drafts.len(), "a batch failed; its items are tried one by one");

@@ -57,6 +57,19 @@ impl Database {
         &self.url
     }
 
+    /// Host and port of the server, as `host:port`; the database is still reached there when
+    /// [`Database::reached_at`] gave it another address.
+    pub fn server(&self) -> &str {
+        self.cluster.0.url.rsplit('@').next().expect("an address has a host")
+    }
+
+    /// The same database with an address (`host:port`) from which one gets to the server.
+    #[must_use]
+    pub fn reached_at(mut self, address: &str) -> Self {
+        self.url = self.url.replacen(self.server(), address, 1);
+        self
+    }
+
     /// Runs SQL in the database, by `psql`, and gives the values that came of it, a row a line.
     ///
     /// # Errors

@@ -20,7 +20,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("client", &["model", "wire"]),
     ("testing", &[]),
     ("tests", &["client", "model", "testing", "wire"]),
-    ("bench", &["client", "model", "testing", "wire"]),
+    ("bench", &["client", "model", "storage", "testing", "wire"]),
 ];
 
 fn metadata() -> Value {

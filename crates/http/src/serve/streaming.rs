@@ -94,8 +94,11 @@ fn poll_write(
     let mut all = (&mut *head).chain(batch);
     while all.has_remaining() {
         let mut pieces = [IoSlice::new(&[]); PIECES];
-        let count = all.chunks_vectored(&mut pieces);
-        let written = ready!(Pin::new(&mut *socket).poll_write_vectored(cx, &pieces[..count]))?;
+        let written = match all.chunks_vectored(&mut pieces) {
+            // Most often, and a little cheaper.
+            1 => ready!(Pin::new(&mut *socket).poll_write(cx, &pieces[0]))?,
+            count => ready!(Pin::new(&mut *socket).poll_write_vectored(cx, &pieces[..count]))?,
+        };
         if written == 0 {
             return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
         }
