@@ -4,9 +4,8 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::Path;
 
 use eddyline_app::{Addresses, App, Config, Profile, SignInLimits};
-use eddyline_http::serve::{BodyLimit, Limits, Server, load_tls};
+use eddyline_http::serve::{BodyLimit, Limits, Server, bind, load_tls};
 use eddyline_storage::{Options, Store};
-use tokio::net::TcpListener;
 use tokio::sync::watch;
 
 use crate::Failure;
@@ -39,11 +38,9 @@ impl Node {
     pub(crate) async fn start(settings: Settings) -> Result<Self, Failure> {
         let signals = StopSignals::catch()?;
         raise_open_files();
-        let api =
-            TcpListener::bind(settings.listen).await.map_err(|error| cannot_bind(settings.listen, &error))?;
-        let stream = TcpListener::bind(settings.stream_listen)
-            .await
-            .map_err(|error| cannot_bind(settings.stream_listen, &error))?;
+        let api = bind(settings.listen).map_err(|error| cannot_bind(settings.listen, &error))?;
+        let stream =
+            bind(settings.stream_listen).map_err(|error| cannot_bind(settings.stream_listen, &error))?;
         let addresses = addresses(&settings, api.local_addr()?, stream.local_addr()?);
         let app = open_app(&settings, addresses).await?;
         let (stop, stopped) = watch::channel(false);

@@ -44,6 +44,7 @@ use tower::{Service, ServiceExt};
 pub use body::{BodyError, BodyLimit, read_body};
 pub use handoff::{FrameSource, stream};
 pub use limits::Limits;
+pub use socket::bind;
 pub use tls::{TlsError, load_tls};
 
 /// Who is at the other end of the connection that a request came by. Every request that a
@@ -65,10 +66,10 @@ type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 ///
 /// ```no_run
 /// # use axum::Router;
-/// # use eddyline_http::serve::{Limits, Server};
+/// # use eddyline_http::serve::{Limits, Server, bind};
 /// # async fn example(api: Router, streams: Router) -> std::io::Result<()> {
-/// let main = tokio::net::TcpListener::bind("127.0.0.1:8080").await?;
-/// let stream = tokio::net::TcpListener::bind("127.0.0.1:8081").await?;
+/// let main = bind("127.0.0.1:8080".parse().unwrap())?;
+/// let stream = bind("127.0.0.1:8081".parse().unwrap())?;
 /// let server = Server::new(Limits::default()).listen(main, api).listen(stream, streams);
 /// server.run(async { tokio::signal::ctrl_c().await.unwrap_or_default() }).await;
 /// # Ok(())

@@ -1,13 +1,14 @@
 //! A connection's socket, plain or encrypted.
 
 use std::io::{self, IoSlice};
+use std::net::SocketAddr;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use socket2::{SockRef, TcpKeepalive};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::TcpStream;
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio_rustls::server::TlsStream;
 
 /// After this long without a word the system asks whether the other end still lives, so that who
@@ -24,6 +25,24 @@ const UNSENT_BYTES: u32 = 64 * 1024;
 pub(super) enum Socket {
     Plain(TcpStream),
     Tls(Box<TlsStream<TcpStream>>),
+}
+
+/// How many connections may wait to be accepted. When a server comes back all its streams do so at
+/// once; whoever finds no room tries again after a second, and then after longer ones. The system has
+/// a bound of its own (`net.core.somaxconn`).
+const BACKLOG: u32 = 16 * 1024;
+
+/// Listens on an address, with room for a crowd. To be called inside of a runtime.
+///
+/// # Errors
+///
+/// As the system has it: the address is in use, or is not one of this machine.
+pub fn bind(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    // A port can be taken again at once by the next process.
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
 }
 
 /// Sets what all our connections have in common. A system that refuses an option serves without.
