@@ -14,10 +14,13 @@ use serde_json::{Value, json};
 use crate::addresses::Addresses;
 use crate::flows;
 
+/// About how many bytes a message takes on the stream beside its text.
+const ENVELOPE: usize = 600;
+
 /// Writes the entries of the stream.
 #[derive(Clone)]
 pub(crate) struct Scribe {
-    encoder: Encoder,
+    encoder: Arc<Encoder>,
     addresses: Addresses,
     /// A flow's id never changes.
     flow_ids: Arc<Cache<RoomId, Arc<FlowId>>>,
@@ -25,7 +28,7 @@ pub(crate) struct Scribe {
 
 impl Scribe {
     pub(crate) fn new(encoder: Encoder, addresses: Addresses) -> Self {
-        Self { encoder, addresses, flow_ids: Arc::new(Cache::new(100_000)) }
+        Self { encoder: Arc::new(encoder), addresses, flow_ids: Arc::new(Cache::new(100_000)) }
     }
 
     /// The entry of an item for which nothing needs to be looked up; `None` when something does.
@@ -80,9 +83,12 @@ impl Scribe {
         Ok(Some(id))
     }
 
-    fn message(&self, id: EventId, view: &MessageView, flow: &FlowId) -> Entry {
-        let object = self.encoder.message(view, Place::Flow(flow));
-        Entry::new(id, Audience::Room(view.message.room), &object)
+    fn message(&self, id: EventId, view: &Arc<MessageView>, flow: &Arc<FlowId>) -> Entry {
+        let (encoder, view, flow) = (Arc::clone(&self.encoder), Arc::clone(view), Arc::clone(flow));
+        let room = Audience::Room(view.message.room);
+        // The text stands in its thread's title again.
+        let size = ENVELOPE + 2 * view.message.content.len();
+        Entry::later(id, room, size, move || encoder.message(&view, Place::Flow(&flow)))
     }
 
     fn control(

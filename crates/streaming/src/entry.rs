@@ -2,22 +2,25 @@
 
 use std::fmt;
 use std::slice;
-use std::sync::OnceLock;
+use std::sync::{LazyLock, OnceLock};
 
 use bytes::{BufMut, Bytes, BytesMut};
 use eddyline_model::{EventId, RoomId, Seq, UserId};
 
 use crate::framing::{self, Format};
 
+type Encode = Box<dyn FnOnce() -> Bytes + Send>;
+
 /// One thing to tell: an encoded JSON object, its audience, and its place in the log.
 ///
-/// It is encoded once and shared by all listeners. The frame of each [`Format`] is made when the
-/// first listener of that format needs it.
+/// It is encoded once and shared by all listeners: the object, if not before, and the frame of each
+/// [`Format`] when the first listener needs them.
 pub struct Entry {
     id: Option<EventId>,
     audience: Audience,
+    size: usize,
     /// The object and CR LF, which is the whole frame of the plain JSON stream.
-    line: Bytes,
+    line: LazyLock<Bytes, Encode>,
     with_id: OnceLock<Bytes>,
     sse: OnceLock<Bytes>,
 }
@@ -35,16 +38,32 @@ impl Entry {
         Self::make(None, audience, object)
     }
 
+    /// An entry of the log whose object, of about `size` bytes, is made when somebody hears it: most
+    /// of what is told in a quiet room is heard by nobody. `encode` gives what [`Entry::new`] takes.
+    #[must_use]
+    pub fn later(
+        id: EventId,
+        audience: Audience,
+        size: usize,
+        encode: impl FnOnce() -> Vec<u8> + Send + 'static,
+    ) -> Self {
+        Self {
+            id: Some(id),
+            audience: audience.normalized(),
+            size,
+            line: LazyLock::new(Box::new(move || line(&encode()))),
+            with_id: OnceLock::new(),
+            sse: OnceLock::new(),
+        }
+    }
+
     fn make(id: Option<EventId>, audience: Audience, object: &[u8]) -> Self {
-        debug_assert!(object.starts_with(b"{") && object.ends_with(b"}"), "an entry is an object");
-        debug_assert!(!object.iter().any(|b| matches!(b, b'\r' | b'\n')), "an entry is one line");
-        let mut line = BytesMut::with_capacity(object.len() + framing::LINE_END.len());
-        line.put_slice(object);
-        line.put_slice(framing::LINE_END);
+        let line = line(object);
         Self {
             id,
             audience: audience.normalized(),
-            line: line.freeze(),
+            size: object.len(),
+            line: LazyLock::new(Box::new(move || line)),
             with_id: OnceLock::new(),
             sse: OnceLock::new(),
         }
@@ -70,7 +89,8 @@ impl Entry {
     /// The encoded object alone.
     #[must_use]
     pub fn object(&self) -> &[u8] {
-        &self.line[..self.line.len() - framing::LINE_END.len()]
+        let line = &*self.line;
+        &line[..line.len() - framing::LINE_END.len()]
     }
 
     /// The bytes that go to a listener of `format`, end of frame included.
@@ -88,8 +108,17 @@ impl Entry {
     /// About how many bytes its frame has. It is the same for all formats, so that nothing is
     /// encoded just to be counted.
     pub(crate) fn size(&self) -> usize {
-        self.line.len() + framing::SSE_OVERHEAD
+        self.size + framing::LINE_END.len() + framing::SSE_OVERHEAD
     }
+}
+
+fn line(object: &[u8]) -> Bytes {
+    debug_assert!(object.starts_with(b"{") && object.ends_with(b"}"), "an entry is an object");
+    debug_assert!(!object.iter().any(|b| matches!(b, b'\r' | b'\n')), "an entry is one line");
+    let mut line = BytesMut::with_capacity(object.len() + framing::LINE_END.len());
+    line.put_slice(object);
+    line.put_slice(framing::LINE_END);
+    line.freeze()
 }
 
 /// Shows where the entry stands and whom it is for, not what it says.

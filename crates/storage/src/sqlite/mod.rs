@@ -18,10 +18,12 @@ mod search;
 
 pub(crate) use search::{catch_up, index_at_once, is_behind, reindex, unindex};
 
-/// Full synchronisation, so that an answered message survives a power cut.
+/// Full synchronisation, so that an answered message survives a power cut. Pages that change all the
+/// time are carried over from the write-ahead log every 8000 of its pages (32 MB), rather than every
+/// 1000: most of them have changed again by then.
 pub(crate) const PRAGMAS: &str = "pragma busy_timeout = 5000; pragma journal_mode = wal; \
     pragma synchronous = full; pragma foreign_keys = on; pragma temp_store = memory; \
-    pragma cache_size = -16000; pragma journal_size_limit = 67108864;";
+    pragma cache_size = -16000; pragma journal_size_limit = 67108864; pragma wal_autocheckpoint = 8000;";
 
 /// Sets a connection up. Several processes that open a new file at once are in each other's way when
 /// they change its journal, and SQLite does not wait for that by itself.
