@@ -74,7 +74,13 @@ fn log_from_here(loaded: Loaded, filter: Option<&LogFilter>) -> Result<Settings,
 }
 
 fn block_on(work: impl Future<Output = Result<(), Failure>>) -> Result<(), Failure> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        // Answers come from the thread that writes, and requests from sockets: both are looked for more
+        // often than tokio would by itself, or they wait for all the streams that are being written.
+        .global_queue_interval(8)
+        .event_interval(16)
+        .build()?;
     let result = runtime.block_on(work);
     // Dropping the runtime would wait for a blocked thread, however long that takes.
     runtime.shutdown_timeout(Duration::from_secs(1));

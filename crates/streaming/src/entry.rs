@@ -255,4 +255,26 @@ mod tests {
         let many = |room, user| Audience::Many { rooms: [RoomId(room)].into(), users: [UserId(user)].into() };
         assert!(filter.admits(&many(2, 9)) && filter.admits(&many(9, 2)) && !filter.admits(&many(9, 9)));
     }
+
+    #[test]
+    fn what_nobody_hears_is_not_encoded_and_the_rest_is_so_once() {
+        use std::sync::Arc;
+        use std::sync::atomic::{AtomicUsize, Ordering};
+        let (id, count) = (EventId { seq: Seq(1), check: 2 }, Arc::new(AtomicUsize::new(0)));
+        let entry = || {
+            let count = Arc::clone(&count);
+            Entry::later(id, Audience::Room(RoomId(1)), 7, move || {
+                count.fetch_add(1, Ordering::Relaxed);
+                b"{\"n\":1}".to_vec()
+            })
+        };
+        let (unheard, heard) = (entry(), entry());
+        assert_eq!(unheard.size(), heard.size());
+        drop(unheard);
+        for format in [Format::Json, Format::JsonWithIds, Format::Sse, Format::Sse] {
+            let told = Entry::new(id, Audience::Room(RoomId(1)), b"{\"n\":1}");
+            assert_eq!(heard.frame(format), told.frame(format));
+        }
+        assert_eq!(count.load(Ordering::Relaxed), 1);
+    }
 }

@@ -35,6 +35,7 @@ macro_rules! on_two_servers {
 
 on_two_servers![
     what_is_posted_on_one_server_is_heard_on_the_other_in_one_order,
+    a_list_shows_at_once_what_was_done_on_the_other_server,
     a_stream_goes_on_at_another_server,
     a_block_on_one_server_acts_on_the_other,
     leaving_on_one_server_acts_on_the_other,
@@ -65,6 +66,20 @@ async fn what_is_posted_on_one_server_is_heard_on_the_other_in_one_order(one: Se
         ids.push(message["id"].as_i64().unwrap());
     }
     assert!(ids.is_sorted_by(|one, next| *next == one + 1), "{ids:?}");
+}
+
+async fn a_list_shows_at_once_what_was_done_on_the_other_server(one: Server, other: Server) {
+    let Acme { ada, ben } = one.acme();
+    let there = at(&other, &ada);
+    let last = async || there.get(MESSAGES).await.as_array().unwrap().last().unwrap().clone();
+    for number in 1..=20 {
+        let said = ben.say(MAIN, &format!("number {number}")).await;
+        assert_eq!(last().await["id"], said["id"]);
+        let again = format!("number {number} again");
+        let path = format!("{MESSAGES}/{}", said["id"]);
+        ben.does(Method::PUT, &path, &json!({"content": again})).await;
+        assert_eq!(last().await["content"], again);
+    }
 }
 
 async fn a_stream_goes_on_at_another_server(one: Server, other: Server) {

@@ -186,7 +186,12 @@ impl Bag {
     fn add(&mut self, word: &str) {
         let word = word.trim_start_matches(|c| c == '_' || kind(c) == Kind::Mark);
         let start = self.text.len();
-        self.text.extend(word.chars().map(lower).take(MAX_TOKEN));
+        if word.is_ascii() {
+            self.text.push_str(&word[..word.len().min(MAX_TOKEN)]);
+            self.text[start..].make_ascii_lowercase();
+        } else {
+            self.text.extend(word.chars().map(lower).take(MAX_TOKEN));
+        }
         let end = start + self.text[start..].trim_end_matches('_').len();
         self.text.truncate(end);
         if end > start {
