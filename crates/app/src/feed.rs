@@ -117,7 +117,11 @@ impl App {
             let beat = app.run_heartbeat(&control_seen, stop.clone());
             let presence = app.run_presence(stop.clone());
             let work = feed.run(committed, stop);
+            // A task of its own: it yields all the time, and the feed must not wait for that.
+            let hub = app.inner.hub.clone();
+            let wakes = tokio::spawn(async move { hub.run_wakes().await });
             tokio::join!(beat, presence, work);
+            wakes.abort();
         }))
     }
 

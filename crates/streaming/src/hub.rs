@@ -13,6 +13,7 @@ use crate::revocation::{CredentialKey, RightsMark};
 use crate::ring::{Found, Ring};
 use crate::subscription::{Opening, Subscription};
 use crate::transient::{Transient, TransientKind, Transients};
+use crate::wakes::Wakes;
 
 /// The sizes of a [`Hub`].
 #[derive(Clone, Debug)]
@@ -96,6 +97,7 @@ struct Shared {
     pages: Arc<Pages>,
     config: HubConfig,
     ticks: AtomicU32,
+    wakes: Wakes,
 }
 
 /// Everything that has to be looked at in one moment. The lock around it is never held while
@@ -144,7 +146,13 @@ impl Hub {
         };
         let pages = Pages::new(log, config.page_entries);
         Self {
-            shared: Arc::new(Shared { state: RwLock::new(state), pages, config, ticks: AtomicU32::new(0) }),
+            shared: Arc::new(Shared {
+                state: RwLock::new(state),
+                pages,
+                config,
+                ticks: AtomicU32::new(0),
+                wakes: Wakes::default(),
+            }),
         }
     }
 
@@ -161,7 +169,7 @@ impl Hub {
             let signals = state.listeners.iter().map(|(_, listener)| &listener.signal);
             signals.filter(|signal| signal.call(Call::News)).map(Arc::clone).collect()
         };
-        wake(&waiting);
+        self.shared.wakes.wake(waiting);
     }
 
     /// Tells the next stretch of the log, which ends with `head`.
@@ -190,7 +198,7 @@ impl Hub {
             state.ring.advance(head);
             state.release_transients(&mut waiting);
         }
-        wake(&waiting);
+        self.shared.wakes.wake(waiting);
     }
 
     /// Tells something that is not stored to those who listen now. It may get lost.
@@ -201,7 +209,7 @@ impl Hub {
             state.transients.push(transient);
             state.release_transients(&mut waiting);
         }
-        wake(&waiting);
+        self.shared.wakes.wake(waiting);
     }
 
     /// The position up to which everything has been published.
@@ -214,6 +222,13 @@ impl Hub {
     #[must_use]
     pub fn listeners(&self) -> usize {
         self.state().listeners.len()
+    }
+
+    /// Wakes listeners some at a time, for as long as it is polled, so that a message to very many does
+    /// not hold up whatever else the runtime has to do. Without it all are woken at once. To be run
+    /// once, as a task or as part of one.
+    pub async fn run_wakes(&self) {
+        self.shared.wakes.run().await;
     }
 
     /// Time goes on. To be called evenly, say every 5 s; with the default of 4 quiet ticks an
@@ -229,7 +244,7 @@ impl Hub {
             let quiet = signals.filter(|signal| signal.silent_since(now) >= quiet_ticks);
             quiet.filter(|signal| signal.call(Call::KeepAlive)).map(Arc::clone).collect()
         };
-        wake(&waiting);
+        self.shared.wakes.wake(waiting);
     }
 
     /// Opens a stream.
@@ -355,11 +370,5 @@ impl Listeners {
     fn call(&self, entry: &Entry, hears: impl Fn(&Signal) -> bool, waiting: &mut Vec<Arc<Signal>>) {
         let signals = entry.audience().topics().flat_map(|topic| self.of(topic)).map(|(_, signal)| signal);
         waiting.extend(signals.filter(|s| hears(s) && s.call(Call::News)).map(Arc::clone));
-    }
-}
-
-fn wake(waiting: &[Arc<Signal>]) {
-    for signal in waiting {
-        signal.wake();
     }
 }

@@ -45,6 +45,7 @@ mod revocation;
 mod ring;
 mod subscription;
 mod transient;
+mod wakes;
 
 #[cfg(test)]
 mod tests;
