@@ -1,10 +1,10 @@
 //! The HTTP face of the Eddyline messaging server: routes, reading requests, errors to statuses,
 //! OpenAPI, and serving on sockets.
 //!
-//! A request goes: an id given, its path made regular, found in the table of endpoints (`face`,
-//! `path`, `routes`), then read into a `Call` (`call`: body, parameters, caller, scope), then the endpoint's handler,
-//! which asks the application and shapes the answer. The table also makes the OpenAPI document, so
-//! that neither can know an endpoint that the other does not.
+//! A request is given an id, its path is made regular and found in the table of endpoints (`face`,
+//! `path`, `routes`); it is read into a `Call` (`call`: body, parameters, caller, scope) for the
+//! endpoint's handler, which asks the application and shapes the answer. The table also makes the
+//! OpenAPI document, so that neither can know an endpoint that the other does not.
 //!
 //! [`router`] nests in another axum service, [`service`] needs no axum at all, and [`serve`] runs
 //! either on our own sockets.

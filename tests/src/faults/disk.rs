@@ -74,7 +74,7 @@ impl FaultyDisk {
     /// A disk for a server with a file.
     ///
     /// # Panics
-    /// As [`FaultyDisk::new`].
+    /// `None` when there is no compiler for the library.
     pub fn of_sqlite() -> Option<Self> {
         Self::new("/data/", "no file")
     }
@@ -84,7 +84,7 @@ impl FaultyDisk {
     /// after it is certain.
     ///
     /// # Panics
-    /// As [`FaultyDisk::new`] and [`Cluster::own`].
+    /// `None` when there is no compiler for the library, or no PostgreSQL.
     pub fn of_postgres() -> Option<(Self, Cluster)> {
         let disk = Self::new("/base/", "/pg_wal/")?;
         let environment = disk.environment();
