@@ -28,6 +28,7 @@ mod sqlite;
 mod store;
 mod transaction;
 mod users;
+mod work;
 mod writer;
 
 pub use append::Outcome;

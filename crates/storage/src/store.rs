@@ -14,7 +14,8 @@ use tokio::sync::{Semaphore, mpsc, oneshot};
 use crate::connect::{Connections, Location};
 use crate::session::Session;
 use crate::transaction::Tx;
-use crate::writer::{Closure, Job, Posted, Writer};
+use crate::work::Closure;
+use crate::writer::{Job, Posted, Writer};
 use crate::{Error, Result};
 
 /// How many batches wait to be looked at by the feed; those beyond it are read from the log.

@@ -13,6 +13,7 @@ use crate::append::Outcome;
 use crate::backlog::Backlog;
 use crate::connect::{Connection, Connections, Location, connect};
 use crate::transaction::{Failure, Tx};
+use crate::work::Work;
 use crate::{Clock, Error, Result};
 
 /// The most posts in one transaction.
@@ -47,14 +48,6 @@ pub(crate) enum Job {
     Close,
 }
 
-/// A write that is not a post: runs in a transaction of its own.
-pub(crate) trait Work: Send {
-    /// Does it. May be called again when nothing of the first call was kept.
-    fn run(&mut self, tx: &mut Tx<'_, '_>) -> Result<()>;
-    /// Answers whoever asked for it.
-    fn done(self: Box<Self>, outcome: Result<Option<EventId>>);
-}
-
 pub(crate) struct Writer {
     location: Location,
     pool: Connections,
@@ -67,7 +60,8 @@ pub(crate) struct Writer {
     last_bell: Instant,
     last_pause: Instant,
     backlog: Backlog,
-    index_pause: Duration,
+    /// When words could not be written, if that is how it stands.
+    index_failed: Option<Instant>,
 }
 
 impl Writer {
@@ -94,7 +88,7 @@ impl Writer {
             last_bell: Instant::now(),
             last_pause: Instant::now(),
             backlog,
-            index_pause: INDEX_PAUSE,
+            index_failed: None,
         }
     }
 
@@ -133,7 +127,9 @@ impl Writer {
                         }
                     }
                     self.post(drafts, replies);
-                    if self.backlog.is_large() {
+                    if self.backlog.is_large()
+                        && self.index_failed.is_none_or(|at| at.elapsed() >= INDEX_RETRY)
+                    {
                         self.index_later();
                     }
                 }
@@ -174,7 +170,8 @@ impl Writer {
     /// Waits for a job, and uses the time for words that wait.
     fn wait(&mut self, jobs: &Receiver<Job>) -> Option<Job> {
         while !self.backlog.is_empty() {
-            match jobs.recv_timeout(self.index_pause) {
+            let pause = if self.index_failed.is_some() { INDEX_RETRY } else { INDEX_PAUSE };
+            match jobs.recv_timeout(pause) {
                 Ok(job) => return Some(job),
                 Err(RecvTimeoutError::Timeout) => self.index_later(),
                 Err(RecvTimeoutError::Disconnected) => return None,
@@ -189,12 +186,12 @@ impl Writer {
         let outcome = self.commit(|tx| tx.catch_up_search(&backlog));
         match outcome {
             Ok(_) => {
-                self.index_pause = INDEX_PAUSE;
+                self.index_failed = None;
                 Ok(())
             }
             Err(error) => {
                 self.backlog = backlog;
-                self.index_pause = INDEX_RETRY;
+                self.index_failed = Some(Instant::now());
                 Err(error)
             }
         }
@@ -414,32 +411,5 @@ impl Writer {
         {
             tracing::debug!(%error, "the writer could not be taken off the list");
         }
-    }
-}
-
-/// A closure as [`Work`].
-pub(crate) struct Closure<F, R> {
-    pub(crate) work: F,
-    pub(crate) result: Option<R>,
-    pub(crate) reply: oneshot::Sender<Result<(R, Option<EventId>)>>,
-}
-
-impl<F, R> Work for Closure<F, R>
-where
-    F: FnMut(&mut Tx<'_, '_>) -> Result<R> + Send,
-    R: Send,
-{
-    fn run(&mut self, tx: &mut Tx<'_, '_>) -> Result<()> {
-        self.result = Some((self.work)(tx)?);
-        Ok(())
-    }
-
-    fn done(self: Box<Self>, outcome: Result<Option<EventId>>) {
-        let answer = match (outcome, self.result) {
-            (Ok(event), Some(result)) => Ok((result, event)),
-            (Ok(_), None) => Err(Error::Corrupt("a write without a result")),
-            (Err(error), _) => Err(error),
-        };
-        let _ = self.reply.send(answer);
     }
 }

@@ -74,7 +74,7 @@ impl FaultyDisk {
     /// A disk for a server with a file.
     ///
     /// # Panics
-    /// `None` when there is no compiler for the library.
+    /// When the library cannot be made, or a compiler is required and missing.
     pub fn of_sqlite() -> Option<Self> {
         Self::new("/data/", "no file")
     }
@@ -84,7 +84,7 @@ impl FaultyDisk {
     /// after it is certain.
     ///
     /// # Panics
-    /// `None` when there is no compiler for the library, or no PostgreSQL.
+    /// As [`FaultyDisk::of_sqlite`] and [`Cluster::own`].
     pub fn of_postgres() -> Option<(Self, Cluster)> {
         let disk = Self::new("/base/", "/pg_wal/")?;
         let environment = disk.environment();
