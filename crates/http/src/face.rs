@@ -34,9 +34,9 @@ use crate::{Shared, error, path};
 
 const CORS_AGE: Duration = Duration::from_secs(24 * 3600);
 
-/// What answers requests. Clones share it.
+/// What answers requests: a [`Service`] for any server of ours or another's. Clones share it.
 #[derive(Clone)]
-pub(crate) struct Face {
+pub struct Face {
     inner: Arc<Inner>,
 }
 

@@ -31,17 +31,13 @@ pub mod serve;
 mod stream;
 mod users;
 
-use std::convert::Infallible;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::body::Body;
 use eddyline_app::App;
-use http::{Request, Response};
 use ipnet::IpNet;
-use tower::Service;
 
-use crate::face::Face;
+pub use crate::face::Face;
 use crate::forwarded::TrustedProxies;
 use crate::names::Names;
 use crate::routes::Routes;
@@ -99,14 +95,7 @@ pub fn router(app: App, config: &Config) -> Router {
 }
 
 /// What [`router`] serves, as a plain service.
-pub fn service(
-    app: App,
-    config: &Config,
-) -> impl Service<Request<Body>, Response = Response<Body>, Error = Infallible, Future: Send>
-+ Clone
-+ Send
-+ Sync
-+ 'static {
+pub fn service(app: App, config: &Config) -> Face {
     let shared = Shared::new(app, config);
     let mut parts =
         vec![(String::new(), routes::api()), (String::new(), vec![openapi::endpoint(&shared, config)])];
@@ -117,14 +106,7 @@ pub fn service(
 }
 
 /// The stream alone, as it is served on an address of its own.
-pub fn stream_service(
-    app: App,
-    config: &Config,
-) -> impl Service<Request<Body>, Response = Response<Body>, Error = Infallible, Future: Send>
-+ Clone
-+ Send
-+ Sync
-+ 'static {
+pub fn stream_service(app: App, config: &Config) -> Face {
     let parts = [(String::new(), routes::streams()), (String::new(), routes::health())];
     Face::new(Shared::new(app, config), Routes::new(parts))
 }
