@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use eddyline_model::EventId;
 use eddyline_model::log::{Control, LogBody, LogItem, Seq};
-use eddyline_storage::{LogFilter, Store};
-use eddyline_streaming::{Filter, Log, LogUnavailable, Page};
+use eddyline_storage::{LogFilter, Result as StoreResult, Store};
+use eddyline_streaming::{Entry, Filter, Log, LogUnavailable, Page};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use tokio::sync::{Notify, Semaphore, mpsc, watch};
@@ -211,16 +211,7 @@ impl Feed {
 
     async fn take(&mut self, items: &[LogItem]) -> Result<()> {
         let Some(last) = items.last() else { return Ok(()) };
-        let mut entries = Vec::with_capacity(items.len());
-        for item in items {
-            if let Some(known) = self.scribe.encode_known(item) {
-                entries.extend(known.map(Arc::new));
-                continue;
-            }
-            let (scribe, item) = (self.scribe.clone(), item.clone());
-            let entry = self.app.store().read(move |session| scribe.encode(session, &item)).await?;
-            entries.extend(entry.map(Arc::new));
-        }
+        let entries = self.encode(items).await?;
         let controlled = items.iter().filter(|item| self.act(item)).count() > 0;
         self.at = last.id;
         self.app.inner.hub.publish(last.id, entries);
@@ -230,6 +221,28 @@ impl Feed {
             self.control_seen.notify_one();
         }
         Ok(())
+    }
+
+    /// The entries of the items. What needs to be looked up for them is looked up in one go.
+    async fn encode(&self, items: &[LogItem]) -> Result<Vec<Arc<Entry>>> {
+        let known: Vec<Option<Option<Entry>>> =
+            items.iter().map(|item| self.scribe.encode_known(item)).collect();
+        let unknown: Vec<LogItem> = items
+            .iter()
+            .zip(&known)
+            .filter(|(_, entry)| entry.is_none())
+            .map(|(item, _)| item.clone())
+            .collect();
+        let mut found = Vec::new().into_iter();
+        if !unknown.is_empty() {
+            let scribe = self.scribe.clone();
+            let looked_up = self.app.store().read(move |session| {
+                unknown.iter().map(|item| scribe.encode(session, item)).collect::<StoreResult<Vec<_>>>()
+            });
+            found = looked_up.await?.into_iter();
+        }
+        let all = known.into_iter().map(|entry| entry.or_else(|| found.next()).flatten());
+        Ok(all.flatten().map(Arc::new).collect())
     }
 
     /// Does what an entry asks of this process, before anybody hears of it: forgets what is not
@@ -254,6 +267,11 @@ impl Feed {
             }
             Control::Revoked { user } => {
                 inner.callers.forget();
+                inner.hub.revoke_user(user);
+            }
+            Control::OrganizationRemove { user } => {
+                inner.callers.forget();
+                inner.rooms.forget_all();
                 inner.hub.revoke_user(user);
             }
             Control::FlowTokens { .. } => inner.callers.forget(),

@@ -36,11 +36,17 @@ impl Scribe {
         match &item.body {
             LogBody::Message(None) => Some(None),
             LogBody::Message(Some(view)) => {
+                if let Some(to) = view.message.to {
+                    return Some(Some(self.private_message(item.id, view, to)));
+                }
                 let flow = self.flow_ids.get(&view.message.room)?;
                 Some(Some(self.message(item.id, view, &flow)))
             }
             LogBody::Control(
-                Control::Revoked { .. } | Control::FlowTokens { .. } | Control::FlowArchive { .. },
+                Control::Revoked { .. }
+                | Control::OrganizationRemove { .. }
+                | Control::FlowTokens { .. }
+                | Control::FlowArchive { .. },
             ) => Some(None),
             LogBody::Control(_) => None,
         }
@@ -89,6 +95,15 @@ impl Scribe {
         // The text stands in its thread's title again.
         let size = ENVELOPE + 2 * view.message.content.len();
         Entry::later(id, room, size, move || encoder.message(&view, Place::Flow(&flow)))
+    }
+
+    /// A private message is for both who are in the conversation.
+    fn private_message(&self, id: EventId, view: &Arc<MessageView>, to: UserId) -> Entry {
+        let (encoder, view) = (Arc::clone(&self.encoder), Arc::clone(view));
+        let users = view.message.author.user.into_iter().filter(|from| *from != to).chain([to]).collect();
+        let audience = Audience::Many { rooms: Box::default(), users };
+        let size = ENVELOPE + view.message.content.len();
+        Entry::later(id, audience, size, move || encoder.message(&view, Place::Private(to)))
     }
 
     fn control(
@@ -153,7 +168,10 @@ impl Scribe {
                     )
                 })
             }
-            Control::Revoked { .. } | Control::FlowTokens { .. } | Control::FlowArchive { .. } => None,
+            Control::Revoked { .. }
+            | Control::OrganizationRemove { .. }
+            | Control::FlowTokens { .. }
+            | Control::FlowArchive { .. } => None,
         };
         Ok(told.map(|(audience, object)| Entry::new(id, audience, object.to_string().as_bytes())))
     }

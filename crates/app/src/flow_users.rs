@@ -175,6 +175,7 @@ pub(crate) fn action(
         uuid: None,
         fingerprint: 0,
         placement: Placement::Unthreaded,
+        to: None,
         sent: tx.now(),
     }
 }

@@ -128,6 +128,7 @@ fn draft(room: RoomId, author: UserId, text: String, store: &Store) -> Draft {
         uuid: None,
         fingerprint: 0,
         placement: Placement::StartsThread,
+        to: None,
         sent: store.now(),
     }
 }

@@ -54,6 +54,10 @@ numeric_id!(
     RoomId
 );
 numeric_id!(
+    /// An invitation, unique in the whole server.
+    InvitationId
+);
+numeric_id!(
     /// A message within its room. The numbers of a room count up from 1 without gaps.
     MessageId
 );

@@ -7,7 +7,9 @@
 
 pub mod flows;
 pub mod ids;
+pub mod invitations;
 pub mod log;
+pub mod mail;
 pub mod messages;
 pub mod names;
 pub mod organizations;
@@ -19,6 +21,6 @@ pub mod threads;
 pub mod time;
 pub mod users;
 
-pub use ids::{FlowId, MessageId, OrganizationId, RoomId, UserId};
+pub use ids::{FlowId, InvitationId, MessageId, OrganizationId, RoomId, UserId};
 pub use log::{EventId, Seq};
-pub use time::Timestamp;
+pub use time::{Day, Timestamp};

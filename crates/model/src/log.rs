@@ -112,6 +112,12 @@ pub enum Control {
         /// The user.
         user: UserId,
     },
+    /// The user is out of an organization: what was remembered of them must be forgotten, and their
+    /// streams must close.
+    OrganizationRemove {
+        /// The user.
+        user: UserId,
+    },
     /// A flow's API token was added or ended.
     FlowTokens {
         /// The flow's room.

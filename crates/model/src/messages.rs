@@ -174,6 +174,8 @@ pub struct Message {
     pub thread_root: Option<MessageId>,
     /// The message a comment answers.
     pub parent: Option<MessageId>,
+    /// To whom a private message is; in a conversation with oneself that is its author.
+    pub to: Option<UserId>,
 }
 
 /// Where a new message stands among the others.
@@ -226,6 +228,8 @@ pub struct Draft {
     pub fingerprint: i64,
     /// Where it stands.
     pub placement: Placement,
+    /// To whom a private message is.
+    pub to: Option<UserId>,
     /// When it was sent.
     pub sent: Timestamp,
 }

@@ -1,5 +1,6 @@
 //! Organizations: who pays, how many people they may hold, and who administers them.
 
+use crate::time::Day;
 use crate::{OrganizationId, Timestamp, UserId};
 
 /// An organization (specification, section 2).
@@ -21,6 +22,23 @@ pub struct Organization {
     pub parent: Option<OrganizationId>,
     /// When it was made.
     pub created_at: Timestamp,
+    /// What is paid for.
+    pub subscription: Subscription,
+}
+
+/// What an organization's subscription says (specification, section 2). Days are `YYYY-MM-DD`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Subscription {
+    /// The organization tries the service until a day.
+    Trial {
+        /// The last day.
+        ends: Day,
+    },
+    /// It is paid for.
+    Paid {
+        /// The day of the next bill; `None` where nobody sends bills.
+        next_bill: Option<Day>,
+    },
 }
 
 /// What somebody is in an organization.

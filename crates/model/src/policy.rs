@@ -66,6 +66,8 @@ pub enum FlowDeed {
     Configure,
     /// Add a member of the organization.
     AddUser,
+    /// Invite somebody by e-mail, and see or cancel who was invited.
+    Invite,
 }
 
 /// Whether the caller may do `deed` with `flow`.
@@ -113,7 +115,7 @@ fn user_deed(
     let allowed = match deed {
         FlowDeed::See => inside || administrator || flow.access_mode == AccessMode::Organization,
         FlowDeed::Join => inside || flow.access_mode == AccessMode::Organization,
-        FlowDeed::Read | FlowDeed::Post | FlowDeed::AddUser | FlowDeed::SetOpen => inside,
+        FlowDeed::Read | FlowDeed::Post | FlowDeed::AddUser | FlowDeed::Invite | FlowDeed::SetOpen => inside,
         FlowDeed::Configure => administrator || (inside && flow.creator == Some(user)),
         FlowDeed::PostAsApplication => false,
     };
@@ -135,6 +137,90 @@ pub fn block(actor: Standing, target: Option<OrganizationRole>) -> Result<(), Re
             Ok(())
         }
         _ => Err(Refusal::Denied),
+    }
+}
+
+/// What somebody wants to do with an organization.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OrganizationDeed {
+    /// See it and its people.
+    See,
+    /// Change it, or remove somebody from it.
+    Administer,
+}
+
+/// Whether somebody who is `role` in an organization may do `deed` with it.
+///
+/// # Errors
+///
+/// [`Refusal::NotFound`] for strangers, [`Refusal::Denied`].
+pub fn organization(role: Option<OrganizationRole>, deed: OrganizationDeed) -> Result<(), Refusal> {
+    match (role, deed) {
+        (None, _) => Err(Refusal::NotFound),
+        (Some(OrganizationRole::Administrator), _) | (Some(_), OrganizationDeed::See) => Ok(()),
+        (Some(OrganizationRole::Member), OrganizationDeed::Administer) => Err(Refusal::Denied),
+    }
+}
+
+/// What two users are to each other, for a private conversation between them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Acquaintance {
+    /// Whether they are one and the same user.
+    pub same: bool,
+    /// Whether they belong to a common organization.
+    pub share_organization: bool,
+    /// Whether one of their common organizations is active.
+    pub share_active: bool,
+    /// Whether they have a conversation already.
+    pub conversation: bool,
+}
+
+/// What somebody wants to do with a private conversation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PrivateDeed {
+    /// Open it, read it, or mark it read.
+    Read,
+    /// Write into it, or change what was written.
+    Write,
+}
+
+/// Whether a user may do `deed` in the private conversation with another.
+///
+/// # Errors
+///
+/// [`Refusal::NotFound`] for strangers, [`Refusal::Denied`] for those with whom there is a
+/// conversation but no common organization any more, and for writing when all common organizations
+/// are inactive.
+pub fn private(to: Acquaintance, deed: PrivateDeed) -> Result<(), Refusal> {
+    match (to.same || to.share_organization, deed) {
+        (true, PrivateDeed::Read) => Ok(()),
+        (true, PrivateDeed::Write) if to.same || to.share_active => Ok(()),
+        (false, _) if !to.conversation => Err(Refusal::NotFound),
+        _ => Err(Refusal::Denied),
+    }
+}
+
+/// What a user is to an invitation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Invited {
+    /// A member of the flow it leads to, or an administrator of its organization who may see them.
+    Host,
+    /// The one it was sent to, by the address of their account.
+    Guest,
+    /// Neither.
+    Stranger,
+}
+
+/// Whether somebody may accept an invitation through the API: only the one it was sent to.
+///
+/// # Errors
+///
+/// [`Refusal::Denied`] for members of the flow, [`Refusal::NotFound`] for strangers.
+pub fn accept_invitation(who: Invited) -> Result<(), Refusal> {
+    match who {
+        Invited::Guest => Ok(()),
+        Invited::Host => Err(Refusal::Denied),
+        Invited::Stranger => Err(Refusal::NotFound),
     }
 }
 
@@ -214,7 +300,7 @@ mod tests {
     #[test]
     fn the_table_of_callers_and_deeds_holds() {
         use FlowDeed::*;
-        let deeds = [See, Read, Post, PostAsApplication, Join, SetOpen, Configure, AddUser];
+        let deeds = [See, Read, Post, PostAsApplication, Join, SetOpen, Configure, AddUser, Invite];
         let callers = [
             ("stranger", user(9, None, Place::Outside)),
             ("outsider", user(9, Some(Member), Place::Outside)),
@@ -231,24 +317,45 @@ mod tests {
                 AccessMode::Invitation,
                 false,
                 [
-                    "........", "--------", "--------", "+++-++-+", "+++-++++", "+-----+-", "+++-++++",
-                    "--++----", "........",
+                    ".........",
+                    "---------",
+                    "---------",
+                    "+++-++-++",
+                    "+++-+++++",
+                    "+-----+--",
+                    "+++-+++++",
+                    "--++-----",
+                    ".........",
                 ],
             ),
             (
                 AccessMode::Organization,
                 false,
                 [
-                    "........", "+---+---", "--------", "+++-++-+", "+++-++++", "+---+-+-", "+++-++++",
-                    "--++----", "........",
+                    ".........",
+                    "+---+----",
+                    "---------",
+                    "+++-++-++",
+                    "+++-+++++",
+                    "+---+-+--",
+                    "+++-+++++",
+                    "--++-----",
+                    ".........",
                 ],
             ),
             (
                 AccessMode::Invitation,
                 true,
                 [
-                    "........", "........", "........", "........", "........", "+-----+-", "+-----+-",
-                    "........", "........",
+                    ".........",
+                    ".........",
+                    ".........",
+                    ".........",
+                    ".........",
+                    "+-----+--",
+                    "+-----+--",
+                    ".........",
+                    ".........",
                 ],
             ),
         ];
@@ -294,6 +401,7 @@ mod tests {
             edited: None,
             thread_root: None,
             parent: None,
+            to: None,
         };
         let (own, other) = (Some(UserId(1)), Some(UserId(2)));
         for (event, author, expected) in [

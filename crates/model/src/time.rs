@@ -1,10 +1,11 @@
 //! Points in time, as the wire and the store hold them.
 
 use std::fmt;
+use std::str::FromStr;
 
-use ::time::OffsetDateTime;
 use ::time::format_description::well_known::Rfc3339;
 use ::time::macros::format_description;
+use ::time::{Date, OffsetDateTime};
 
 /// A point in time in milliseconds since 1970-01-01 UTC, which is the wire's own unit
 /// (specification, section 2).
@@ -42,6 +43,30 @@ impl fmt::Display for Timestamp {
     }
 }
 
+/// A day of the calendar, written `YYYY-MM-DD`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Day(Date);
+
+/// The text is not a day of the form `YYYY-MM-DD`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("is not a day of the form YYYY-MM-DD")]
+pub struct InvalidDay;
+
+impl FromStr for Day {
+    type Err = InvalidDay;
+
+    fn from_str(text: &str) -> Result<Self, InvalidDay> {
+        Date::parse(text, format_description!("[year]-[month]-[day]")).map(Self).map_err(|_| InvalidDay)
+    }
+}
+
+impl fmt::Display for Day {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = self.0.format(format_description!("[year]-[month]-[day]")).map_err(|_| fmt::Error)?;
+        f.write_str(&text)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -54,5 +79,13 @@ mod tests {
             Some(Timestamp(1_700_000_000_007))
         );
         assert_eq!(Timestamp::parse_iso8601("yesterday"), None);
+    }
+
+    #[test]
+    fn a_day_is_written_year_first() {
+        assert_eq!("2026-02-28".parse::<Day>().map(|day| day.to_string()), Ok("2026-02-28".to_owned()));
+        for bad in ["2026-02-29", "28.2.2026", "2026-2-8", "", "2026-02-28T00:00"] {
+            assert_eq!(bad.parse::<Day>(), Err(InvalidDay), "{bad:?}");
+        }
     }
 }

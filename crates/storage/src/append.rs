@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use diesel::prelude::*;
 use eddyline_model::messages::{Draft, Message, MessageView, Placement, ThreadCounts, ThreadState};
-use eddyline_model::{MessageId, RoomId};
+use eddyline_model::{MessageId, RoomId, UserId};
 
 use crate::Result;
 use crate::find;
@@ -177,6 +177,7 @@ impl Session<'_> {
         let mut words: Vec<(i64, i64, &[String])> = Vec::new();
         let mut mentions: Vec<MentionRow> = Vec::new();
         let mut threads: BTreeSet<(i64, i64)> = BTreeSet::new();
+        let mut arrived: BTreeSet<(i64, i64)> = BTreeSet::new();
         for (i, message) in added {
             let draft = &drafts[*i];
             let (room, id) = (message.room.0, message.id.0);
@@ -186,6 +187,11 @@ impl Session<'_> {
             tags.extend(find::kind_tag(message.event).map(|kind| (room, kind, id)));
             if !draft.search_tokens.is_empty() {
                 words.push((room, id, &draft.search_tokens));
+            }
+            if let Some(to) =
+                message.to.filter(|to| message.event.is_listed() && message.author.user != Some(*to))
+            {
+                arrived.insert((room, to.0));
             }
             let sender = message.author.user.map_or(0, |user| user.0);
             mentions.extend(mention_keys(&draft.mentions).into_iter().map(|user| (room, user, id, sender)));
@@ -209,6 +215,10 @@ impl Session<'_> {
             .collect();
         if !threads.is_empty() {
             dialect!(self, put_threads, &threads)?;
+        }
+        // What is unread shows itself (specification, section 3).
+        for (room, user) in arrived {
+            self.open_if_closed(RoomId(room), UserId(user))?;
         }
         let rooms: Vec<(i64, i64, Option<i64>)> = batch
             .changed
@@ -340,6 +350,7 @@ fn row(draft: &Draft, id: i64, thread_root: Option<i64>, parent_id: Option<i64>)
         edited: None,
         thread_root,
         parent_id,
+        to_user_id: draft.to.map(|user| user.0),
     }
 }
 

@@ -259,6 +259,12 @@ portable! {
         Ok(())
     }
 
+    /// Shows a room's tab to a user whose clients do not show it. Tells whether that changed anything.
+    pub(crate) fn open_if_closed(c, room: RoomId, user: UserId) -> Result<bool> {
+        let closed = room_members::table.find((room.0, user.0)).filter(room_members::open.eq(false));
+        Ok(diesel::update(closed).set(room_members::open.eq(true)).execute(c)? > 0)
+    }
+
     /// Sets whether a user is shut out of the room.
     pub fn set_blocked(c, room: RoomId, user: UserId, blocked: bool) -> Result<()> {
         diesel::update(room_members::table.find((room.0, user.0)))

@@ -16,12 +16,14 @@ mod find;
 mod flows;
 mod kept;
 mod log;
+mod mails;
 mod messages;
 mod organizations;
 #[cfg(feature = "postgres")]
 mod postgres;
 mod schema;
 mod session;
+mod sessions;
 mod settings;
 #[cfg(feature = "sqlite")]
 mod sqlite;
@@ -36,6 +38,7 @@ pub use doorbell::Doorbell;
 pub use error::{Error, Result};
 pub use flows::NewFlow;
 pub use log::{LogFilter, LogPage};
+pub use mails::NewMail;
 pub use session::Session;
 pub use store::{Clock, Options, Store};
 pub use transaction::Tx;

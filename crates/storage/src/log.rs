@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use diesel::prelude::*;
 use eddyline_model::log::{Control, EventId, LogBody, LogItem, Seq};
-use eddyline_model::messages::MessageView;
+use eddyline_model::messages::{Message, MessageView};
 use eddyline_model::{MessageId, RoomId, Timestamp, UserId};
 
 use crate::kept::AdvanceClock;
@@ -24,6 +24,7 @@ const FLOW_TOKENS: i16 = 7;
 const READ: i16 = 8;
 const USER_BLOCK: i16 = 9;
 const FLOW_ARCHIVE: i16 = 10;
+const ORGANIZATION_REMOVE: i16 = 11;
 
 /// A filter with more rooms than this reads the log itself instead of each room's part of it.
 const FEW_ROOMS: usize = 16;
@@ -39,6 +40,7 @@ struct Row {
     room_id: Option<i64>,
     message_id: Option<i64>,
     user_id: Option<i64>,
+    peer_id: Option<i64>,
 }
 
 /// A row about to be written; its position comes with the clock.
@@ -49,6 +51,7 @@ pub(crate) struct NewRow {
     pub(crate) room_id: Option<i64>,
     pub(crate) message_id: Option<i64>,
     pub(crate) user_id: Option<i64>,
+    pub(crate) peer_id: Option<i64>,
     pub(crate) created_at: i64,
 }
 
@@ -77,12 +80,14 @@ pub(crate) fn new_row(body: &LogBody, now: Timestamp) -> Option<NewRow> {
         room_id: room.map(|id| id.0),
         message_id: message.map(|id| id.0),
         user_id: user.map(|id| id.0),
+        peer_id: None,
         created_at: now.0,
     };
     Some(match body {
         LogBody::Message(view) => {
             let message = &view.as_ref()?.message;
-            row(MESSAGE, Some(message.room), Some(message.id), None)
+            let (user_id, peer_id) = parties(message);
+            NewRow { user_id, peer_id, ..row(MESSAGE, Some(message.room), Some(message.id), None) }
         }
         LogBody::Control(control) => match *control {
             Control::FlowAdd { room, user } => row(FLOW_ADD, Some(room), None, Some(user)),
@@ -93,10 +98,20 @@ pub(crate) fn new_row(body: &LogBody, now: Timestamp) -> Option<NewRow> {
             Control::FlowArchive { room } => row(FLOW_ARCHIVE, Some(room), None, None),
             Control::UserEdit { user } => row(USER_EDIT, None, None, Some(user)),
             Control::Revoked { user } => row(REVOKED, None, None, Some(user)),
+            Control::OrganizationRemove { user } => row(ORGANIZATION_REMOVE, None, None, Some(user)),
             Control::FlowTokens { room } => row(FLOW_TOKENS, Some(room), None, None),
             Control::Read { room, user, message } => row(READ, Some(room), Some(message), Some(user)),
         },
     })
+}
+
+/// The two whom a private message concerns; of a message of a flow, nobody.
+fn parties(message: &Message) -> (Option<i64>, Option<i64>) {
+    let Some(to) = message.to else { return (None, None) };
+    match message.author.user {
+        Some(from) if from != to => (Some(from.0), Some(to.0)),
+        _ => (Some(to.0), None),
+    }
 }
 
 fn control(row: &Row) -> Result<Control> {
@@ -112,6 +127,7 @@ fn control(row: &Row) -> Result<Control> {
         (FLOW_ARCHIVE, Some(room), _) => Control::FlowArchive { room },
         (USER_EDIT, _, Some(user)) => Control::UserEdit { user },
         (REVOKED, _, Some(user)) => Control::Revoked { user },
+        (ORGANIZATION_REMOVE, _, Some(user)) => Control::OrganizationRemove { user },
         (FLOW_TOKENS, Some(room), _) => Control::FlowTokens { room },
         (READ, Some(room), Some(user)) => {
             Control::Read { room, user, message: MessageId(row.message_id.ok_or(broken)?) }
@@ -164,6 +180,17 @@ portable! {
         Ok(event_log::table
             .select(Row::as_select())
             .filter(event_log::user_id.eq(user.0))
+            .filter(event_log::seq.gt(after.0))
+            .filter(event_log::seq.le(through.0))
+            .order(event_log::seq)
+            .limit(limit)
+            .load(c)?)
+    }
+
+    fn rows_of_peer(c, user: UserId, after: Seq, through: Seq, limit: i64) -> Result<Vec<Row>> {
+        Ok(event_log::table
+            .select(Row::as_select())
+            .filter(event_log::peer_id.eq(user.0))
             .filter(event_log::seq.gt(after.0))
             .filter(event_log::seq.le(through.0))
             .order(event_log::seq)
@@ -285,6 +312,7 @@ impl Session<'_> {
         let mut rows = self.rows_of_user_edits(after, through, limit)?;
         if let Some(user) = filter.user {
             rows.extend(self.rows_of_user(user, after, through, limit)?);
+            rows.extend(self.rows_of_peer(user, after, through, limit)?);
         }
         for room in &filter.rooms {
             rows.extend(self.rows_of_room(*room, after, through, limit)?);
@@ -336,7 +364,7 @@ impl Session<'_> {
 fn wants(filter: &LogFilter, row: &Row) -> bool {
     row.kind == USER_EDIT
         || row.room_id.is_some_and(|room| filter.rooms.contains(&RoomId(room)))
-        || row.user_id.is_some_and(|user| filter.user == Some(UserId(user)))
+        || [row.user_id, row.peer_id].into_iter().flatten().any(|user| filter.user == Some(UserId(user)))
 }
 
 /// Cuts the rows to the limit and says up to where they are complete.

@@ -32,6 +32,7 @@ pub(crate) struct Row {
     pub(crate) edited: Option<i64>,
     pub(crate) thread_root: Option<i64>,
     pub(crate) parent_id: Option<i64>,
+    pub(crate) to_user_id: Option<i64>,
 }
 
 /// Tags are kept as one text: none of them holds a line feed.
@@ -57,6 +58,7 @@ pub(crate) fn message(row: Row) -> Result<Message> {
         edited: row.edited.map(Timestamp),
         thread_root: row.thread_root.map(MessageId),
         parent: row.parent_id.map(MessageId),
+        to: row.to_user_id.map(UserId),
     })
 }
 

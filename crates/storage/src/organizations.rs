@@ -1,18 +1,27 @@
 //! Organizations and who belongs to them.
 
 use diesel::prelude::*;
-use eddyline_model::organizations::{Organization, OrganizationMembership, OrganizationRole};
-use eddyline_model::{OrganizationId, Timestamp, UserId};
+use eddyline_model::organizations::{Organization, OrganizationMembership, OrganizationRole, Subscription};
+use eddyline_model::{Day, OrganizationId, Timestamp, UserId};
 
-use crate::schema::{organization_members, organizations};
+use crate::schema::{organization_members, organization_names, organizations};
 use crate::session::{Session, portable};
 use crate::{Error, Result};
 
-type Row = (i64, String, String, i64, bool, Option<i64>, i64);
+type Row = (i64, String, String, i64, bool, Option<i64>, i64, Option<String>, Option<String>);
 
-fn to_organization(row: Row, user_count: i64) -> Organization {
-    let (id, name, parameterized_name, user_limit, active, parent, created_at) = row;
-    Organization {
+fn to_day(text: Option<String>) -> Result<Option<Day>> {
+    text.map(|text| text.parse().map_err(|_| Error::Corrupt("day"))).transpose()
+}
+
+fn to_organization(row: Row, user_count: i64) -> Result<Organization> {
+    let (id, name, parameterized_name, user_limit, active, parent, created_at, trial_ends, billing_date) =
+        row;
+    let subscription = match to_day(trial_ends)? {
+        Some(ends) => Subscription::Trial { ends },
+        None => Subscription::Paid { next_bill: to_day(billing_date)? },
+    };
+    Ok(Organization {
         id: OrganizationId(id),
         name,
         parameterized_name,
@@ -21,7 +30,8 @@ fn to_organization(row: Row, user_count: i64) -> Organization {
         active,
         parent: parent.map(OrganizationId),
         created_at: Timestamp(created_at),
-    }
+        subscription,
+    })
 }
 
 portable! {
@@ -51,17 +61,21 @@ portable! {
             .filter(organization_members::organization_id.eq(id.0))
             .count()
             .get_result(c)?;
-        Ok(Some(to_organization(row, count)))
+        to_organization(row, count).map(Some)
     }
 
-    /// The number of the organization with this name.
+    /// The number of the organization that has this name, or had it before.
     pub fn organization_id_by_name(c, parameterized_name: &str) -> Result<Option<OrganizationId>> {
         let id = organizations::table
             .filter(organizations::parameterized_name.eq(parameterized_name))
             .select(organizations::id)
             .get_result::<i64>(c)
             .optional()?;
-        Ok(id.map(OrganizationId))
+        if let Some(id) = id {
+            return Ok(Some(OrganizationId(id)));
+        }
+        let former = organization_names::table.find(parameterized_name).select(organization_names::organization_id);
+        Ok(former.get_result::<i64>(c).optional()?.map(OrganizationId))
     }
 
     /// Brings a user into an organization.
@@ -87,6 +101,15 @@ portable! {
             ))
             .execute(c)?;
         Ok(())
+    }
+
+    /// Whether somebody else in an organization has a nick with this key.
+    pub fn nick_is_taken(c, organization: OrganizationId, nick_key: &str, but: UserId) -> Result<bool> {
+        let others = organization_members::table
+            .filter(organization_members::organization_id.eq(organization.0))
+            .filter(organization_members::nick_key.eq(nick_key))
+            .filter(organization_members::user_id.ne(but.0));
+        Ok(diesel::select(diesel::dsl::exists(others)).get_result(c)?)
     }
 
     /// The organizations a user belongs to.

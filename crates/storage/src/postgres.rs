@@ -53,8 +53,8 @@ pub(crate) fn same_uuid(c: &mut PgConnection, wanted: &[(i64, &str)]) -> Result<
 pub(crate) fn insert_messages(c: &mut PgConnection, rows: &[Row]) -> Result<()> {
     diesel::sql_query(
         "insert into messages (room_id, id, event, user_id, external_user_name, content, tags, explicit_tags, \
-         uuid, fingerprint, sent, thread_root, parent_id) \
-         select * from unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
+         uuid, fingerprint, sent, thread_root, parent_id, to_user_id) \
+         select * from unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)",
     )
     .bind::<Array<BigInt>, _>(column(rows, |row| row.room_id))
     .bind::<Array<BigInt>, _>(column(rows, |row| row.id))
@@ -69,6 +69,7 @@ pub(crate) fn insert_messages(c: &mut PgConnection, rows: &[Row]) -> Result<()> 
     .bind::<Array<BigInt>, _>(column(rows, |row| row.sent))
     .bind::<Array<Nullable<BigInt>>, _>(column(rows, |row| row.thread_root))
     .bind::<Array<Nullable<BigInt>>, _>(column(rows, |row| row.parent_id))
+    .bind::<Array<Nullable<BigInt>>, _>(column(rows, |row| row.to_user_id))
     .execute(c)?;
     Ok(())
 }
@@ -120,8 +121,8 @@ pub(crate) fn put_threads(c: &mut PgConnection, rows: &[ThreadRow]) -> Result<()
 
 pub(crate) fn insert_log(c: &mut PgConnection, first: i64, rows: &[NewRow]) -> Result<()> {
     diesel::sql_query(
-        "insert into event_log (seq, check_value, kind, room_id, message_id, user_id, created_at) \
-         select * from unnest($1, $2, $3, $4, $5, $6, $7)",
+        "insert into event_log (seq, check_value, kind, room_id, message_id, user_id, peer_id, created_at) \
+         select * from unnest($1, $2, $3, $4, $5, $6, $7, $8)",
     )
     .bind::<Array<BigInt>, _>((first..).take(rows.len()).collect::<Vec<_>>())
     .bind::<Array<BigInt>, _>(column(rows, |row| row.check_value))
@@ -129,6 +130,7 @@ pub(crate) fn insert_log(c: &mut PgConnection, first: i64, rows: &[NewRow]) -> R
     .bind::<Array<Nullable<BigInt>>, _>(column(rows, |row| row.room_id))
     .bind::<Array<Nullable<BigInt>>, _>(column(rows, |row| row.message_id))
     .bind::<Array<Nullable<BigInt>>, _>(column(rows, |row| row.user_id))
+    .bind::<Array<Nullable<BigInt>>, _>(column(rows, |row| row.peer_id))
     .bind::<Array<BigInt>, _>(column(rows, |row| row.created_at))
     .execute(c)?;
     Ok(())

@@ -12,7 +12,12 @@ diesel::table! {
         active -> Bool,
         parent_id -> Nullable<BigInt>,
         created_at -> BigInt,
+        trial_ends -> Nullable<Text>,
+        billing_date -> Nullable<Text>,
     }
+}
+diesel::table! {
+    organization_names (parameterized_name) { parameterized_name -> Text, organization_id -> BigInt, }
 }
 diesel::table! {
     users (id) {
@@ -47,6 +52,46 @@ diesel::table! {
     }
 }
 diesel::table! {
+    avatars (user_id) { user_id -> BigInt, content_type -> Text, bytes -> Binary, }
+}
+diesel::table! {
+    sessions (hash) { hash -> Binary, user_id -> BigInt, created_at -> BigInt, seen_at -> BigInt, }
+}
+diesel::table! {
+    invitations (id) {
+        id -> BigInt,
+        room_id -> BigInt,
+        email -> Text,
+        email_key -> Text,
+        inviter_id -> Nullable<BigInt>,
+        message -> Nullable<Text>,
+        state -> SmallInt,
+        created_at -> BigInt,
+        sent_at -> BigInt,
+    }
+}
+diesel::table! {
+    links (hash) {
+        hash -> Binary,
+        purpose -> SmallInt,
+        target_id -> BigInt,
+        email -> Nullable<Text>,
+        expires_at -> BigInt,
+    }
+}
+diesel::table! {
+    mails (id) {
+        id -> BigInt,
+        purpose -> SmallInt,
+        target_id -> BigInt,
+        recipient -> Text,
+        detail -> Nullable<Text>,
+        attempts -> BigInt,
+        due_at -> BigInt,
+        created_at -> BigInt,
+    }
+}
+diesel::table! {
     rooms (id) {
         id -> BigInt,
         kind -> SmallInt,
@@ -69,6 +114,9 @@ diesel::table! {
         join_secret -> Text,
         created_at -> BigInt,
     }
+}
+diesel::table! {
+    private_rooms (room_id) { room_id -> BigInt, low_user_id -> BigInt, high_user_id -> BigInt, }
 }
 diesel::table! {
     flow_tokens (hash) { hash -> Binary, room_id -> BigInt, created_at -> BigInt, }
@@ -100,6 +148,7 @@ diesel::table! {
         edited -> Nullable<BigInt>,
         thread_root -> Nullable<BigInt>,
         parent_id -> Nullable<BigInt>,
+        to_user_id -> Nullable<BigInt>,
     }
 }
 diesel::table! {
@@ -140,6 +189,7 @@ diesel::table! {
         message_id -> Nullable<BigInt>,
         user_id -> Nullable<BigInt>,
         created_at -> BigInt,
+        peer_id -> Nullable<BigInt>,
     }
 }
 diesel::table! {
@@ -154,7 +204,14 @@ diesel::table! {
 
 diesel::allow_tables_to_appear_in_same_query!(
     organizations,
+    organization_names,
     users,
+    avatars,
+    sessions,
+    invitations,
+    links,
+    mails,
+    private_rooms,
     organization_members,
     api_tokens,
     rooms,

@@ -199,6 +199,7 @@ mod tests {
                 edited: None,
                 thread_root: Some(MessageId(2)),
                 parent: parent_text.map(|_| MessageId(2)),
+                to: None,
             },
             parent_text: parent_text.map(str::to_owned),
             thread: Some(ThreadState {

@@ -58,6 +58,7 @@ pub(crate) fn notice(about: &Message, by: &Actor, event: Event, content: &Value,
         uuid: None,
         fingerprint: 0,
         placement: eddyline_model::messages::Placement::Unthreaded,
+        to: about.to,
         sent: now,
     }
 }

@@ -136,6 +136,7 @@ impl App {
             uuid: new.uuid.clone(),
             fingerprint,
             placement,
+            to: None,
             sent: self.now(),
         })
     }

@@ -151,6 +151,7 @@ pub(crate) fn insert_log(c: &mut SqliteConnection, first: i64, rows: &[NewRow]) 
                 event_log::room_id.eq(row.room_id),
                 event_log::message_id.eq(row.message_id),
                 event_log::user_id.eq(row.user_id),
+                event_log::peer_id.eq(row.peer_id),
                 event_log::created_at.eq(row.created_at),
             ))
             .execute(c)?;

@@ -59,6 +59,7 @@ impl Room {
             edited: None,
             thread_root,
             parent,
+            to: draft.to,
         };
         let entry = Entry {
             message,

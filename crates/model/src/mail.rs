@@ -1,0 +1,47 @@
+//! Mail that is to be sent, and the secret links it holds.
+
+use crate::{InvitationId, Timestamp, UserId};
+
+/// How long a link to undo a change of address leads somewhere, in days.
+pub const UNDO_DAYS: i64 = 7;
+/// How long a link to a new password leads somewhere, in hours.
+pub const RESET_HOURS: i64 = 4;
+
+/// What a mail is about, and what its link leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// An invitation into a flow.
+    Invitation(InvitationId),
+    /// A new password for a user.
+    PasswordReset(UserId),
+    /// A user's address was changed; the link undoes it.
+    EmailChange(UserId),
+}
+
+/// A mail that waits to be sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QueuedMail {
+    /// Its number, the same for each attempt.
+    pub id: i64,
+    /// What it is about.
+    pub purpose: Purpose,
+    /// The address it goes to.
+    pub recipient: String,
+    /// What it says beside: of a change of address the new one.
+    pub detail: Option<String>,
+    /// How often sending it was tried.
+    pub attempts: i64,
+    /// When it was put into the queue.
+    pub created_at: Timestamp,
+}
+
+/// A secret link, found by the digest of its secret.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Link {
+    /// What it leads to.
+    pub purpose: Purpose,
+    /// Of a change of address, the one to go back to.
+    pub email: Option<String>,
+    /// When it ends.
+    pub expires_at: Timestamp,
+}

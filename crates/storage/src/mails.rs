@@ -1,0 +1,170 @@
+//! Mail that waits to be sent, and the links that mails hold.
+
+use diesel::prelude::*;
+use eddyline_model::mail::{Link, Purpose, QueuedMail};
+use eddyline_model::{InvitationId, Timestamp, UserId};
+
+use crate::schema::{links, mails};
+use crate::session::portable;
+use crate::{Error, Result};
+
+type MailRow = (i64, i16, i64, String, Option<String>, i64, i64, i64);
+type LinkRow = (i16, i64, Option<String>, i64);
+
+/// How many rows one statement adds.
+const ROWS: usize = 500;
+
+fn key(purpose: Purpose) -> (i16, i64) {
+    match purpose {
+        Purpose::Invitation(id) => (0, id.0),
+        Purpose::PasswordReset(user) => (1, user.0),
+        Purpose::EmailChange(user) => (2, user.0),
+    }
+}
+
+fn purpose(code: i16, target: i64) -> Result<Purpose> {
+    match code {
+        0 => Ok(Purpose::Invitation(InvitationId(target))),
+        1 => Ok(Purpose::PasswordReset(UserId(target))),
+        2 => Ok(Purpose::EmailChange(UserId(target))),
+        _ => Err(Error::Corrupt("purpose of a mail")),
+    }
+}
+
+fn to_mail(row: MailRow) -> Result<QueuedMail> {
+    let (id, code, target, recipient, detail, attempts, _, created_at) = row;
+    let purpose = purpose(code, target)?;
+    Ok(QueuedMail { id, purpose, recipient, detail, attempts, created_at: Timestamp(created_at) })
+}
+
+/// A mail to be put into the queue.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewMail {
+    /// What it is about.
+    pub purpose: Purpose,
+    /// The address it goes to.
+    pub recipient: String,
+    /// What it says beside.
+    pub detail: Option<String>,
+}
+
+portable! {
+    /// Puts mails into the queue.
+    pub fn queue_mails(c, new: &[NewMail], now: Timestamp) -> Result<()> {
+        for part in new.chunks(ROWS) {
+            let rows: Vec<_> = part
+                .iter()
+                .map(|mail| {
+                    let (purpose, target) = key(mail.purpose);
+                    (
+                        mails::purpose.eq(purpose),
+                        mails::target_id.eq(target),
+                        mails::recipient.eq(&mail.recipient),
+                        mails::detail.eq(mail.detail.as_deref()),
+                        mails::attempts.eq(0),
+                        mails::due_at.eq(now.0),
+                        mails::created_at.eq(now.0),
+                    )
+                })
+                .collect();
+            diesel::insert_into(mails::table).values(rows).execute(c)?;
+        }
+        Ok(())
+    }
+
+    /// Whether such a mail waits already.
+    pub fn mail_waits(c, about: Purpose) -> Result<bool> {
+        let (purpose, target) = key(about);
+        let waiting = mails::table.filter(mails::purpose.eq(purpose)).filter(mails::target_id.eq(target));
+        Ok(diesel::select(diesel::dsl::exists(waiting)).get_result(c)?)
+    }
+
+    /// Takes the mails that are due, oldest first, and puts them off until `again`, when they are due
+    /// again unless they were sent: no other process takes them meanwhile.
+    pub fn take_due_mails(c, now: Timestamp, again: Timestamp, limit: i64) -> Result<Vec<QueuedMail>> {
+        let due: Vec<i64> = mails::table
+            .filter(mails::due_at.le(now.0))
+            .order((mails::due_at, mails::id))
+            .select(mails::id)
+            .limit(limit)
+            .load(c)?;
+        let mut taken = Vec::with_capacity(due.len());
+        for id in due {
+            // Asked again, since another process may have taken it since.
+            let row = diesel::update(mails::table.find(id).filter(mails::due_at.le(now.0)))
+                .set((mails::due_at.eq(again.0), mails::attempts.eq(mails::attempts + 1)))
+                .get_result::<MailRow>(c)
+                .optional()?;
+            taken.extend(row.map(to_mail).transpose()?);
+        }
+        Ok(taken)
+    }
+
+    /// When the next mail is due; `None` when none waits.
+    pub fn next_mail_due(c) -> Result<Option<Timestamp>> {
+        Ok(mails::table.select(diesel::dsl::min(mails::due_at)).get_result::<Option<i64>>(c)?.map(Timestamp))
+    }
+
+    /// Sets when a mail is to be tried again.
+    pub fn put_mail_off(c, id: i64, until: Timestamp) -> Result<()> {
+        diesel::update(mails::table.find(id)).set(mails::due_at.eq(until.0)).execute(c)?;
+        Ok(())
+    }
+
+    /// Takes a mail out of the queue: it was sent, or never will be.
+    pub fn delete_mail(c, id: i64) -> Result<()> {
+        diesel::delete(mails::table.find(id)).execute(c)?;
+        Ok(())
+    }
+
+    /// Takes all mails about something out of the queue.
+    pub fn delete_mails_about(c, about: Purpose) -> Result<()> {
+        let (purpose, target) = key(about);
+        diesel::delete(mails::table.filter(mails::purpose.eq(purpose)).filter(mails::target_id.eq(target)))
+            .execute(c)?;
+        Ok(())
+    }
+
+    /// Adds a link by the digest of its secret.
+    pub fn insert_link(c, hash: &[u8], link: &Link) -> Result<()> {
+        let (purpose, target) = key(link.purpose);
+        diesel::insert_into(links::table)
+            .values((
+                links::hash.eq(hash),
+                links::purpose.eq(purpose),
+                links::target_id.eq(target),
+                links::email.eq(link.email.as_deref()),
+                links::expires_at.eq(link.expires_at.0),
+            ))
+            .execute(c)?;
+        Ok(())
+    }
+
+    /// The link with this digest, unless it has ended.
+    pub fn link(c, hash: &[u8], now: Timestamp) -> Result<Option<Link>> {
+        let row = links::table
+            .find(hash)
+            .filter(links::expires_at.gt(now.0))
+            .select((links::purpose, links::target_id, links::email, links::expires_at))
+            .get_result::<LinkRow>(c)
+            .optional()?;
+        row.map(|(code, target, email, expires_at)| {
+            Ok(Link { purpose: purpose(code, target)?, email, expires_at: Timestamp(expires_at) })
+        })
+        .transpose()
+    }
+
+    /// Ends all links that lead to something.
+    pub fn delete_links(c, to: Purpose) -> Result<()> {
+        let (purpose, target) = key(to);
+        diesel::delete(links::table.filter(links::purpose.eq(purpose)).filter(links::target_id.eq(target)))
+            .execute(c)?;
+        Ok(())
+    }
+
+    /// Forgets the links that have ended.
+    pub fn delete_ended_links(c, now: Timestamp) -> Result<()> {
+        diesel::delete(links::table.filter(links::expires_at.le(now.0))).execute(c)?;
+        Ok(())
+    }
+}

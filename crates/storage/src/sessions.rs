@@ -1,0 +1,62 @@
+//! Browsers that are signed in, found by the digest of what their cookie holds.
+
+use diesel::prelude::*;
+use eddyline_model::{Timestamp, UserId};
+
+use crate::Result;
+use crate::schema::sessions;
+use crate::session::portable;
+
+portable! {
+    /// Adds a session.
+    pub fn insert_session(c, hash: &[u8], user: UserId, now: Timestamp) -> Result<()> {
+        diesel::insert_into(sessions::table)
+            .values((
+                sessions::hash.eq(hash),
+                sessions::user_id.eq(user.0),
+                sessions::created_at.eq(now.0),
+                sessions::seen_at.eq(now.0),
+            ))
+            .execute(c)?;
+        Ok(())
+    }
+
+    /// The user of a session that was last used after `since`, and when that was.
+    pub fn session_user(c, hash: &[u8], since: Timestamp) -> Result<Option<(UserId, Timestamp)>> {
+        let row = sessions::table
+            .find(hash)
+            .filter(sessions::seen_at.gt(since.0))
+            .select((sessions::user_id, sessions::seen_at))
+            .get_result::<(i64, i64)>(c)
+            .optional()?;
+        Ok(row.map(|(user, seen)| (UserId(user), Timestamp(seen))))
+    }
+
+    /// Notes that a session is used.
+    pub fn touch_session(c, hash: &[u8], now: Timestamp) -> Result<()> {
+        diesel::update(sessions::table.find(hash)).set(sessions::seen_at.eq(now.0)).execute(c)?;
+        Ok(())
+    }
+
+    /// Ends a session.
+    pub fn delete_session(c, hash: &[u8]) -> Result<()> {
+        diesel::delete(sessions::table.find(hash)).execute(c)?;
+        Ok(())
+    }
+
+    /// Ends all sessions of a user, but for one perhaps.
+    pub fn delete_sessions_of(c, user: UserId, but: Option<&[u8]>) -> Result<()> {
+        let all = sessions::table.filter(sessions::user_id.eq(user.0));
+        match but {
+            Some(kept) => diesel::delete(all.filter(sessions::hash.ne(kept))).execute(c)?,
+            None => diesel::delete(all).execute(c)?,
+        };
+        Ok(())
+    }
+
+    /// Forgets the sessions that were not used since.
+    pub fn delete_idle_sessions(c, since: Timestamp) -> Result<()> {
+        diesel::delete(sessions::table.filter(sessions::seen_at.le(since.0))).execute(c)?;
+        Ok(())
+    }
+}

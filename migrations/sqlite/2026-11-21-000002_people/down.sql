@@ -1,0 +1,13 @@
+drop index event_log_peer;
+alter table event_log drop column peer_id;
+alter table messages drop column to_user_id;
+drop table private_rooms;
+drop table mails;
+drop table links;
+drop table invitations;
+drop table sessions;
+drop index users_avatar;
+drop table avatars;
+drop table organization_names;
+alter table organizations drop column billing_date;
+alter table organizations drop column trial_ends;
