@@ -13,15 +13,20 @@
 //! 5. [`Turn::verify`], or [`Turn::verify_dummy`] when there is no such account, so that both take
 //!    equally long.
 //! 6. [`SignInGuard::failed`] counts a wrong password, [`PasswordMemo::remember`] keeps a right one.
+//!
+//! A new password is judged by [`strength::check`] and turned into what is stored by
+//! [`Hasher::hash`].
 
 pub mod basic;
 pub mod limiter;
 pub mod memo;
 pub mod password;
+pub mod strength;
 pub mod token;
 
 pub use basic::{Credentials, CredentialsError};
 pub use limiter::{FailureLimiter, RetryAfter, SignInGuard, SignInLimits};
 pub use memo::PasswordMemo;
 pub use password::{Hasher, Password, PasswordError, PasswordPolicy, Turn};
+pub use strength::{Pattern, Weakness};
 pub use token::{Secret, TokenHash, constant_time_eq};

@@ -5,6 +5,7 @@
 //! ([`policy`]). The crate does no I/O: it knows neither a runtime, nor a database, nor HTTP, and
 //! it takes the time as an argument.
 
+pub mod address_list;
 pub mod flows;
 pub mod ids;
 pub mod invitations;

@@ -1,6 +1,16 @@
-//! What the tests of several crates share: a throw-away PostgreSQL.
+//! What the tests of several crates share: throw-away servers, a PostgreSQL and one that takes
+//! mail, and a browser.
 //!
-//! The crate knows nothing of Eddyline and has no dependencies, so that every crate may use it in
-//! its tests.
+//! The crate knows nothing of Eddyline and has hardly any dependencies, so that every crate may use
+//! it in its tests.
 
+use std::io::{self, Write};
+
+pub mod browser;
 pub mod postgres;
+pub mod smtp;
+
+/// Written past the test harness, which would show it for failed tests only.
+fn say(text: &str) {
+    let _ = writeln!(io::stderr(), "eddyline tests: {text}");
+}

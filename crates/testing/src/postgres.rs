@@ -7,12 +7,14 @@
 //! `EDDYLINE_TEST_REQUIRE` contains `postgres` they fail.
 
 use std::env;
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{self, Child, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
+
+use crate::say;
 
 const START: &str = include_str!("cluster.sh");
 
@@ -261,11 +263,6 @@ fn output_of(program: &str, arguments: &[&str]) -> Option<String> {
     let output = Command::new(program).args(arguments).stderr(Stdio::null()).output().ok()?;
     let text = String::from_utf8(output.stdout).ok()?;
     output.status.success().then(|| text.trim().to_owned())
-}
-
-/// Written past the test harness, which would show it for failed tests only.
-fn say(text: &str) {
-    let _ = writeln!(io::stderr(), "eddyline tests: {text}");
 }
 
 #[cfg(test)]

@@ -9,16 +9,19 @@ use std::str::FromStr;
 
 use unicode_normalization::UnicodeNormalization;
 
+pub use self::email::{Email, MAX_EMAIL, email_key};
+pub(crate) use self::email::{is_unseen, trim_unseen};
 pub use self::parameterize::{MAX_PARAMETERIZED, RESERVED, parameterize, parameterized_candidates};
+pub use self::website::{MAX_WEBSITE, Website};
 
+mod email;
 mod parameterize;
+mod website;
 
 /// The longest name of a flow, in characters (specification, section 8).
 pub const MAX_FLOW_NAME: usize = 100;
 /// The longest nick, in characters.
 pub const MAX_NICK: usize = 40;
-/// The longest e-mail address, in characters.
-pub const MAX_EMAIL: usize = 254;
 
 /// The words that address everybody in a flow. Nobody can take one as a nick.
 pub const EVERYONE: [&str; 5] = ["everyone", "everybody", "all", "anyone", "anybody"];
@@ -44,9 +47,12 @@ pub enum InvalidName {
     /// A nick that means everybody.
     #[error("is reserved")]
     Reserved,
-    /// Not of the form `somebody@somewhere`.
+    /// Not an e-mail address; see [`Email`].
     #[error("is not a valid e-mail address")]
     NotAnAddress,
+    /// Not the address of a page; see [`Website`].
+    #[error("must begin with http:// or https:// and name a host")]
+    NotAPage,
 }
 
 macro_rules! checked_text {
@@ -78,6 +84,8 @@ macro_rules! checked_text {
         }
     };
 }
+
+use checked_text;
 
 /// The name of a flow: 1 to [`MAX_FLOW_NAME`] characters of any script.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -124,53 +132,12 @@ impl FromStr for Nick {
     }
 }
 
-/// An e-mail address that looks like one: a single `@` with something on both sides, no white
-/// space, at most [`MAX_EMAIL`] characters. Only a delivered mail can prove more.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Email(String);
-
-checked_text!(Email);
-
-impl Email {
-    /// The key under which the address is unique and found; see [`email_key`].
-    #[must_use]
-    pub fn key(&self) -> String {
-        email_key(&self.0)
-    }
-}
-
-impl FromStr for Email {
-    type Err = InvalidName;
-
-    fn from_str(text: &str) -> Result<Self, InvalidName> {
-        let address = trimmed(text, MAX_EMAIL)?;
-        match address.split_once('@') {
-            Some((local, domain))
-                if !local.is_empty()
-                    && !domain.is_empty()
-                    && !domain.contains('@')
-                    && !address.contains(char::is_whitespace) =>
-            {
-                Ok(Self(address.to_owned()))
-            }
-            _ => Err(InvalidName::NotAnAddress),
-        }
-    }
-}
-
 /// What two nicks have in common that differ only in case or in how their accents are encoded.
 #[must_use]
 pub fn nick_key(nick: &str) -> String {
     let mut key = String::with_capacity(nick.len());
     write_key(nick, &mut key);
     key
-}
-
-/// What two e-mail addresses have in common that differ only in case or in white space around
-/// them.
-#[must_use]
-pub fn email_key(address: &str) -> String {
-    nick_key(address.trim())
 }
 
 /// Appends the key of `text`, so that a caller with many texts can keep one buffer.
@@ -254,18 +221,6 @@ mod tests {
         assert_eq!(nick_key("Zoe\u{308}"), nick_key("ZOË"));
         assert_eq!(nick_key("ΟΔΟΣ"), nick_key("οδος"));
         assert_ne!(nick_key("zoe"), nick_key("zoë"), "an accent makes another name");
-    }
-
-    #[test]
-    fn an_address_has_one_at_sign_with_something_on_both_sides() {
-        let address: Email = " Bob@Example.org ".parse().expect("an address");
-        assert_eq!(address.as_str(), "Bob@Example.org");
-        assert_eq!(address.key(), "bob@example.org");
-        for bad in ["bob", "@example.org", "bob@", "a@b@c", "bob @example.org", "b\u{2003}ob@example.org"] {
-            assert_eq!(bad.parse::<Email>(), Err(InvalidName::NotAnAddress), "{bad:?}");
-        }
-        assert_eq!(format!("a@{}", "b".repeat(253)).parse::<Email>(), Err(InvalidName::TooLong(254)));
-        assert_eq!("a\0@b".parse::<Email>(), Err(InvalidName::ControlCharacter));
     }
 
     proptest! {

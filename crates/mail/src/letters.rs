@@ -1,0 +1,130 @@
+//! The letters that Eddyline writes.
+//!
+//! Each says who asked for it, what its link does and when that ends, and that one may leave it
+//! alone. Names are what users call themselves and their flows: they are brought to one line and
+//! bounded, and what somebody adds in their own words is set off as a quotation, so that nobody can
+//! put words into the server's mouth.
+
+use crate::letter::Letter;
+use crate::line::one_line;
+
+/// Characters of a name in a subject.
+const SHORT: usize = 50;
+/// Characters of a name in the text.
+const LONG: usize = 100;
+/// Characters of the longest address there is.
+const ADDRESS: usize = 254;
+
+/// What an invitation says.
+#[derive(Clone, Copy)]
+pub struct Invitation<'a> {
+    /// The address that is invited.
+    pub to: &'a str,
+    /// Who invites.
+    pub inviter_name: &'a str,
+    /// The flow to join.
+    pub flow_name: &'a str,
+    /// The organization it belongs to.
+    pub organization_name: &'a str,
+    /// What the inviter adds, in any number of lines. It is not cut.
+    pub message: Option<&'a str>,
+    /// The address of the page that takes up the invitation, a secret.
+    pub link: &'a str,
+    /// How many days the link lasts.
+    pub days: u32,
+}
+
+/// An invitation to a flow, to somebody who need not have an account.
+pub fn invitation(id: impl Into<String>, invitation: &Invitation<'_>) -> Letter {
+    let Invitation { to, inviter_name, flow_name, organization_name, message, link, days } = *invitation;
+    let subject = format!("{} invites you to {}", one_line(inviter_name, SHORT), one_line(flow_name, SHORT));
+    let inviter = one_line(inviter_name, LONG);
+    let flow = one_line(flow_name, LONG);
+    let organization = one_line(organization_name, LONG);
+    let words = message.map(|words| quotation(&inviter, words)).unwrap_or_default();
+    let days = count(days, "day");
+    let text = format!(
+        "Hello,
+
+{inviter} invites you to the flow \"{flow}\"
+of {organization} on Eddyline.
+
+{words}Open this link to join the conversation:
+
+{link}
+
+It is meant for you alone, works once and ends in {days}. If you
+do not know {inviter} or do not want to join, you may
+ignore this letter; nothing happens without you.
+"
+    );
+    Letter { to: to.to_owned(), to_name: None, subject, text, id: id.into() }
+}
+
+/// A link to choose a new password, for somebody who cannot sign in.
+pub fn password_reset(id: impl Into<String>, to: &str, name: &str, link: &str, hours: u32) -> Letter {
+    let name = one_line(name, LONG);
+    let hours = count(hours, "hour");
+    let text = format!(
+        "Hello {name},
+
+somebody, probably you, asked for a new password for the Eddyline
+account of {to}.
+
+Open this link to choose one:
+
+{link}
+
+It works once and ends in {hours}. If you did not ask for it, you may
+ignore this letter; your password stays as it is.
+"
+    );
+    let subject = "Choose a new password for Eddyline".to_owned();
+    Letter { to: to.to_owned(), to_name: Some(name), subject, text, id: id.into() }
+}
+
+/// To the old address of an account that has just got a new one, with a link that undoes it.
+pub fn email_changed(
+    id: impl Into<String>,
+    to_old: &str,
+    name: &str,
+    new_address: &str,
+    link: &str,
+    days: u32,
+) -> Letter {
+    let name = one_line(name, LONG);
+    let new_address = one_line(new_address, ADDRESS);
+    let days = count(days, "day");
+    let text = format!(
+        "Hello {name},
+
+somebody who was signed in to your Eddyline account, probably you,
+changed its e-mail address from {to_old}
+to {new_address}.
+
+If it was you, you may ignore this letter. If it was not, open this
+link to take the change back and keep your old address:
+
+{link}
+
+It works once and ends in {days}.
+"
+    );
+    let subject = "The e-mail address of your Eddyline account was changed".to_owned();
+    Letter { to: to_old.to_owned(), to_name: Some(name), subject, text, id: id.into() }
+}
+
+/// What somebody adds in their own words, each line marked as theirs; ends with an empty line.
+fn quotation(name: &str, words: &str) -> String {
+    let words = words.trim();
+    if words.is_empty() {
+        return String::new();
+    }
+    let lines: String = words.lines().map(|line| format!("> {}\n", one_line(line, usize::MAX))).collect();
+    format!("{name} writes:\n\n{lines}\n")
+}
+
+fn count(number: u32, what: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {what}{plural}")
+}

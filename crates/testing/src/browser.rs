@@ -1,0 +1,262 @@
+//! A real browser without a window, for tests of pages: Chromium, driven by chromedriver.
+//!
+//! It reaches this machine only: whatever a page asks of another host fails, and is in
+//! [`Browser::log`]. Where the two programs are not installed, tests that need them are passed over,
+//! with a line that says so; where `EDDYLINE_TEST_REQUIRE` contains `browser` they fail.
+//!
+//! All calls block until the browser has answered, for a minute and a half at most. A test whose
+//! server runs in the same tokio runtime needs several threads there and
+//! `tokio::task::block_in_place` around them.
+//!
+//! What the browser cannot do fails the test: calls panic with the address, the title and the text
+//! of the page.
+
+mod driver;
+mod page;
+
+use std::env;
+
+use serde_json::{Value, json};
+
+use crate::say;
+use driver::{Driver, Programs};
+use page::{Press, list_of, text_of};
+
+const AUDIT: &str = include_str!("browser/audit.js");
+const BUTTONS: &str = "button, summary, [role=button], \
+                       input:is([type=submit], [type=button], [type=reset], [type=image])";
+const LINKS: &str = "a[href]";
+
+/// A browser of the test's own: its profile is empty at first and removed with this value, which ends
+/// the browser.
+pub struct Browser {
+    driver: Driver,
+    /// Whether scripts of pages run.
+    javascript: bool,
+}
+
+/// A cookie that the browser would send to the page it shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cookie {
+    /// Its name.
+    pub name: String,
+    /// Its value.
+    pub value: String,
+    /// Whether scripts cannot read it.
+    pub http_only: bool,
+    /// Whether it is sent over HTTPS (and to this machine) only.
+    pub secure: bool,
+    /// `Strict`, `Lax` or `None`, if the server said so.
+    pub same_site: Option<String>,
+}
+
+impl Browser {
+    /// Starts a browser, or gives `None` when there is none.
+    ///
+    /// # Panics
+    /// When a browser is required and not there, or there and does not start.
+    pub fn start() -> Option<Self> {
+        Self::start_with(true)
+    }
+
+    /// Starts a browser that runs no scripts of pages, or gives `None` when there is none.
+    /// [`Browser::execute`] and [`Browser::audit`] work in it all the same.
+    ///
+    /// # Panics
+    /// As [`Browser::start`].
+    pub fn with_javascript_disabled() -> Option<Self> {
+        Self::start_with(false)
+    }
+
+    fn start_with(javascript: bool) -> Option<Self> {
+        match Driver::start(&programs()?, javascript) {
+            Ok(driver) => Some(Self { driver, javascript }),
+            Err(text) => panic!("the browser did not start: {text}"),
+        }
+    }
+
+    /// Goes to a page, and waits until it is loaded with everything it names.
+    #[track_caller]
+    pub fn open(&self, url: &str) {
+        self.post("/url", &json!({ "url": url }));
+    }
+
+    /// Address of the page.
+    #[track_caller]
+    pub fn url(&self) -> String {
+        text_of(self.get("/url"))
+    }
+
+    /// Title of the page.
+    #[track_caller]
+    pub fn title(&self) -> String {
+        text_of(self.get("/title"))
+    }
+
+    /// What can be read on the page, as a person sees it: without hidden text, and in capitals where
+    /// a style says so.
+    #[track_caller]
+    pub fn text(&self) -> String {
+        let body = self.first("body");
+        text_of(self.get(&body.at("text")))
+    }
+
+    /// The page as HTML, as it is now.
+    #[track_caller]
+    pub fn source(&self) -> String {
+        text_of(self.get("/source"))
+    }
+
+    /// Types a text into the first field that a CSS selector finds, in place of what was there.
+    #[track_caller]
+    pub fn fill(&self, css: &str, text: &str) {
+        self.type_over(&self.first(css), text);
+    }
+
+    /// Types a text into the field with a label, in place of what was there. The label is what a
+    /// screen reader says: hidden marks do not count, and white space does not matter.
+    ///
+    /// # Panics
+    /// Also when several fields have that label.
+    #[track_caller]
+    pub fn fill_label(&self, label: &str, text: &str) {
+        self.type_over(&self.field(label), text);
+    }
+
+    /// Changes a checkbox, or chooses a radio button, by its label.
+    ///
+    /// # Panics
+    /// Also when several fields have that label.
+    #[track_caller]
+    pub fn tick(&self, label: &str) {
+        self.click(&self.field(label));
+    }
+
+    /// Chooses an option, by its text, of the list (`<select>`) with a label.
+    ///
+    /// # Panics
+    /// Also when several fields have that label, or several options that text.
+    #[track_caller]
+    pub fn choose(&self, label: &str, option: &str) {
+        let list = self.field(label);
+        let mut options = self.elements(&list.at("elements"), "option");
+        options.retain(|element| self.reads(element, option));
+        self.click(&self.only(options, "options with the text", option));
+    }
+
+    /// Presses the button, or if there is none the link, that reads so or is announced so by a screen
+    /// reader. When that leads to another page, waits until it is loaded; a page that a script of
+    /// this one asks for later is not waited for.
+    ///
+    /// # Panics
+    /// Also when several buttons read so, or several links that lead to different places.
+    #[track_caller]
+    pub fn press(&self, text: &str) {
+        let named = |css: &str| {
+            let mut found = self.elements("/elements", css);
+            found.retain(|element| self.is_announced(element, text) || self.reads(element, text));
+            found
+        };
+        let mut found = named(BUTTONS);
+        if found.is_empty() {
+            found = named(LINKS);
+            found.dedup_by_key(|link| self.get(&link.at("property/href")));
+        }
+        self.press_and_follow(&self.only(found, "buttons or links", text), Press::Click);
+    }
+
+    /// Presses Enter in the first element that a CSS selector finds, and waits as
+    /// [`Browser::press`].
+    #[track_caller]
+    pub fn press_key_enter(&self, css: &str) {
+        self.press_and_follow(&self.first(css), Press::Enter);
+    }
+
+    /// The value of an attribute of the first element that a CSS selector finds, if it has the
+    /// attribute. What was typed into a field is not its attribute `value`.
+    #[track_caller]
+    pub fn attribute(&self, css: &str, name: &str) -> Option<String> {
+        let script = "return arguments[0].getAttribute(arguments[1])";
+        let value = self.run(script, &json!([self.first(css).argument(), name]));
+        value.as_str().map(ToOwned::to_owned)
+    }
+
+    /// How many elements a CSS selector finds, hidden ones too.
+    #[track_caller]
+    pub fn count(&self, css: &str) -> usize {
+        self.elements("/elements", css).len()
+    }
+
+    /// Runs the body of a function in the page, and gives what it returns (`return …`); waits for a
+    /// promise.
+    #[track_caller]
+    pub fn execute(&self, js: &str) -> Value {
+        self.run(js, &json!([]))
+    }
+
+    /// The cookies that the browser would send to the page it shows.
+    #[track_caller]
+    pub fn cookies(&self) -> Vec<Cookie> {
+        // WebDriver's own list says `Lax` of a cookie of which the server said nothing.
+        let answer = self.devtools("Network.getCookies", &json!({}));
+        let word = |cookie: &Value, key: &str| cookie[key].as_str().map(ToOwned::to_owned);
+        list_of(&answer["cookies"])
+            .iter()
+            .map(|cookie| Cookie {
+                name: word(cookie, "name").unwrap_or_default(),
+                value: word(cookie, "value").unwrap_or_default(),
+                http_only: cookie["httpOnly"] == true,
+                secure: cookie["secure"] == true,
+                same_site: word(cookie, "sameSite"),
+            })
+            .collect()
+    }
+
+    /// What the browser wrote to its console since this was asked last, a line each: what pages write
+    /// there and their errors, requests that failed or were answered with an error (a missing
+    /// `/favicon.ico` too), and what a content security policy stopped. A line names the level
+    /// (`SEVERE`, `WARNING`, `INFO`, …), the source (`network`, `security`, `javascript`,
+    /// `console-api`, …) and the message.
+    #[track_caller]
+    pub fn log(&self) -> Vec<String> {
+        let entries = self.post("/se/log", &json!({ "type": "browser" }));
+        let word = |entry: &Value, key: &str| entry[key].as_str().unwrap_or("?").to_owned();
+        list_of(&entries)
+            .iter()
+            .map(|entry| {
+                format!("{} {}: {}", word(entry, "level"), word(entry, "source"), word(entry, "message"))
+            })
+            .collect()
+    }
+
+    /// Gives pages so much room from now on, in CSS pixels: 320 by 640 is a small telephone's.
+    #[track_caller]
+    pub fn set_window_size(&self, width: u32, height: u32) {
+        let size = json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false });
+        self.devtools("Emulation.setDeviceMetricsOverride", &size);
+    }
+
+    /// What keeps people from using the page, a line for each fault: no language, no title, not
+    /// exactly one `h1`, an id that several elements have, fields without a label (a placeholder is
+    /// none), pictures without an alternative, buttons and links without a text, an order of focus
+    /// against that of the page, and text with less contrast than 4.5:1, disabled controls aside.
+    ///
+    /// A background is taken to be that of the elements around the text. Where a picture or a
+    /// gradient is behind it, and of frames and shadow trees, a line says that they were not judged.
+    #[track_caller]
+    pub fn audit(&self) -> Vec<String> {
+        list_of(&self.execute(AUDIT)).iter().map(|fault| text_of(fault.clone())).collect()
+    }
+}
+
+/// The programs, unless tests shall be passed over.
+fn programs() -> Option<Programs> {
+    let found = Programs::find();
+    if found.is_none() {
+        let required = env::var("EDDYLINE_TEST_REQUIRE")
+            .is_ok_and(|list| list.split(',').any(|name| name.trim() == "browser"));
+        assert!(!required, "a browser is required by EDDYLINE_TEST_REQUIRE and was not found");
+        say("chromium with chromedriver was not found; tests that need a browser are passed over");
+    }
+    found
+}
