@@ -4,9 +4,9 @@
 //! [`Browser::log`]. Where the two programs are not installed, tests that need them are passed over,
 //! with a line that says so; where `EDDYLINE_TEST_REQUIRE` contains `browser` they fail.
 //!
-//! All calls block until the browser has answered, for a minute and a half at most. A test whose
-//! server runs in the same tokio runtime needs several threads there and
-//! `tokio::task::block_in_place` around them.
+//! All calls block until the browser has answered; one that does not answer within a minute and a
+//! half has failed. A test whose server runs in the same tokio runtime needs several threads there
+//! and `tokio::task::block_in_place` around the calls.
 //!
 //! What the browser cannot do fails the test: calls panic with the address, the title and the text
 //! of the page.
@@ -149,7 +149,8 @@ impl Browser {
     /// this one asks for later is not waited for.
     ///
     /// # Panics
-    /// Also when several buttons read so, or several links that lead to different places.
+    /// Also when several buttons read so, or several links that lead to different places; and when a
+    /// page does not come within half a minute, as where the server answers with a file to keep.
     #[track_caller]
     pub fn press(&self, text: &str) {
         let named = |css: &str| {

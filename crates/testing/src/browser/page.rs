@@ -87,7 +87,12 @@ impl Browser {
 
     #[track_caller]
     pub(super) fn same_words(&self, path: &str, wanted: &str) -> bool {
-        text_of(self.get(path)).split_whitespace().eq(wanted.split_whitespace())
+        match self.driver.call("GET", path, None, PATIENCE) {
+            Ok(text) => text_of(text).split_whitespace().eq(wanted.split_whitespace()),
+            // The page took it away since it was found.
+            Err(text) if text.starts_with("stale element reference") => false,
+            Err(text) => self.fail(&text),
+        }
     }
 
     #[track_caller]
