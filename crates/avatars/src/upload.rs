@@ -1,0 +1,132 @@
+//! Pictures that somebody uploaded.
+//!
+//! What is kept is never what was uploaded: a picture is unpacked to its pixels and packed again, so
+//! that nothing else of the file is left.
+
+use std::fmt;
+
+use image::codecs::jpeg::JpegEncoder;
+use image::{DynamicImage, ImageFormat};
+
+use crate::pixels::Pixels;
+use crate::unpack::unpack;
+use crate::{SIDES, pixels, side_near};
+
+/// The largest file taken, in bytes: 10 MiB.
+pub const MAX_UPLOAD_BYTES: usize = 10 * 1024 * 1024;
+
+/// The widest and highest picture taken, in pixels.
+pub const MAX_UPLOAD_SIDE: u32 = 8192;
+
+/// Of 100. Faces look no better above it.
+const JPEG_QUALITY: u8 = 85;
+
+/// Why a picture was refused, in words for who uploaded it. They go on after "The picture".
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refused {
+    /// It has more than [`MAX_UPLOAD_BYTES`].
+    #[error("is too large: at most 10 MiB are taken")]
+    TooManyBytes,
+    /// It does not begin like any of the formats, whatever its name says.
+    #[error("is not a PNG, JPEG, GIF or WebP picture")]
+    UnknownFormat,
+    /// It is wider or higher than [`MAX_UPLOAD_SIDE`].
+    #[error("is too large: at most {MAX_UPLOAD_SIDE} by {MAX_UPLOAD_SIDE} pixels are taken")]
+    TooManyPixels,
+    /// Unpacking it could take more memory than one picture is given.
+    #[error("takes too much memory to unpack: save it with fewer pixels, or as JPEG")]
+    TooHeavy,
+    /// It begins like one of the formats and does not go on like it, ends early, or is of a kind
+    /// that hardly anything writes, such as JPEG of 12 bits.
+    #[error("cannot be read: it is damaged, or of a rare kind")]
+    Damaged,
+}
+
+/// A square picture of a user, ready to be stored and served.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Picture {
+    /// `image/png` for a picture with transparency, else `image/jpeg`.
+    pub content_type: &'static str,
+    /// The file. It holds pixels and no metadata.
+    pub bytes: Vec<u8>,
+    /// How many pixels it is wide and high: at least 1, at most the largest of [`SIDES`].
+    pub side: u32,
+}
+
+impl Picture {
+    /// The same picture in another size, as [`scale`] makes it.
+    pub fn scaled(&self, side: u32) -> Result<Self, Refused> {
+        scale(&self.bytes, side)
+    }
+}
+
+/// Without the bytes, which say nothing to a reader.
+impl fmt::Debug for Picture {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Picture")
+            .field("content_type", &self.content_type)
+            .field("bytes", &format_args!("{} bytes", self.bytes.len()))
+            .field("side", &self.side)
+            .finish()
+    }
+}
+
+/// Makes a user's picture of an uploaded file: the square in its middle, turned upright, and at most
+/// as large as the largest of [`SIDES`]. Smaller ones are not enlarged.
+///
+/// Taken are PNG, JPEG, GIF and WebP, known by their content; of moving pictures the first frame. A
+/// colour profile is dropped like all other metadata, and the colours are taken as sRGB.
+pub fn accept(bytes: &[u8]) -> Result<Picture, Refused> {
+    let pixels = unpack(bytes)?;
+    Ok(pack(pixels, *SIDES.end()))
+}
+
+/// Another size of a picture that [`accept`] made, from its stored bytes. `side` is a hint: the
+/// nearest of [`SIDES`] is taken, and a picture is never enlarged, so that one which is small
+/// already comes back as it is.
+///
+/// Bytes from elsewhere are treated like an upload, but keep their metadata when they come back as
+/// they are.
+pub fn scale(bytes: &[u8], side: u32) -> Result<Picture, Refused> {
+    let side = side_near(side);
+    let pixels = unpack(bytes)?;
+    let content_type = match pixels.format {
+        ImageFormat::Png => Some("image/png"),
+        ImageFormat::Jpeg => Some("image/jpeg"),
+        _ => None,
+    };
+    match content_type {
+        // Packing a JPEG again would blur it.
+        Some(content_type) if pixels.width == pixels.height && pixels.width <= side => {
+            Ok(Picture { content_type, bytes: bytes.to_vec(), side: pixels.width })
+        }
+        _ => Ok(pack(pixels, side)),
+    }
+}
+
+fn pack(pixels: Pixels, side: u32) -> Picture {
+    let orientation = pixels.orientation;
+    let mut picture = pixels::shrink(pixels.into_square(), side);
+    // Turning a square leaves the middle in the middle, and a small one is turned fast.
+    picture.apply_orientation(orientation);
+    let side = picture.width();
+    let mut bytes = Vec::new();
+    let content_type = if pixels::is_opaque(&picture) {
+        // A photograph is several times smaller as JPEG, and few uploads are anything else.
+        let encoder = JpegEncoder::new_with_quality(&mut bytes, JPEG_QUALITY);
+        without_alpha(picture).write_with_encoder(encoder).map(|()| "image/jpeg")
+    } else {
+        let mut file = std::io::Cursor::new(&mut bytes);
+        picture.write_to(&mut file, ImageFormat::Png).map(|()| "image/png")
+    };
+    let content_type = content_type.expect("memory can be written to, and both formats hold 512 pixels");
+    Picture { content_type, bytes, side }
+}
+
+fn without_alpha(picture: DynamicImage) -> DynamicImage {
+    match picture {
+        DynamicImage::ImageLuma8(_) | DynamicImage::ImageRgb8(_) => picture,
+        DynamicImage::ImageLumaA8(_) => DynamicImage::ImageLuma8(picture.into_luma8()),
+        _ => DynamicImage::ImageRgb8(picture.into_rgb8()),
+    }
+}
