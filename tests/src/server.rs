@@ -230,9 +230,14 @@ impl Server {
         command
     }
 
-    fn data(&self) -> Vec<String> {
+    /// Where its data is.
+    pub(crate) fn data_directory(&self) -> PathBuf {
         let ours = || self.home.directory.path().join("data");
-        let directory = self.home.setting.data.clone().unwrap_or_else(ours);
+        self.home.setting.data.clone().unwrap_or_else(ours)
+    }
+
+    fn data(&self) -> Vec<String> {
+        let directory = self.data_directory();
         let mut options = vec!["--data-dir".to_owned(), directory.display().to_string()];
         if let Some(database) = &self.home.setting.database {
             options.extend(["--database".to_owned(), database.url().to_owned()]);

@@ -7,6 +7,7 @@ use eddyline_model::policy::{Place, Standing};
 use eddyline_model::scopes::{Scope, Scopes};
 use eddyline_model::users::User;
 use eddyline_model::{OrganizationId, RoomId, UserId};
+use eddyline_storage::{Result as StoreResult, Session};
 
 use crate::rooms::Room;
 use crate::{Error, Result};
@@ -80,6 +81,15 @@ impl Actor {
             }
             Self::User { .. } | Self::FlowToken { .. } => Ok(()),
         }
+    }
+
+    /// The same with the organizations as they are now: somebody may have been removed since the
+    /// request began.
+    pub(crate) fn afresh(&self, session: &mut Session<'_>) -> StoreResult<Self> {
+        let Self::User { caller, scopes } = self else { return Ok(self.clone()) };
+        let organizations = session.memberships_of(caller.user.id)?;
+        let caller = Arc::new(Caller { user: caller.user.clone(), organizations });
+        Ok(Self::User { caller, scopes: *scopes })
     }
 
     /// What the actor is towards a room.

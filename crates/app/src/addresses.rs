@@ -1,9 +1,11 @@
 //! The addresses that stand in answers. They come from configuration, never from what a request
 //! claims.
 
+use eddyline_auth::Secret;
 use eddyline_model::flows::{AccessMode, Flow};
+use eddyline_model::mail::Purpose;
 use eddyline_model::organizations::Organization;
-use eddyline_model::{MessageId, UserId};
+use eddyline_model::{InvitationId, MessageId, UserId};
 
 /// Where the server can be reached.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,6 +51,22 @@ impl Addresses {
             .then(|| format!("{}/invitations/{}-{}", self.web, flow.join_secret, flow.parameterized_name))
     }
 
+    /// The API address of an invitation into a flow.
+    #[must_use]
+    pub fn invitation(&self, organization: &Organization, flow: &Flow, id: InvitationId) -> String {
+        format!("{}/invitations/{id}", self.flow(organization, flow))
+    }
+
+    /// The page to which a mailed link leads.
+    pub(crate) fn mailed_page(&self, purpose: Purpose, secret: &Secret) -> String {
+        let kind = match purpose {
+            Purpose::Invitation(_) => "invitations",
+            Purpose::PasswordReset(_) => "password",
+            Purpose::EmailChange(_) => "email",
+        };
+        format!("{}/{kind}/{}", self.web, secret.expose())
+    }
+
     /// The comments on a message.
     #[must_use]
     pub fn comments(&self, organization: &Organization, flow: &Flow, message: MessageId) -> String {
@@ -59,6 +77,12 @@ impl Addresses {
     #[must_use]
     pub fn user(&self, user: UserId) -> String {
         format!("{}/users/{user}", self.base)
+    }
+
+    /// The address of the caller's private conversation with a user.
+    #[must_use]
+    pub fn private(&self, with: UserId) -> String {
+        format!("{}/private/{with}", self.base)
     }
 
     /// The mail address of a flow's inbox, under the host name of the pages.

@@ -16,10 +16,13 @@ use crate::{App, Error, Result};
 
 const REMEMBERED: usize = 50_000;
 
+/// An account, and its user as a caller.
+pub(crate) type KnownAccount = Arc<(Account, Arc<Caller>)>;
+
 /// Callers by what they showed. Entries are forgotten when the log tells of a change.
 pub(crate) struct Callers {
     users: Cache<TokenHash, Arc<Caller>>,
-    accounts: Cache<String, Arc<(Account, Arc<Caller>)>>,
+    accounts: Cache<String, KnownAccount>,
     flow_tokens: Cache<TokenHash, RoomId>,
     /// Counts the forgettings: what was loaded before one is not remembered after it.
     epoch: AtomicU64,
@@ -54,7 +57,10 @@ impl Callers {
     }
 }
 
-fn load_caller(session: &mut Session<'_>, user: eddyline_model::users::User) -> StoreResult<Arc<Caller>> {
+pub(crate) fn load_caller(
+    session: &mut Session<'_>,
+    user: eddyline_model::users::User,
+) -> StoreResult<Arc<Caller>> {
     let organizations = session.memberships_of(user.id)?;
     Ok(Arc::new(Caller { user, organizations }))
 }
@@ -152,6 +158,21 @@ impl App {
     }
 
     async fn by_password(&self, email: &str, password: &Password, address: IpAddr) -> Result<Actor> {
+        let known = self.check_password(email, password, address).await?;
+        Ok(Actor::User { caller: known.1.clone(), scopes: Scopes::ALL })
+    }
+
+    /// The account of this address, if the password is its own.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unauthenticated`], [`Error::TooMany`].
+    pub(crate) async fn check_password(
+        &self,
+        email: &str,
+        password: &Password,
+        address: IpAddr,
+    ) -> Result<KnownAccount> {
         let key = names::email_key(email);
         // Before what is remembered, too: otherwise guessing could go on beside its owner's requests.
         self.check_attempts(&key, address)?;
@@ -160,7 +181,7 @@ impl App {
             && let Some(phc) = &account.0.password_hash
             && self.inner.memo.recall(&key, password, phc, self.now())
         {
-            return Ok(Actor::User { caller: account.1.clone(), scopes: Scopes::ALL });
+            return Ok(account.clone());
         }
         let turn = self.inner.hasher.turn().await;
         // Looked at again in turn: otherwise guesses made side by side all pass before any fails.
@@ -173,7 +194,7 @@ impl App {
         match known {
             Some((account, phc)) if verified => {
                 self.inner.memo.remember(&key, password, phc, self.now());
-                Ok(Actor::User { caller: account.1.clone(), scopes: Scopes::ALL })
+                Ok(account.clone())
             }
             _ => {
                 self.inner.guard.failed(&key, address, self.now());
@@ -189,7 +210,7 @@ impl App {
             .map_err(|wait| Error::TooMany { retry_after: wait.seconds })
     }
 
-    async fn account(&self, key: &str) -> Result<Option<Arc<(Account, Arc<Caller>)>>> {
+    async fn account(&self, key: &str) -> Result<Option<KnownAccount>> {
         let callers = &self.inner.callers;
         if self.trusts_caches()
             && let Some(account) = callers.accounts.get(key)

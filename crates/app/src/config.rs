@@ -2,7 +2,7 @@
 
 use eddyline_auth::{PasswordPolicy, SignInLimits};
 
-use crate::Addresses;
+use crate::{Addresses, Mailing};
 
 /// Which clients the server speaks for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,6 +27,8 @@ pub struct Config {
     pub passwords: PasswordPolicy,
     /// How many requests a caller may make in any minute; 0 for any number.
     pub requests_per_minute: u32,
+    /// How mail is sent; without it, mail waits for a process that sends some.
+    pub mail: Option<Mailing>,
 }
 
 impl Default for Config {
@@ -37,6 +39,7 @@ impl Default for Config {
             sign_in: SignInLimits::default(),
             passwords: PasswordPolicy::default(),
             requests_per_minute: 0,
+            mail: None,
         }
     }
 }

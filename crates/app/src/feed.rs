@@ -1,12 +1,13 @@
 //! The feed: reads the log onward, encodes each entry once, hands it to the hub, and makes this
 //! process forget what others changed.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use eddyline_model::EventId;
 use eddyline_model::log::{Control, LogBody, LogItem, Seq};
-use eddyline_storage::{LogFilter, Result as StoreResult, Store};
+use eddyline_model::{EventId, UserId};
+use eddyline_storage::{LogFilter, Result as StoreResult, Session, Store};
 use eddyline_streaming::{Entry, Filter, Log, LogUnavailable, Page};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
@@ -48,11 +49,17 @@ impl StoredLog {
         let wanted = LogFilter { rooms: filter.rooms().to_vec(), user: filter.user() };
         let page = self.store.read(move |session| {
             let mut page = Page { entries: Vec::new(), through: after };
+            let mut acquaintances = HashMap::new();
             // Stretches with nothing for this filter are passed over here rather than handed out.
             while page.entries.len() < limit && page.through < through {
                 let missing = i64::try_from(limit - page.entries.len()).unwrap_or(i64::MAX);
                 let next = session.log_page(page.through, through, &wanted, missing)?;
                 for item in &next.items {
+                    if let (Some(user), Some(two)) = (wanted.user, private_parties(item))
+                        && !are_acquainted(session, user, two, &mut acquaintances)?
+                    {
+                        continue;
+                    }
                     page.entries.extend(scribe.encode(session, item)?.map(Arc::new));
                 }
                 page.through = next.through;
@@ -61,6 +68,32 @@ impl StoredLog {
         });
         Ok(page.await?)
     }
+}
+
+/// The two whom a private message concerns.
+fn private_parties(item: &LogItem) -> Option<[UserId; 2]> {
+    let LogBody::Message(Some(view)) = &item.body else { return None };
+    Some([view.message.author.user?, view.message.to?])
+}
+
+/// Whether a user may still read what passed between these two, of whom they are one; `known` are
+/// those who were asked about before.
+fn are_acquainted(
+    session: &mut Session<'_>,
+    user: UserId,
+    two: [UserId; 2],
+    known: &mut HashMap<UserId, bool>,
+) -> StoreResult<bool> {
+    let other = if two[0] == user { two[1] } else { two[0] };
+    if other == user {
+        return Ok(true);
+    }
+    if let Some(acquainted) = known.get(&other) {
+        return Ok(*acquainted);
+    }
+    let acquainted = session.share_organization(user, other)?;
+    known.insert(other, acquainted);
+    Ok(acquainted)
 }
 
 impl Log for StoredLog {
@@ -116,11 +149,13 @@ impl App {
         Ok(tokio::spawn(async move {
             let beat = app.run_heartbeat(&control_seen, stop.clone());
             let presence = app.run_presence(stop.clone());
+            let mailer = app.run_mailer(stop.clone());
+            let tidying = app.run_tidying(stop.clone());
             let work = feed.run(committed, stop);
             // A task of its own: it yields all the time, and the feed must not wait for that.
             let hub = app.inner.hub.clone();
             let wakes = tokio::spawn(async move { hub.run_wakes().await });
-            tokio::join!(beat, presence, work);
+            tokio::join!(beat, presence, mailer, tidying, work);
             wakes.abort();
         }))
     }
@@ -215,6 +250,11 @@ impl Feed {
         let controlled = items.iter().filter(|item| self.act(item)).count() > 0;
         self.at = last.id;
         self.app.inner.hub.publish(last.id, entries);
+        if items.iter().any(|item| matches!(item.body, LogBody::Control(Control::OrganizationRemove { .. })))
+        {
+            // What was said in private before is told from the log only, which knows the rights of now.
+            self.app.inner.hub.start_at(last.id);
+        }
         self.app.inner.fed.send_replace(last.id);
         self.app.note_posts(items);
         if controlled {
@@ -274,6 +314,7 @@ impl Feed {
                 inner.rooms.forget_all();
                 inner.hub.revoke_user(user);
             }
+            Control::OrganizationChange => inner.rooms.forget_all(),
             Control::FlowTokens { .. } => inner.callers.forget(),
             Control::UserJoin { .. } | Control::UserBlock { .. } | Control::Read { .. } => return false,
         }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use eddyline_model::log::{Control, LogBody, LogItem};
 use eddyline_model::messages::MessageView;
-use eddyline_model::{EventId, FlowId, RoomId, UserId};
+use eddyline_model::{EventId, FlowId, MessageId, RoomId, UserId};
 use eddyline_storage::{Result as StoreResult, Session};
 use eddyline_streaming::{Audience, Entry};
 use eddyline_wire::{Encoder, Place};
@@ -45,6 +45,7 @@ impl Scribe {
             LogBody::Control(
                 Control::Revoked { .. }
                 | Control::OrganizationRemove { .. }
+                | Control::OrganizationChange
                 | Control::FlowTokens { .. }
                 | Control::FlowArchive { .. },
             ) => Some(None),
@@ -103,7 +104,7 @@ impl Scribe {
         let users = view.message.author.user.into_iter().filter(|from| *from != to).chain([to]).collect();
         let audience = Audience::Many { rooms: Box::default(), users };
         let size = ENVELOPE + view.message.content.len();
-        Entry::later(id, audience, size, move || encoder.message(&view, Place::Private(to)))
+        Entry::later(id, audience, size, move || encoder.message(&view, Place::Private))
     }
 
     fn control(
@@ -159,21 +160,36 @@ impl Scribe {
                 })
             }
             Control::Read { room, user, message } => {
-                let flow = self.flow_id(session, room)?;
-                flow.map(|flow| {
-                    let content = json!({"flow": flow.0, "message": message.0});
-                    (
-                        Audience::User(user),
-                        json!({"event": "read", "user": user.to_string(), "content": content}),
-                    )
+                self.read_content(session, room, user, message)?.map(|content| {
+                    let object = json!({"event": "read", "user": user.to_string(), "content": content});
+                    (Audience::User(user), object)
                 })
             }
             Control::Revoked { .. }
             | Control::OrganizationRemove { .. }
+            | Control::OrganizationChange
             | Control::FlowTokens { .. }
             | Control::FlowArchive { .. } => None,
         };
         Ok(told.map(|(audience, object)| Entry::new(id, audience, object.to_string().as_bytes())))
+    }
+
+    /// Up to where somebody has read, and in which flow, or with whom.
+    fn read_content(
+        &self,
+        session: &mut Session<'_>,
+        room: RoomId,
+        user: UserId,
+        message: MessageId,
+    ) -> StoreResult<Option<Value>> {
+        if let Some(flow) = self.flow_id(session, room)? {
+            return Ok(Some(json!({"flow": flow.0, "message": message.0})));
+        }
+        let users = session.private_users(room)?;
+        Ok(users.map(|(one, other)| {
+            let to = if one == user { other } else { one };
+            json!({"to": to.to_string(), "message": message.0})
+        }))
     }
 }
 

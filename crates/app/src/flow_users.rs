@@ -11,6 +11,7 @@ use eddyline_wire::User;
 use serde_json::{Value, json};
 
 use crate::actor::Actor;
+use crate::invitations::accept::fulfil;
 use crate::rooms::Room;
 use crate::{App, Error, Result};
 
@@ -148,6 +149,7 @@ pub(crate) fn bring_in(tx: &mut Tx<'_, '_>, room: RoomId, user: &ModelUser) -> S
 pub(crate) fn admit_member(tx: &mut Tx<'_, '_>, room: RoomId, user: &ModelUser) -> StoreResult<()> {
     let now = tx.now();
     tx.insert_room_member(room, user.id, now)?;
+    fulfil(tx, room, std::slice::from_ref(user))?;
     tx.bump_access(room)?;
     tx.tell(Control::FlowAdd { room, user: user.id });
     tx.tell(Control::UserJoin { room, user: user.id });

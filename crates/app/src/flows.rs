@@ -7,7 +7,8 @@ use eddyline_model::flows::{AccessMode, Flow, FlowMembership};
 use eddyline_model::log::Control;
 use eddyline_model::names::{FlowName, parameterized_candidates};
 use eddyline_model::organizations::{Organization, OrganizationMembership, OrganizationRole};
-use eddyline_model::policy::{self, FlowDeed, Place, Standing};
+use eddyline_model::policy::{self, FlowDeed, OrganizationDeed, Place, Standing};
+use eddyline_model::tags::Roster as _;
 use eddyline_model::{FlowId, OrganizationId, RoomId, Timestamp, UserId};
 use eddyline_storage::{NewFlow, Result as StoreResult, Session, Tx};
 use eddyline_wire::{Flow as WireFlow, FlowUser, Link, OrganizationSummary};
@@ -114,30 +115,23 @@ impl App {
     /// [`Error::NotFound`] when the organization is not the caller's, [`Error::Denied`] when it is
     /// inactive.
     pub async fn create_flow(&self, actor: &Actor, organization: &str, name: FlowName) -> Result<WireFlow> {
-        let caller = actor.user()?.clone();
-        let (parameterized_name, organization_of) = (organization.to_lowercase(), caller.clone());
-        let organization = self
-            .store()
-            .read(move |session| match session.organization_id_by_name(&parameterized_name)? {
-                Some(id) if organization_of.role_in(id).is_some() => session.organization(id),
-                _ => Ok(None),
-            })
-            .await?
-            .ok_or(Error::NotFound)?;
-        if !organization.active {
-            return Err(Error::Denied);
-        }
-        let user = caller.user.clone();
-        let (room, event) = self
+        let user = actor.user()?.user.clone();
+        let (id, organization) = (user.id, organization.to_lowercase());
+        let (made, event) = self
             .store()
             .write(move |tx| {
-                let room = insert_flow(tx, organization.id, &name, Some(user.id))?;
+                let organization = match hold_writable(tx, &organization, user.id)? {
+                    Ok(organization) => organization,
+                    Err(refusal) => return Ok(Err(refusal)),
+                };
+                let room = insert_flow(tx, organization, &name, Some(user.id))?;
                 bring_in(tx, room, &user)?;
-                Ok(room)
+                Ok(Ok(room))
             })
             .await?;
+        let room = made?;
         self.settle(event).await;
-        self.describe(room, caller.user.id).await
+        self.describe(room, id).await
     }
 
     /// Changes a flow, or the caller's place in it.
@@ -148,8 +142,10 @@ impl App {
     pub async fn update_flow(&self, actor: &Actor, room: &Room, changes: FlowChanges) -> Result<WireFlow> {
         let caller = actor.user()?.clone();
         let (id, user) = (room.id(), caller.user.id);
+        let own_mark = changes.open.is_some() && !changes.configures() && room.contains(user);
+        let deed = if own_mark { FlowDeed::SetOpen } else { FlowDeed::See };
         let ((), event) = self
-            .change_room(actor, id, FlowDeed::See, move |tx, actor, room| {
+            .change_room(actor, id, deed, move |tx, actor, room| {
                 if let Err(refusal) = allow_update(actor.standing(room), room, &changes) {
                     return Ok(Err(refusal));
                 }
@@ -162,12 +158,18 @@ impl App {
     }
 }
 
+/// The organization of that name, held against others, for one of its people who wants to write.
+fn hold_writable(tx: &mut Tx<'_, '_>, name: &str, user: UserId) -> StoreResult<Result<OrganizationId>> {
+    let Some(id) = tx.organization_id_by_name(name)? else { return Ok(Err(Error::NotFound)) };
+    let Some(organization) = tx.lock_organization(id)? else { return Ok(Err(Error::NotFound)) };
+    let role = tx.memberships_of(user)?.into_iter().find(|m| m.organization == id).map(|m| m.role);
+    let allowed = policy::organization(role, OrganizationDeed::See);
+    Ok(allowed.and_then(|()| policy::write(&organization)).map(|()| id).map_err(Error::from))
+}
+
 fn allow_update(standing: Standing, room: &Room, changes: &FlowChanges) -> Result<()> {
     if changes.configures() {
         policy::flow(standing, &room.flow, FlowDeed::Configure)?;
-        if !room.organization.active {
-            return Err(Error::Denied);
-        }
     }
     let archived_after = changes.disabled.unwrap_or(room.flow.disabled);
     if changes.open.is_some() && !archived_after {
@@ -271,6 +273,10 @@ impl View<'_> {
         policy::flow(self.standing(), self.flow, deed).is_ok()
     }
 
+    fn is_writable(&self) -> bool {
+        policy::write(self.organization).is_ok()
+    }
+
     fn joined(&self) -> bool {
         self.place.is_some_and(|membership| !membership.blocked)
     }
@@ -305,7 +311,7 @@ impl View<'_> {
             web_url: addresses.flow_page(organization, flow),
             join_url: addresses.join(flow),
             access_mode: flow.access_mode.as_str().to_owned(),
-            flow_admin: self.may(FlowDeed::Configure),
+            flow_admin: self.may(FlowDeed::Configure) && self.is_writable(),
             disabled: flow.disabled,
             last_message_at: flow.last_message_at.map(|at: Timestamp| at.to_string()),
             last_message_id: Some(flow.last_message_id).filter(|id| *id > 0),
@@ -325,7 +331,11 @@ impl View<'_> {
             ("threads", format!("{base}/threads"), &[]),
             ("sources", format!("{base}/sources"), &[]),
             ("users", format!("{base}/users"), &[("GET", FlowDeed::See), ("POST", FlowDeed::AddUser)]),
-            ("invitations", format!("{base}/invitations"), &[]),
+            (
+                "invitations",
+                format!("{base}/invitations"),
+                &[("GET", FlowDeed::Invite), ("POST", FlowDeed::Invite)],
+            ),
             ("stream", stream, &[("GET", FlowDeed::Read)]),
         ];
         resources
@@ -333,7 +343,11 @@ impl View<'_> {
             .map(|(name, url, methods)| {
                 let methods = methods
                     .iter()
-                    .filter(|(_, deed)| self.may(*deed))
+                    .filter(|(method, deed)| {
+                        // Of the flow itself one can always set `open`.
+                        let possible = *method == "GET" || *deed == FlowDeed::See || self.is_writable();
+                        self.may(*deed) && possible
+                    })
                     .map(|(m, _)| (*m).to_owned())
                     .collect();
                 (name.to_owned(), Link { url, methods })

@@ -7,21 +7,31 @@
 //!
 //! Nothing here knows status codes, headers or diesel.
 
+mod accounts;
 mod actor;
 mod addresses;
 mod authenticate;
+mod avatars;
+mod coming_in;
 mod config;
 mod error;
 mod feed;
 mod feed_encode;
 mod flow_users;
 mod flows;
+mod going_out;
+mod invitations;
 mod liveness;
+mod mailer;
 mod messages;
 mod operator;
+mod organizations;
 mod presence;
+mod private;
+mod reading;
 mod rooms;
 mod stream;
+mod tidy;
 mod users;
 
 use std::sync::Arc;
@@ -34,18 +44,25 @@ use eddyline_model::{EventId, Timestamp};
 use eddyline_storage::Store;
 use eddyline_streaming::{Hub, HubConfig};
 use eddyline_wire::Encoder;
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 
+pub use accounts::{FlowPath, Invited, JoinLink, NewAccount, ResetLink, SESSION_DAYS, UndoLink};
 pub use actor::{Actor, Caller};
 pub use addresses::Addresses;
+pub use avatars::Avatar;
 pub use config::{Config, Profile};
-pub use eddyline_auth::{Credentials, CredentialsError, Password, PasswordPolicy, Secret, SignInLimits};
+pub use eddyline_auth::{
+    Credentials, CredentialsError, Password, PasswordPolicy, Secret, SignInLimits, constant_time_eq,
+};
 pub use error::{Error, FieldErrors, Result};
 pub use flows::FlowChanges;
+pub use mailer::Mailing;
 pub use messages::{Edit, NewPost, Posted};
-pub use operator::{NewFlow, NewOrganization, NewPerson};
+pub use operator::{NewFlow, NewOrganization, NewPerson, OrganizationChanges};
+pub use private::NewPrivateMessage;
 pub use rooms::{Member, Room};
 pub use stream::{Listen, StreamPoint};
+pub use users::{NewPassword, UserChanges};
 
 /// What the stream hands out; see [`App::listen`].
 pub mod streaming {
@@ -73,8 +90,12 @@ struct Inner {
     hasher: Hasher,
     memo: PasswordMemo,
     guard: SignInGuard,
+    mail_requests: SignInGuard,
     requests: FailureLimiter,
     presence: presence::Online,
+    /// Rung when this process puts mail into the queue.
+    mail_bell: Notify,
+    gallery: avatars::Gallery,
     /// How far the feed has come.
     fed: watch::Sender<EventId>,
     /// When the feed last knew that it was up to date, in milliseconds since 1970.
@@ -116,8 +137,11 @@ impl App {
                 hasher,
                 memo: PasswordMemo::default(),
                 guard,
+                mail_requests: SignInGuard::new(config.sign_in),
                 requests: FailureLimiter::new(config.requests_per_minute),
                 presence: presence::Online::default(),
+                mail_bell: Notify::new(),
+                gallery: avatars::Gallery::default(),
                 fed: watch::Sender::new(EventId::default()),
                 fresh_at: AtomicI64::new(0),
                 node: Secret::generate().expose().to_owned(),

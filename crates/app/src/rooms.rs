@@ -15,6 +15,7 @@ use eddyline_storage::{Result as StoreResult, Session, Tx};
 use quick_cache::sync::Cache;
 
 use crate::actor::Actor;
+use crate::private::Pairs;
 use crate::{App, Error, Result};
 
 const REMEMBERED: usize = 10_000;
@@ -92,6 +93,8 @@ pub(crate) struct Rooms {
     by_id: Cache<RoomId, Arc<Room>>,
     by_name: Cache<(String, String), RoomId>,
     by_public_id: Cache<String, RoomId>,
+    /// Private conversations, which are forgotten with everything else.
+    pub(crate) private: Pairs,
     epoch: AtomicU64,
 }
 
@@ -101,6 +104,7 @@ impl Default for Rooms {
             by_id: Cache::new(REMEMBERED),
             by_name: Cache::new(REMEMBERED),
             by_public_id: Cache::new(REMEMBERED),
+            private: Pairs::default(),
             epoch: AtomicU64::new(0),
         }
     }
@@ -119,6 +123,7 @@ impl Rooms {
         self.by_id.clear();
         self.by_name.clear();
         self.by_public_id.clear();
+        self.private.forget_all();
     }
 }
 
@@ -169,9 +174,10 @@ impl App {
         Ok(room)
     }
 
-    /// Changes something about a room in one transaction: holds it against others, loads it afresh,
-    /// checks that the caller may do `deed`, and lets `change` do the rest, which must refuse before it
-    /// writes. Gives the position of what was told.
+    /// Changes something about a room in one transaction: holds it against others, loads it and the
+    /// caller's organizations afresh, checks that the caller may do `deed` and that the organization
+    /// takes changes, and lets `change` do the rest, which must refuse before it writes. Gives the
+    /// position of what was told.
     pub(crate) async fn change_room<R, F>(
         &self,
         actor: &Actor,
@@ -189,7 +195,14 @@ impl App {
             .write(move |tx| {
                 tx.lock_room(id)?;
                 let Some(room) = Room::load(tx, id)? else { return Ok(Err(Error::NotFound)) };
-                match policy::flow(actor.standing(&room), &room.flow, deed) {
+                let actor = actor.afresh(tx)?;
+                let allowed = policy::flow(actor.standing(&room), &room.flow, deed);
+                let possible = match deed {
+                    // One's own mark is no change of the organization.
+                    FlowDeed::SetOpen => Ok(()),
+                    _ => policy::write(&room.organization),
+                };
+                match allowed.and(possible) {
                     Ok(()) => change(tx, &actor, &room),
                     Err(refusal) => Ok(Err(refusal.into())),
                 }
@@ -216,7 +229,7 @@ impl App {
         Ok(room)
     }
 
-    async fn room_id_by_name(&self, organization: &str, flow: &str) -> Result<RoomId> {
+    pub(crate) async fn room_id_by_name(&self, organization: &str, flow: &str) -> Result<RoomId> {
         let key = (organization.to_lowercase(), flow.to_lowercase());
         let rooms = &self.inner.rooms;
         if let Some(id) = rooms.by_name.get(&key) {

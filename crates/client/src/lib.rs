@@ -36,6 +36,7 @@ mod credentials;
 mod error;
 mod flows;
 mod messages;
+mod organizations;
 mod request;
 mod stream;
 #[cfg(test)]
@@ -50,5 +51,5 @@ pub use messages::{MessageChange, MessageQuery, NewMessage, Posted, Sort, TagMod
 pub use request::{Json, RawResponse, RequestBuilder};
 pub use stream::{EventStream, MalformedStream, StreamDecoder, StreamEvent, StreamFormat, StreamRequest};
 
-pub use eddyline_wire::{Flow, Message, User};
+pub use eddyline_wire::{Flow, Message, Organization, User};
 pub use http::{HeaderMap, Method, StatusCode};

@@ -17,6 +17,15 @@ impl Client {
         self.request(Method::GET, "/user").call().await
     }
 
+    /// The users whom the caller sees: all of the organizations they administer, and those in a flow
+    /// with them.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn users(&self) -> Result<Vec<User>, Error> {
+        self.request(Method::GET, "/users").call().await
+    }
+
     /// A user of one of the caller's organizations.
     ///
     /// # Errors

@@ -1,13 +1,14 @@
 //! Reading a request: its parameters from query and body, and who sends it.
 
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use axum::body::Body;
+use bytes::Bytes;
 use eddyline_app::{Actor, App, Credentials, Error, Room, Secret};
 use eddyline_model::policy::FlowDeed;
 use http::header::{AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE};
-use http::{HeaderMap, Request, StatusCode, request::Parts};
+use http::{Extensions, HeaderMap, Request, StatusCode, request::Parts};
 use percent_encoding::percent_decode_str;
 use serde_json::Map;
 
@@ -15,7 +16,7 @@ use crate::Shared;
 use crate::endpoint::{Access, Endpoint};
 use crate::error::Failure;
 use crate::params::{Invalid, Params};
-use crate::serve::{Peer, read_body};
+use crate::serve::{BodyLimit, read_body};
 use crate::{json, rack};
 
 /// A request that has been read and whose sender is known.
@@ -24,6 +25,9 @@ pub(crate) struct Call {
     pub(crate) actor: Option<Actor>,
     pub(crate) params: Params,
     pub(crate) headers: HeaderMap,
+    /// The body, where it is a file.
+    pub(crate) file: Bytes,
+    extensions: Extensions,
     segments: Segments,
 }
 
@@ -68,9 +72,17 @@ impl Call {
         };
         seen.clone_from(&actor);
         let limit = if actor.is_some() { shared.body } else { shared.unknown_body() };
-        let body = match has_body(&parts) {
-            true => parse_body(&parts.headers, &read_body(body, limit).await?)?,
-            false => Map::new(),
+        let mut file = Bytes::new();
+        let body = match (endpoint.file, has_body(&parts)) {
+            (_, false) => Map::new(),
+            (None, true) => parse_body(&parts.headers, &read_body(body, limit).await?)?,
+            (Some(wanted), true) => {
+                let sender = actor.as_ref().ok_or(Failure::Anonymous)?;
+                sender.require_any(endpoint.scopes)?;
+                check_kind(&parts.headers, wanted.kinds)?;
+                file = read_body(body, BodyLimit { bytes: wanted.bytes, ..limit }).await?;
+                Map::new()
+            }
         };
         let late = body.contains_key("flow_token") || (actor.is_none() && body.contains_key("access_token"));
         let params = params.with_body(body);
@@ -84,7 +96,8 @@ impl Call {
         } else if !public {
             return Err(Failure::Anonymous);
         }
-        Ok(Self { shared: shared.clone(), actor, params, headers: parts.headers, segments })
+        let Parts { headers, extensions, .. } = parts;
+        Ok(Self { shared: shared.clone(), actor, params, headers, file, extensions, segments })
     }
 
     /// The application.
@@ -95,6 +108,11 @@ impl Call {
     /// Who asks.
     pub(crate) fn actor(&self) -> Result<&Actor, Failure> {
         self.actor.as_ref().ok_or(Failure::Anonymous)
+    }
+
+    /// Where the request comes from.
+    pub(crate) fn client_address(&self) -> IpAddr {
+        self.shared.proxies.client(&self.headers, &self.extensions).addr
     }
 
     /// A segment of the path.
@@ -123,27 +141,43 @@ fn parse_body(headers: &HeaderMap, body: &[u8]) -> Result<Map<String, serde_json
     if body.is_empty() {
         return Ok(Map::new());
     }
-    if headers
-        .get(CONTENT_ENCODING)
-        .is_some_and(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"identity"))
-    {
-        let text = "Content-Encoding is not supported; send the body as it is";
-        return Err(Failure::Request(StatusCode::UNSUPPORTED_MEDIA_TYPE, text.to_owned()));
-    }
-    let kind = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-    match kind.as_str() {
+    check_coding(headers)?;
+    match kind_of(headers).as_str() {
         "application/json" => Ok(json::parse_object(body)?),
         "application/x-www-form-urlencoded" => Ok(rack::parse(body)?),
         // Old scripts send JSON without saying so.
         "" | "text/json" => Ok(json::parse_object(body)?),
-        other => Err(Failure::Request(
-            StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            format!(
-                "Content-Type {other} is not supported; send application/json or application/x-www-form-urlencoded"
-            ),
-        )),
+        other => Err(unsupported(other, "application/json or application/x-www-form-urlencoded")),
     }
+}
+
+/// Checks that a file may be of a wanted kind. What it is, its content tells.
+fn check_kind(headers: &HeaderMap, wanted: &[&str]) -> Result<(), Failure> {
+    check_coding(headers)?;
+    match kind_of(headers).as_str() {
+        "" | "application/octet-stream" => Ok(()),
+        kind if wanted.contains(&kind) => Ok(()),
+        other => Err(unsupported(other, &wanted.join(", "))),
+    }
+}
+
+fn check_coding(headers: &HeaderMap) -> Result<(), Failure> {
+    let plain = |coding: &http::HeaderValue| coding.as_bytes().eq_ignore_ascii_case(b"identity");
+    if headers.get(CONTENT_ENCODING).is_none_or(plain) {
+        return Ok(());
+    }
+    let text = "Content-Encoding is not supported; send the body as it is";
+    Err(Failure::Request(StatusCode::UNSUPPORTED_MEDIA_TYPE, text.to_owned()))
+}
+
+fn kind_of(headers: &HeaderMap) -> String {
+    let kind = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
+}
+
+fn unsupported(kind: &str, wanted: &str) -> Failure {
+    let text = format!("Content-Type {kind} is not supported; send {wanted}");
+    Failure::Request(StatusCode::UNSUPPORTED_MEDIA_TYPE, text)
 }
 
 /// The first credentials present decide, also when they are bad: a flow token, then the
@@ -168,9 +202,7 @@ async fn authenticate(shared: &Shared, parts: &Parts, params: &Params) -> Result
 }
 
 fn client_address(shared: &Shared, parts: &Parts) -> IpAddr {
-    let peer =
-        parts.extensions.get::<Peer>().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |peer| peer.addr.ip());
-    shared.proxies.resolve(peer, &parts.headers).addr
+    shared.proxies.client(&parts.headers, &parts.extensions).addr
 }
 
 /// One mistake of one parameter.

@@ -49,6 +49,15 @@ pub(crate) enum Shape {
     Inline(fn() -> RefOr<Schema>),
 }
 
+/// A body that is not parameters but one file.
+#[derive(Clone, Copy)]
+pub(crate) struct File {
+    /// The types it may have; what it is without a type, its content tells.
+    pub(crate) kinds: &'static [&'static str],
+    /// The most bytes taken.
+    pub(crate) bytes: usize,
+}
+
 /// An endpoint.
 pub(crate) struct Endpoint {
     pub(crate) method: Method,
@@ -61,6 +70,8 @@ pub(crate) struct Endpoint {
     pub(crate) answers: Vec<Described>,
     /// Whether the answer may be compressed. That would delay a stream.
     pub(crate) compress: bool,
+    /// Whether the body is a file. Credentials must stand elsewhere then.
+    pub(crate) file: Option<File>,
     pub(crate) handler: Handler,
 }
 
@@ -80,6 +91,7 @@ impl Endpoint {
             parameters: Vec::new(),
             answers: Vec::new(),
             compress: true,
+            file: None,
             handler: Box::new(move |call| Box::pin(handler(call))),
         }
     }
@@ -93,6 +105,12 @@ impl Endpoint {
     /// Leaves the answer as it is for those who take it compressed too.
     pub(crate) fn uncompressed(mut self) -> Self {
         self.compress = false;
+        self
+    }
+
+    /// Takes a file as the body instead of parameters.
+    pub(crate) fn takes_file(mut self, kinds: &'static [&'static str], bytes: usize) -> Self {
+        self.file = Some(File { kinds, bytes });
         self
     }
 

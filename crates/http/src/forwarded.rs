@@ -3,29 +3,45 @@
 //! Anybody can send these headers. They count only as far as they were written by proxies that the
 //! operator has named, which is from the right end up to the first address that is not one.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
-use http::HeaderMap;
 use http::header::{FORWARDED, HeaderName};
+use http::{Extensions, HeaderMap};
 use ipnet::IpNet;
+
+use crate::serve::Peer;
 
 const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 const X_FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
 
 /// The client of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct ClientInfo {
+pub struct ClientInfo {
     /// The client's address, or that of the outermost proxy that could be trusted.
-    pub(crate) addr: IpAddr,
+    pub addr: IpAddr,
     /// Whether the client used HTTPS; `None` when no trusted proxy says so.
-    pub(crate) secure: Option<bool>,
+    pub secure: Option<bool>,
 }
 
 /// The proxies whose word is taken for where a request came from.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct TrustedProxies(pub(crate) Vec<IpNet>);
+pub struct TrustedProxies(Vec<IpNet>);
 
 impl TrustedProxies {
+    /// Takes the word of proxies with these addresses.
+    #[must_use]
+    pub fn new(networks: Vec<IpNet>) -> Self {
+        Self(networks)
+    }
+
+    /// Finds the client of a request by its headers and extensions, among them the
+    /// [`Peer`] that a [`Server`](crate::serve::Server) adds.
+    #[must_use]
+    pub fn client(&self, headers: &HeaderMap, extensions: &Extensions) -> ClientInfo {
+        let peer = extensions.get::<Peer>().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |peer| peer.addr.ip());
+        self.resolve(peer, headers)
+    }
+
     /// Finds the client of a request that arrived from `peer`. Nothing but a trusted peer makes the
     /// headers count.
     ///

@@ -10,6 +10,8 @@
 //! either on our own sockets.
 
 mod answer;
+mod avatars;
+mod beside;
 mod call;
 mod endpoint;
 mod error;
@@ -18,14 +20,18 @@ mod flow_users;
 mod flows;
 mod forwarded;
 mod health;
+mod invitations;
 mod json;
 mod messages;
 mod names;
 mod openapi;
+mod organizations;
 mod params;
 mod path;
+mod private;
 mod rack;
-mod request_id;
+mod reading;
+pub mod request_id;
 mod routes;
 pub mod serve;
 mod stream;
@@ -37,8 +43,9 @@ use axum::Router;
 use eddyline_app::App;
 use ipnet::IpNet;
 
+pub use crate::beside::Beside;
 pub use crate::face::Face;
-use crate::forwarded::TrustedProxies;
+pub use crate::forwarded::{ClientInfo, TrustedProxies};
 use crate::names::Names;
 use crate::routes::Routes;
 use crate::serve::BodyLimit;
@@ -79,7 +86,7 @@ pub(crate) struct Shared {
 impl Shared {
     fn new(app: App, config: &Config) -> Arc<Self> {
         let names = Names::of(app.config().profile);
-        let proxies = TrustedProxies(config.trusted_proxies.clone());
+        let proxies = TrustedProxies::new(config.trusted_proxies.clone());
         Arc::new(Self { app, names, proxies, body: config.body })
     }
 

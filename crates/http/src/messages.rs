@@ -172,7 +172,8 @@ pub(crate) fn list_comments(call: Call) -> Listing {
     })
 }
 
-fn query(call: &Call) -> Result<MessageQuery, Failure> {
+/// What a list of messages asks for.
+pub(crate) fn query(call: &Call) -> Result<MessageQuery, Failure> {
     let mut params = call.params.reader();
     let mut events = Vec::new();
     for name in params.list_of_text("event").unwrap_or_default().into_iter().collect::<BTreeSet<_>>() {
@@ -198,6 +199,7 @@ fn query(call: &Call) -> Result<MessageQuery, Failure> {
         tags: call.shared.names.tags(tags.into_iter().collect()),
         any_tag: params.opt_choice("tag_mode", &[("and", false), ("or", true)]).unwrap_or_default(),
         search: search.map(|text| search::query(&text)),
+        tags_widen: false,
         thread_root: None,
         parent: None,
     };

@@ -1,7 +1,9 @@
 //! The OpenAPI 3.1 document, made from the table of endpoints and the shapes of the wire.
 
 use eddyline_wire::{
-    Attachment, ErrorBody, Flow, FlowUser, Link, Message, OrganizationSummary, Thread, User,
+    Attachment, ErrorBody, Flow, FlowUser, ImportedInvitations, Invitation, Link, Message, Organization,
+    OrganizationSummary, OrganizationUser, Participant, PrivateActivity, PrivateConversation, Subscription,
+    Thread, User,
 };
 use http::{Method, StatusCode};
 use serde_json::{Map, Value, json};
@@ -37,9 +39,17 @@ fn document(base_url: &str, stream_prefix: Option<&str>) -> Value {
         "ErrorBody": ErrorBody::schema(),
         "Flow": Flow::schema(),
         "FlowUser": FlowUser::schema(),
+        "ImportedInvitations": ImportedInvitations::schema(),
+        "Invitation": Invitation::schema(),
         "Link": Link::schema(),
         "Message": Message::schema(),
+        "Organization": Organization::schema(),
         "OrganizationSummary": OrganizationSummary::schema(),
+        "OrganizationUser": OrganizationUser::schema(),
+        "Participant": Participant::schema(),
+        "PrivateActivity": PrivateActivity::schema(),
+        "PrivateConversation": PrivateConversation::schema(),
+        "Subscription": Subscription::schema(),
         "Thread": Thread::schema(),
         "User": User::schema(),
     });
@@ -75,6 +85,11 @@ fn describe(paths: &mut Map<String, Value>, prefix: &str, endpoint: &Endpoint) {
         json!({"summary": endpoint.summary, "parameters": parameters, "responses": responses(endpoint)});
     if !reads && !endpoint.parameters.is_empty() {
         operation["requestBody"] = body(&endpoint.parameters);
+    }
+    if let Some(file) = endpoint.file {
+        let kinds: Map<String, Value> =
+            file.kinds.iter().map(|kind| ((*kind).to_owned(), json!({}))).collect();
+        operation["requestBody"] = json!({"required": true, "content": kinds});
     }
     if endpoint.access == Access::Caller {
         operation["security"] = json!([{"basic": []}, {"bearer": []}, {"flow_token": []}]);

@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use http::Request;
 use http::header::{HeaderName, HeaderValue};
 
-pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+/// The header that bears it.
+pub const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const MAX: usize = 64;
 
 /// Tells this process from every other.
@@ -14,7 +15,8 @@ static PROCESS: LazyLock<u128> = LazyLock::new(|| uuid::Uuid::new_v4().as_u128()
 static COUNT: AtomicU64 = AtomicU64::new(1);
 
 /// The id that whoever is in front of us gave, if it is decent; else a new one.
-pub(crate) fn of<B>(request: &Request<B>) -> HeaderValue {
+#[must_use]
+pub fn of<B>(request: &Request<B>) -> HeaderValue {
     let given = request.headers().get(REQUEST_ID).filter(|id| is_decent(id));
     given.cloned().unwrap_or_else(new)
 }

@@ -3,13 +3,15 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use eddyline_model::scopes::Scope::{Flow, Integration, Manage, Profile};
+use eddyline_model::scopes::Scope::{Flow, Integration, Manage};
 use http::Method;
 
 use crate::call::{Call, Segments};
 use crate::endpoint::Shape::{Empty, Inline, Many, One};
 use crate::endpoint::{Endpoint, text_schema};
-use crate::{flow_users, flows, health, messages, stream, users};
+use crate::{
+    avatars, flow_users, flows, health, invitations, messages, organizations, private, reading, stream, users,
+};
 
 const FLOW: &str = "/flows/{organization}/{flow}";
 
@@ -18,7 +20,13 @@ pub(crate) fn api() -> Vec<Endpoint> {
     let mut all = flow_endpoints();
     all.extend(sending_endpoints());
     all.extend(message_endpoints());
-    all.extend(user_endpoints());
+    all.extend(flow_user_endpoints());
+    all.extend(users::endpoints());
+    all.extend(avatars::endpoints());
+    all.extend(organizations::endpoints());
+    all.extend(invitations::endpoints());
+    all.extend(private::endpoints());
+    all.extend(reading::endpoints());
     all.extend(health());
     all
 }
@@ -141,12 +149,8 @@ fn message_endpoints() -> Vec<Endpoint> {
     ]
 }
 
-fn user_endpoints() -> Vec<Endpoint> {
+fn flow_user_endpoints() -> Vec<Endpoint> {
     vec![
-        Endpoint::new(Method::GET, "/user", "You", users::me).answers(200, "You", Some(One("User"))),
-        Endpoint::new(Method::GET, "/users/{user}", "A user of your organization", users::get)
-            .scopes(&[Flow, Manage, Profile])
-            .answers(200, "The user", Some(One("User"))),
         Endpoint::new(
             Method::GET,
             "/flows/{organization}/{flow}/users",

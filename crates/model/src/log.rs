@@ -118,6 +118,9 @@ pub enum Control {
         /// The user.
         user: UserId,
     },
+    /// Some organization's name, limit or state changed: what was remembered of organizations must be
+    /// forgotten.
+    OrganizationChange,
     /// A flow's API token was added or ended.
     FlowTokens {
         /// The flow's room.

@@ -328,6 +328,8 @@ pub struct MessageQuery {
     pub any_tag: bool,
     /// Words that must all be there. `Some` of nothing finds nothing.
     pub search: Option<Vec<String>>,
+    /// Whether the tags add to what a search finds, instead of narrowing it.
+    pub tags_widen: bool,
     /// Only messages of the thread this message began.
     pub thread_root: Option<MessageId>,
     /// Only comments on this message.
@@ -346,6 +348,7 @@ impl Default for MessageQuery {
             tags: Vec::new(),
             any_tag: false,
             search: None,
+            tags_widen: false,
             thread_root: None,
             parent: None,
         }

@@ -5,7 +5,7 @@
 
 use crate::flows::{AccessMode, Flow};
 use crate::messages::{Event, Message};
-use crate::organizations::OrganizationRole;
+use crate::organizations::{Organization, OrganizationRole};
 use crate::{RoomId, UserId};
 
 /// Why something is refused.
@@ -162,6 +162,24 @@ pub fn organization(role: Option<OrganizationRole>, deed: OrganizationDeed) -> R
     }
 }
 
+/// Whether anything may be written in an organization by those who may otherwise. An inactive one is
+/// read-only: people keep their own marks, and may only become fewer.
+///
+/// # Errors
+///
+/// [`Refusal::Denied`].
+pub fn write(organization: &Organization) -> Result<(), Refusal> {
+    if organization.active { Ok(()) } else { Err(Refusal::Denied) }
+}
+
+/// Whether somebody can be taken out of an organization: each keeps an administrator.
+///
+/// `administrators` are those it has now.
+#[must_use]
+pub fn may_do_without(administrators: &[UserId], user: UserId) -> bool {
+    administrators != [user]
+}
+
 /// What two users are to each other, for a private conversation between them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Acquaintance {
@@ -203,25 +221,51 @@ pub fn private(to: Acquaintance, deed: PrivateDeed) -> Result<(), Refusal> {
 /// What a user is to an invitation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Invited {
-    /// A member of the flow it leads to, or an administrator of its organization who may see them.
+    /// A member of the flow it leads to.
     Host,
     /// The one it was sent to, by the address of their account.
     Guest,
-    /// Neither.
-    Stranger,
+}
+
+/// What somebody is to an invitation into a flow; `own_address` says whether it was sent to the
+/// address of their account. Guests need not belong to the organization.
+///
+/// # Errors
+///
+/// As for [`FlowDeed::Invite`], for whoever is neither guest nor host, and for guests who are blocked
+/// or whose flow is archived.
+pub fn invited(standing: Standing, into: &Flow, own_address: bool) -> Result<Invited, Refusal> {
+    let blocked = matches!(standing, Standing::User { place: Place::Blocked, .. });
+    if own_address && !blocked && !into.disabled {
+        return Ok(Invited::Guest);
+    }
+    flow(standing, into, FlowDeed::Invite).map(|()| Invited::Host)
 }
 
 /// Whether somebody may accept an invitation through the API: only the one it was sent to.
 ///
 /// # Errors
 ///
-/// [`Refusal::Denied`] for members of the flow, [`Refusal::NotFound`] for strangers.
+/// [`Refusal::Denied`] for members of the flow.
 pub fn accept_invitation(who: Invited) -> Result<(), Refusal> {
     match who {
         Invited::Guest => Ok(()),
         Invited::Host => Err(Refusal::Denied),
-        Invited::Stranger => Err(Refusal::NotFound),
     }
+}
+
+/// Whether somebody who is at `place` may come into a flow by its join link. Who has no such link
+/// does not get to ask.
+///
+/// # Errors
+///
+/// [`Refusal::NotFound`] for flows that take nobody by a link and archived ones, [`Refusal::Denied`]
+/// for the blocked.
+pub fn join_by_link(place: Place, flow: &Flow) -> Result<(), Refusal> {
+    if flow.disabled || flow.access_mode == AccessMode::Invitation {
+        return Err(Refusal::NotFound);
+    }
+    if place == Place::Blocked { Err(Refusal::Denied) } else { Ok(()) }
 }
 
 /// What deleting a message does (specification, section 3).
@@ -270,6 +314,7 @@ pub fn edit_content(user: UserId, message: &Message) -> Result<(), Refusal> {
 mod tests {
     use super::*;
     use crate::messages::Author;
+    use crate::organizations::Subscription;
     use crate::{FlowId, MessageId, OrganizationId, Timestamp};
     use OrganizationRole::{Administrator, Member};
 
@@ -375,6 +420,55 @@ mod tests {
     }
 
     #[test]
+    fn guests_see_their_invitation_from_anywhere_and_only_they_accept_it() {
+        let (open, archived) = (a_flow(AccessMode::Invitation, false), a_flow(AccessMode::Invitation, true));
+        let stranger = user(9, None, Place::Outside);
+        let outsider = user(9, Some(Member), Place::Outside);
+        let blocked = user(9, Some(Member), Place::Blocked);
+        let member = user(9, Some(Member), Place::Inside);
+        for (caller, own_address, expected) in [
+            (stranger, true, Ok(Invited::Guest)),
+            (stranger, false, Err(Refusal::NotFound)),
+            (outsider, true, Ok(Invited::Guest)),
+            (outsider, false, Err(Refusal::Denied)),
+            (blocked, true, Err(Refusal::Denied)),
+            (member, true, Ok(Invited::Guest)),
+            (member, false, Ok(Invited::Host)),
+            (Standing::FlowToken { room: RoomId(7) }, false, Err(Refusal::Denied)),
+        ] {
+            assert_eq!(invited(caller, &open, own_address), expected, "{caller:?}, {own_address}");
+        }
+        assert_eq!(invited(stranger, &archived, true), Err(Refusal::NotFound));
+        assert_eq!(accept_invitation(Invited::Guest), Ok(()));
+        assert_eq!(accept_invitation(Invited::Host), Err(Refusal::Denied));
+    }
+
+    #[test]
+    fn an_inactive_organization_takes_no_writing() {
+        let organization = |active| Organization {
+            id: OrganizationId(1),
+            name: "Acme".into(),
+            parameterized_name: "acme".into(),
+            user_limit: 1,
+            user_count: 1,
+            active,
+            parent: None,
+            created_at: Timestamp(0),
+            subscription: Subscription::Paid { next_bill: None },
+        };
+        assert_eq!(write(&organization(true)), Ok(()));
+        assert_eq!(write(&organization(false)), Err(Refusal::Denied));
+    }
+
+    #[test]
+    fn an_organization_keeps_an_administrator() {
+        let [ann, bob] = [UserId(1), UserId(2)];
+        assert!(!may_do_without(&[ann], ann));
+        assert!(may_do_without(&[ann], bob));
+        assert!(may_do_without(&[ann, bob], ann));
+    }
+
+    #[test]
     fn members_block_regular_members_and_administrators_block_anyone() {
         let member = user(2, Some(Member), Place::Inside);
         let outsider = user(2, Some(Member), Place::Outside);
@@ -384,6 +478,49 @@ mod tests {
         assert_eq!(block(outsider, Some(Member)), Err(Refusal::Denied));
         assert_eq!(block(administrator, Some(Administrator)), Ok(()));
         assert_eq!(block(Standing::FlowToken { room: RoomId(7) }, Some(Member)), Err(Refusal::Denied));
+    }
+
+    #[test]
+    fn a_link_leads_into_flows_that_take_people_by_it() {
+        for (mode, archived, place, expected) in [
+            (AccessMode::Link, false, Place::Outside, Ok(())),
+            (AccessMode::Organization, false, Place::Outside, Ok(())),
+            (AccessMode::Link, false, Place::Inside, Ok(())),
+            (AccessMode::Link, false, Place::Blocked, Err(Refusal::Denied)),
+            (AccessMode::Link, true, Place::Inside, Err(Refusal::NotFound)),
+            (AccessMode::Invitation, false, Place::Inside, Err(Refusal::NotFound)),
+        ] {
+            assert_eq!(join_by_link(place, &a_flow(mode, archived)), expected, "{mode:?}, {place:?}");
+        }
+    }
+
+    /// `+` yes, `-` denied, `.` not found; reading first, writing second.
+    #[test]
+    fn private_conversations_are_for_those_who_share_an_organization() {
+        let who = |same, share_organization, share_active, conversation| Acquaintance {
+            same,
+            share_organization,
+            share_active,
+            conversation,
+        };
+        for (name, to, expected) in [
+            ("oneself", who(true, true, true, false), "++"),
+            ("oneself, in no organization", who(true, false, false, true), "++"),
+            ("a colleague", who(false, true, true, false), "++"),
+            ("a colleague in an inactive organization", who(false, true, false, true), "+-"),
+            ("a stranger", who(false, false, false, false), ".."),
+            ("one who has left", who(false, false, false, true), "--"),
+        ] {
+            let got: String = [PrivateDeed::Read, PrivateDeed::Write]
+                .map(|deed| match private(to, deed) {
+                    Ok(()) => '+',
+                    Err(Refusal::Denied) => '-',
+                    Err(Refusal::NotFound) => '.',
+                })
+                .iter()
+                .collect();
+            assert_eq!(got, expected, "{name}");
+        }
     }
 
     #[test]

@@ -3,22 +3,26 @@
 use std::fmt::Display;
 use std::io::stdin;
 
-use eddyline_app::{Addresses, App, Error, NewFlow, NewOrganization, NewPerson};
+use eddyline_app::{Addresses, App, Error, NewFlow, NewOrganization, NewPerson, OrganizationChanges};
 use eddyline_model::names::{Email, FlowName, InvalidName, Nick};
+use eddyline_model::organizations::Subscription;
 use serde::Serialize;
 
-use crate::cli::{self, AdminCommand, FlowCommand, OrgCommand, UserCommand};
+use crate::cli::{self, AdminCommand, BillingDate, FlowCommand, OrgCommand, OrganizationUpdate, UserCommand};
 use crate::config::Settings;
 use crate::output::{
-    self, FlowCreated, OrganizationCreated, PasswordSet, Token, TokenCreated, UserAdded, UserCreated,
+    self, FlowCreated, OrganizationCreated, OrganizationUpdated, PasswordSet, Token, TokenCreated, UserAdded,
+    UserCreated,
 };
 use crate::{Failure, serve};
 
 /// Carries out one command and prints its answer.
 pub(crate) async fn run(settings: Settings, command: AdminCommand, json: bool) -> Result<(), Failure> {
-    let app = serve::open_app(&settings, Addresses::default()).await?;
+    // The server sends what mail waits.
+    let app = serve::open_app(&settings, Addresses::default(), None).await?;
     let outcome = match command {
         AdminCommand::Org(OrgCommand::Create(new)) => create_organization(&app, new, json).await,
+        AdminCommand::Org(OrgCommand::Update(update)) => update_organization(&app, update, json).await,
         AdminCommand::User(command) => user(&app, command, json).await,
         AdminCommand::Flow(command) => flow(&app, command, json).await,
     };
@@ -48,12 +52,43 @@ fn named<T: std::str::FromStr<Err = InvalidName>>(option: &str, text: &str) -> R
 }
 
 async fn create_organization(app: &App, new: cli::NewOrganization, json: bool) -> Result<(), Failure> {
-    let user_limit = i64::from(new.user_limit);
-    let wanted =
-        NewOrganization { name: new.name.clone(), parameterized_name: new.parameterized_name, user_limit };
-    let (id, parameterized_name) =
-        app.operator_create_organization(wanted).await.map_err(|error| explain(error, "the organization"))?;
-    print(&OrganizationCreated { id: id.0, name: new.name, parameterized_name, user_limit }, json)
+    let wanted = NewOrganization {
+        name: new.name,
+        parameterized_name: new.parameterized_name,
+        user_limit: i64::from(new.user_limit),
+        parent: new.parent.clone(),
+    };
+    let made = app.operator_create_organization(wanted).await.map_err(|error| {
+        explain(error, &format!("the organization {}", new.parent.as_deref().unwrap_or_default()))
+    })?;
+    print(
+        &OrganizationCreated {
+            id: made.id.0,
+            name: made.name,
+            parameterized_name: made.parameterized_name,
+            user_limit: made.user_limit,
+            parent: made.parent.map(|parent| parent.0),
+        },
+        json,
+    )
+}
+
+async fn update_organization(app: &App, update: OrganizationUpdate, json: bool) -> Result<(), Failure> {
+    let OrganizationUpdate { org, fields } = update;
+    let trial = fields.trial_ends.map(|ends| Subscription::Trial { ends });
+    let paid = fields.billing_date.map(|BillingDate(next_bill)| Subscription::Paid { next_bill });
+    let changes = OrganizationChanges {
+        name: fields.name,
+        parameterized_name: fields.parameterized_name,
+        user_limit: fields.user_limit.map(i64::from),
+        subscription: trial.or(paid),
+        active: fields.active,
+    };
+    let now = app
+        .operator_update_organization(&org, changes)
+        .await
+        .map_err(|error| explain(error, &format!("organization {org}")))?;
+    print(&OrganizationUpdated::of(now), json)
 }
 
 async fn user(app: &App, command: UserCommand, json: bool) -> Result<(), Failure> {

@@ -9,7 +9,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-pub(crate) use self::admin::{AdminCommand, FlowCommand, NewOrganization, OrgCommand, UserCommand};
+pub(crate) use self::admin::{
+    AdminCommand, BillingDate, FlowCommand, NewOrganization, OrgCommand, OrganizationUpdate, UserCommand,
+};
 pub(crate) use self::flags::{AdminOptions, DemoOptions, Flags, ServeOptions};
 use crate::config::{CONFIG_VARIABLE, DEFAULT_FILE};
 

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use self::layers::{Environment, Layers, read_file};
 pub(crate) use self::layers::{Layer, Origin};
 pub(crate) use self::options::{OPTIONS, OptionSpec, Settings};
-pub(crate) use self::values::{DatabaseUrl, LogFilter, LogFormat, Profile};
+pub(crate) use self::values::{DatabaseUrl, LogFilter, LogFormat, Profile, SmtpSecurity};
 
 /// What the names of all variables begin with.
 pub(crate) const VARIABLE_PREFIX: &str = "EDDYLINE_";
@@ -39,6 +39,8 @@ pub(crate) enum OptionGroup {
     Protocol,
     /// Encryption, or the proxy that does it.
     Https,
+    /// How mail goes out.
+    Mail,
     /// How much of everything.
     Limits,
     /// What it tells its operator.
@@ -53,6 +55,7 @@ impl OptionGroup {
             Self::Addresses => "Addresses",
             Self::Protocol => "Protocol",
             Self::Https => "HTTPS and proxies",
+            Self::Mail => "Mail",
             Self::Limits => "Limits",
             Self::Logging => "Logging",
         }
@@ -122,14 +125,15 @@ pub(crate) fn load(
     finish(&Layers::new(file, environment.layer, flags), &environment.unknown)
 }
 
-/// Reads the configuration of a demonstration. It takes the place of its data from flags only and
-/// reads no file, so that a machine's real server is never filled with invented people.
+/// Reads the configuration of a demonstration. It takes the place of its data from flags only, knows no
+/// mail server and reads no file, so that a machine's real server is never filled with invented people,
+/// and none of them writes to anybody.
 pub(crate) fn load_for_demo(
     flags: Layer,
     variables: impl IntoIterator<Item = (OsString, OsString)>,
 ) -> Result<Loaded, ConfigError> {
     let mut environment = Environment::read(variables)?;
-    environment.layer.retain(|option| option.group != OptionGroup::Data);
+    environment.layer.retain(|option| !matches!(option.group, OptionGroup::Data | OptionGroup::Mail));
     finish(&Layers::new(Layer::default(), environment.layer, flags), &environment.unknown)
 }
 
@@ -168,6 +172,12 @@ fn finish(layers: &Layers, unknown: &[String]) -> Result<Loaded, ConfigError> {
     };
     needs("tls_cert", "tls_key")?;
     needs("tls_key", "tls_cert")?;
+    needs("smtp_host", "mail_from")?;
+    needs("smtp_user", "smtp_password")?;
+    needs("smtp_password", "smtp_user")?;
+    for key in ["smtp_port", "smtp_security", "smtp_user", "smtp_ca"] {
+        needs(key, "smtp_host")?;
+    }
     if settings.listen == settings.stream_listen && settings.listen.port() != 0 {
         let origin = layers.origin("stream_listen").or(layers.origin("listen"));
         let problem = format!("listen and stream_listen are the same address, {}", settings.listen);

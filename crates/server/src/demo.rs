@@ -74,6 +74,7 @@ async fn populate(app: &App) -> Result<(), Failure> {
         name: "Demo".to_owned(),
         parameterized_name: Some(ORGANIZATION.to_owned()),
         user_limit: 100,
+        parent: None,
     };
     match app.operator_create_organization(organization).await {
         Ok(_) => {}

@@ -10,6 +10,7 @@ mod cli;
 mod config;
 mod demo;
 mod logging;
+mod mail;
 mod output;
 mod serve;
 mod signals;

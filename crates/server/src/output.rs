@@ -4,6 +4,7 @@ use std::error::Error;
 use std::fmt::{self, Display};
 use std::io::{self, Write};
 
+use eddyline_model::organizations::{Organization, Subscription};
 use serde::Serialize;
 
 /// Writes an answer to the standard output.
@@ -53,6 +54,9 @@ pub(crate) struct OrganizationCreated {
     pub(crate) parameterized_name: String,
     /// How many people it may hold.
     pub(crate) user_limit: i64,
+    /// Number of the organization above it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) parent: Option<i64>,
 }
 
 impl Display for OrganizationCreated {
@@ -62,6 +66,54 @@ impl Display for OrganizationCreated {
             "Organization {} has been made: {}, for up to {} people",
             self.parameterized_name, self.name, self.user_limit
         )
+    }
+}
+
+/// `org update` has been done. This is how the organization is now.
+#[derive(Debug, Serialize)]
+pub(crate) struct OrganizationUpdated {
+    id: i64,
+    name: String,
+    parameterized_name: String,
+    user_limit: i64,
+    user_count: i64,
+    active: bool,
+    trial_ends: Option<String>,
+    billing_date: Option<String>,
+}
+
+impl OrganizationUpdated {
+    pub(crate) fn of(now: Organization) -> Self {
+        let (trial_ends, billing_date) = match now.subscription {
+            Subscription::Trial { ends } => (Some(ends.to_string()), None),
+            Subscription::Paid { next_bill } => (None, next_bill.map(|day| day.to_string())),
+        };
+        Self {
+            id: now.id.0,
+            name: now.name,
+            parameterized_name: now.parameterized_name,
+            user_limit: now.user_limit,
+            user_count: now.user_count,
+            active: now.active,
+            trial_ends,
+            billing_date,
+        }
+    }
+}
+
+impl Display for OrganizationUpdated {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let state = if self.active { "active" } else { "read-only" };
+        write!(
+            f,
+            "Organization {}: {}, {state}, {} of up to {} people",
+            self.parameterized_name, self.name, self.user_count, self.user_limit
+        )?;
+        match (&self.trial_ends, &self.billing_date) {
+            (Some(day), _) => write!(f, ", on trial until {day}"),
+            (None, Some(day)) => write!(f, ", next bill on {day}"),
+            (None, None) => Ok(()),
+        }
     }
 }
 

@@ -3,13 +3,14 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::Path;
 
-use eddyline_app::{Addresses, App, Config, Profile, SignInLimits};
+use eddyline_app::{Addresses, App, Config, Mailing, Profile, SignInLimits};
 use eddyline_http::serve::{BodyLimit, Limits, Server, bind, load_tls};
 use eddyline_storage::{Options, Store};
 use tokio::sync::watch;
 
 use crate::Failure;
 use crate::config::{self, Settings};
+use crate::mail;
 use crate::signals::StopSignals;
 
 /// Serves until SIGTERM or SIGINT.
@@ -42,17 +43,22 @@ impl Node {
         let stream =
             bind(settings.stream_listen).map_err(|error| cannot_bind(settings.stream_listen, &error))?;
         let addresses = addresses(&settings, api.local_addr()?, stream.local_addr()?);
-        let app = open_app(&settings, addresses).await?;
+        let tls = settings.tls().map(|files| load_tls(files.cert, files.key)).transpose()?;
+        make_directory(&settings.data_dir)?;
+        let mail = mail::mailing(&settings)?;
+        let app = open_app(&settings, addresses, Some(mail)).await?;
         let (stop, stopped) = watch::channel(false);
         let feed = app.start(stopped).await?;
         let http = http_config(&settings);
         let mut server = Server::new(limits(&settings));
-        if let Some(files) = settings.tls() {
-            server = server.tls(load_tls(files.cert, files.key)?);
+        if let Some(tls) = tls {
+            server = server.tls(tls);
         }
+        let pages = eddyline_web::service(app.clone(), &http);
         let server = server
-            .listen(api, eddyline_http::service(app.clone(), &http))
+            .listen(api, eddyline_http::service(app.clone(), &http).beside(eddyline_web::owns, pages))
             .listen(stream, eddyline_http::stream_service(app.clone(), &http));
+        mail::tell_about_outbox(&settings)?;
         Ok(Self { app, server, signals, stop, feed })
     }
 
@@ -104,8 +110,12 @@ fn cannot_bind(address: SocketAddr, error: &std::io::Error) -> Failure {
     format!("cannot listen on {address}: {error}").into()
 }
 
-/// Opens the store and puts an application on it.
-pub(crate) async fn open_app(settings: &Settings, addresses: Addresses) -> Result<App, Failure> {
+/// Opens the store and puts an application on it, which sends mail if it is told how.
+pub(crate) async fn open_app(
+    settings: &Settings,
+    addresses: Addresses,
+    mail: Option<Mailing>,
+) -> Result<App, Failure> {
     make_directory(&settings.data_dir)?;
     let url = settings.database_url().expose().to_owned();
     let options = Options { readers: settings.readers.get(), ..Options::default() };
@@ -121,6 +131,7 @@ pub(crate) async fn open_app(settings: &Settings, addresses: Addresses) -> Resul
             per_address: settings.password_attempts_per_address,
         },
         requests_per_minute: settings.requests_per_minute.map_or(0, std::num::NonZero::get),
+        mail,
         ..Config::default()
     };
     Ok(App::new(store, config).await?)

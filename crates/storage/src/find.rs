@@ -68,7 +68,11 @@ pub(crate) fn statement(room: RoomId, query: &MessageQuery, wording: &Wording) -
     };
     let mut tags = query.tags.iter();
     let (from, id, order);
-    if let Some(words) = &query.search {
+    if let Some(words) = query.search.as_ref().filter(|_| query.tags_widen && !query.tags.is_empty()) {
+        let words = words_source(room, words, wording, &mut value);
+        let tagged = tagged_source(room, query, &mut tags, &mut value);
+        (from, id, order) = (format!("({words} union {tagged}) t"), "t.message_id", "t.message_id");
+    } else if let Some(words) = &query.search {
         (from, id, order) = (wording.words_from.to_owned(), wording.words_id, wording.words_order);
         conditions.push((wording.words_match)(room, &value((wording.words_value)(words))));
     } else {
@@ -98,6 +102,33 @@ pub(crate) fn statement(room: RoomId, query: &MessageQuery, wording: &Wording) -
         "select {id} as id from {from} {filter} order by {order} {direction} limit {limit} offset {skip}"
     );
     Statement { sql, values }
+}
+
+/// The messages with all of these words.
+fn words_source(
+    room: RoomId,
+    words: &[String],
+    wording: &Wording,
+    value: &mut impl FnMut(String) -> String,
+) -> String {
+    let (id, from) = (wording.words_id, wording.words_from);
+    let matching = (wording.words_match)(room, &value((wording.words_value)(words)));
+    format!("select {id} as message_id from {from} where {matching}")
+}
+
+/// The messages with the tags of a query, all of them or one. Takes all of `tags`.
+fn tagged_source<'q>(
+    room: RoomId,
+    query: &'q MessageQuery,
+    tags: &mut impl Iterator<Item = &'q String>,
+    value: &mut impl FnMut(String) -> String,
+) -> String {
+    let first = sources(room, query, tags, value).join(" union all ");
+    let more: Vec<String> = tags
+        .map(|tag| format!("first.message_id in ({})", tag_member(room, tag, "first.message_id", value)))
+        .collect();
+    let filter = if more.is_empty() { String::new() } else { format!(" where {}", more.join(" and ")) };
+    format!("select first.message_id from ({first}) first{filter}")
 }
 
 /// Where the search begins when it is not for words: the rows of tags, of a thread, or of rare kinds

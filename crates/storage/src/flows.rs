@@ -9,11 +9,14 @@ use eddyline_model::{FlowId, MessageId, OrganizationId, RoomId, Timestamp, UserI
 use crate::schema::{
     flow_tokens, flows, mentions, mentions_seen, organization_members, room_members, rooms, users,
 };
-use crate::session::portable;
+use crate::session::{Session, portable};
 use crate::users::{COLUMNS, to_user};
 use crate::{Error, Result};
 
 const ROOM_KIND_FLOW: i16 = 0;
+
+/// How many rows one statement adds.
+const ROWS: usize = 500;
 
 type FlowRow = (i64, String, i64, String, String, Option<String>, i16, bool, Option<i64>, String, i64);
 type RoomRow = (i64, Option<i64>, i64);
@@ -159,6 +162,16 @@ portable! {
         Ok(room.map(RoomId))
     }
 
+    /// The room of the flow whose join link holds this secret.
+    pub fn room_by_join_secret(c, secret: &str) -> Result<Option<RoomId>> {
+        let room = flows::table
+            .filter(flows::join_secret.eq(secret))
+            .select(flows::room_id)
+            .first(c)
+            .optional()?;
+        Ok(room.map(RoomId))
+    }
+
     /// The flows of some organizations, ordered by room.
     pub fn flows_of(c, organizations: &[OrganizationId]) -> Result<Vec<Flow>> {
         let ids: Vec<i64> = organizations.iter().map(|id| id.0).collect();
@@ -232,18 +245,29 @@ portable! {
 
     /// Puts a user into a room. Whoever comes in has read what was said before.
     pub fn insert_room_member(c, room: RoomId, user: UserId, now: Timestamp) -> Result<()> {
+        Session::from(&mut *c).insert_room_members(room, &[user], now)
+    }
+
+    /// Puts users into a room, each of whom is not in it.
+    pub fn insert_room_members(c, room: RoomId, users: &[UserId], now: Timestamp) -> Result<()> {
         let read: i64 = rooms::table.find(room.0).select(rooms::last_message_id).get_result(c)?;
-        diesel::insert_into(room_members::table)
-            .values((
-                room_members::room_id.eq(room.0),
-                room_members::user_id.eq(user.0),
-                room_members::open.eq(true),
-                room_members::blocked.eq(false),
-                room_members::last_activity.eq(now.0),
-                room_members::last_ping.eq(0),
-                room_members::read_up_to.eq(read),
-            ))
-            .execute(c)?;
+        for part in users.chunks(ROWS) {
+            let rows: Vec<_> = part
+                .iter()
+                .map(|user| {
+                    (
+                        room_members::room_id.eq(room.0),
+                        room_members::user_id.eq(user.0),
+                        room_members::open.eq(true),
+                        room_members::blocked.eq(false),
+                        room_members::last_activity.eq(now.0),
+                        room_members::last_ping.eq(0),
+                        room_members::read_up_to.eq(read),
+                    )
+                })
+                .collect();
+            diesel::insert_into(room_members::table).values(rows).execute(c)?;
+        }
         Ok(())
     }
 
@@ -265,12 +289,24 @@ portable! {
         Ok(diesel::update(closed).set(room_members::open.eq(true)).execute(c)? > 0)
     }
 
-    /// Sets whether a user is shut out of the room.
+    /// Sets whether a user is shut out of the room. Whoever is let in again has read what was said
+    /// meanwhile, as if coming in.
     pub fn set_blocked(c, room: RoomId, user: UserId, blocked: bool) -> Result<()> {
+        if !blocked {
+            let last: i64 = rooms::table.find(room.0).select(rooms::last_message_id).get_result(c)?;
+            Session::from(&mut *c).set_read(room, user, MessageId(last))?;
+        }
         diesel::update(room_members::table.find((room.0, user.0)))
             .set(room_members::blocked.eq(blocked))
             .execute(c)?;
         Ok(())
+    }
+
+    /// The number of the last message of a room, 0 when there is none yet; `None` when there is no such
+    /// room.
+    pub fn last_message_id(c, room: RoomId) -> Result<Option<MessageId>> {
+        let last = rooms::table.find(room.0).select(rooms::last_message_id).get_result(c).optional()?;
+        Ok(last.map(MessageId))
     }
 
     /// Moves a user's marker of what is read forward; it never goes back. Tells whether it moved.

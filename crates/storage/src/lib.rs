@@ -8,12 +8,14 @@
 //! Only this crate knows diesel, and it knows only the model: nothing of tokens, streams or HTTP.
 
 mod append;
+mod avatars;
 mod backlog;
 mod connect;
 mod doorbell;
 mod error;
 mod find;
 mod flows;
+mod invitations;
 mod kept;
 mod log;
 mod mails;
@@ -21,6 +23,7 @@ mod messages;
 mod organizations;
 #[cfg(feature = "postgres")]
 mod postgres;
+mod private;
 mod schema;
 mod session;
 mod sessions;
@@ -34,11 +37,15 @@ mod work;
 mod writer;
 
 pub use append::Outcome;
+pub use avatars::AvatarOf;
 pub use doorbell::Doorbell;
 pub use error::{Error, Result};
 pub use flows::NewFlow;
+pub use invitations::{AddressOwner, NewInvitations};
 pub use log::{LogFilter, LogPage};
 pub use mails::NewMail;
+pub use organizations::People;
+pub use private::{Conversation, PrivateRoom};
 pub use session::Session;
 pub use store::{Clock, Options, Store};
 pub use transaction::Tx;

@@ -25,6 +25,7 @@ const READ: i16 = 8;
 const USER_BLOCK: i16 = 9;
 const FLOW_ARCHIVE: i16 = 10;
 const ORGANIZATION_REMOVE: i16 = 11;
+const ORGANIZATION_CHANGE: i16 = 12;
 
 /// A filter with more rooms than this reads the log itself instead of each room's part of it.
 const FEW_ROOMS: usize = 16;
@@ -99,6 +100,7 @@ pub(crate) fn new_row(body: &LogBody, now: Timestamp) -> Option<NewRow> {
             Control::UserEdit { user } => row(USER_EDIT, None, None, Some(user)),
             Control::Revoked { user } => row(REVOKED, None, None, Some(user)),
             Control::OrganizationRemove { user } => row(ORGANIZATION_REMOVE, None, None, Some(user)),
+            Control::OrganizationChange => row(ORGANIZATION_CHANGE, None, None, None),
             Control::FlowTokens { room } => row(FLOW_TOKENS, Some(room), None, None),
             Control::Read { room, user, message } => row(READ, Some(room), Some(message), Some(user)),
         },
@@ -128,6 +130,7 @@ fn control(row: &Row) -> Result<Control> {
         (USER_EDIT, _, Some(user)) => Control::UserEdit { user },
         (REVOKED, _, Some(user)) => Control::Revoked { user },
         (ORGANIZATION_REMOVE, _, Some(user)) => Control::OrganizationRemove { user },
+        (ORGANIZATION_CHANGE, _, _) => Control::OrganizationChange,
         (FLOW_TOKENS, Some(room), _) => Control::FlowTokens { room },
         (READ, Some(room), Some(user)) => {
             Control::Read { room, user, message: MessageId(row.message_id.ok_or(broken)?) }

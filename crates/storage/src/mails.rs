@@ -1,5 +1,7 @@
 //! Mail that waits to be sent, and the links that mails hold.
 
+use std::collections::HashSet;
+
 use diesel::prelude::*;
 use eddyline_model::mail::{Link, Purpose, QueuedMail};
 use eddyline_model::{InvitationId, Timestamp, UserId};
@@ -11,12 +13,14 @@ use crate::{Error, Result};
 type MailRow = (i64, i16, i64, String, Option<String>, i64, i64, i64);
 type LinkRow = (i16, i64, Option<String>, i64);
 
-/// How many rows one statement adds.
+/// How many rows one statement adds, or how many numbers it is given.
 const ROWS: usize = 500;
+
+const INVITATION: i16 = 0;
 
 fn key(purpose: Purpose) -> (i16, i64) {
     match purpose {
-        Purpose::Invitation(id) => (0, id.0),
+        Purpose::Invitation(id) => (INVITATION, id.0),
         Purpose::PasswordReset(user) => (1, user.0),
         Purpose::EmailChange(user) => (2, user.0),
     }
@@ -24,7 +28,7 @@ fn key(purpose: Purpose) -> (i16, i64) {
 
 fn purpose(code: i16, target: i64) -> Result<Purpose> {
     match code {
-        0 => Ok(Purpose::Invitation(InvitationId(target))),
+        INVITATION => Ok(Purpose::Invitation(InvitationId(target))),
         1 => Ok(Purpose::PasswordReset(UserId(target))),
         2 => Ok(Purpose::EmailChange(UserId(target))),
         _ => Err(Error::Corrupt("purpose of a mail")),
@@ -79,6 +83,33 @@ portable! {
         Ok(diesel::select(diesel::dsl::exists(waiting)).get_result(c)?)
     }
 
+    /// Those of some invitations whose mail waits already.
+    pub fn invitations_with_mail(c, ids: &[InvitationId]) -> Result<HashSet<InvitationId>> {
+        let mut waiting = HashSet::new();
+        for part in ids.chunks(ROWS) {
+            let targets: Vec<i64> = part.iter().map(|id| id.0).collect();
+            let rows = mails::table
+                .filter(mails::purpose.eq(INVITATION))
+                .filter(mails::target_id.eq_any(targets))
+                .select(mails::target_id)
+                .load::<i64>(c)?;
+            waiting.extend(rows.into_iter().map(InvitationId));
+        }
+        Ok(waiting)
+    }
+
+    /// Ends the links of some invitations, and takes their mails out of the queue.
+    pub fn delete_mail_of_invitations(c, ids: &[InvitationId]) -> Result<()> {
+        for part in ids.chunks(ROWS) {
+            let targets: Vec<i64> = part.iter().map(|id| id.0).collect();
+            let ended = links::table.filter(links::purpose.eq(INVITATION));
+            diesel::delete(ended.filter(links::target_id.eq_any(&targets))).execute(c)?;
+            let unsent = mails::table.filter(mails::purpose.eq(INVITATION));
+            diesel::delete(unsent.filter(mails::target_id.eq_any(&targets))).execute(c)?;
+        }
+        Ok(())
+    }
+
     /// Takes the mails that are due, oldest first, and puts them off until `again`, when they are due
     /// again unless they were sent: no other process takes them meanwhile.
     pub fn take_due_mails(c, now: Timestamp, again: Timestamp, limit: i64) -> Result<Vec<QueuedMail>> {
@@ -125,6 +156,14 @@ portable! {
         Ok(())
     }
 
+    /// Takes the mails about something out of the queue that were put there since.
+    pub fn delete_mails_since(c, about: Purpose, since: Timestamp) -> Result<()> {
+        let (purpose, target) = key(about);
+        let all = mails::table.filter(mails::purpose.eq(purpose)).filter(mails::target_id.eq(target));
+        diesel::delete(all.filter(mails::created_at.ge(since.0))).execute(c)?;
+        Ok(())
+    }
+
     /// Adds a link by the digest of its secret.
     pub fn insert_link(c, hash: &[u8], link: &Link) -> Result<()> {
         let (purpose, target) = key(link.purpose);
@@ -160,6 +199,25 @@ portable! {
         diesel::delete(links::table.filter(links::purpose.eq(purpose)).filter(links::target_id.eq(target)))
             .execute(c)?;
         Ok(())
+    }
+
+    /// Ends the links that lead to something and would not have ended before `end`.
+    pub fn delete_links_ending_from(c, to: Purpose, end: Timestamp) -> Result<()> {
+        let (purpose, target) = key(to);
+        let all = links::table.filter(links::purpose.eq(purpose)).filter(links::target_id.eq(target));
+        diesel::delete(all.filter(links::expires_at.ge(end.0))).execute(c)?;
+        Ok(())
+    }
+
+    /// When the last of the links that lead to something ends; `None` when there is none.
+    pub fn last_link_end(c, to: Purpose) -> Result<Option<Timestamp>> {
+        let (purpose, target) = key(to);
+        let end = links::table
+            .filter(links::purpose.eq(purpose))
+            .filter(links::target_id.eq(target))
+            .select(diesel::dsl::max(links::expires_at))
+            .get_result::<Option<i64>>(c)?;
+        Ok(end.map(Timestamp))
     }
 
     /// Forgets the links that have ended.

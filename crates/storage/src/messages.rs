@@ -207,6 +207,15 @@ portable! {
         Ok(())
     }
 
+    /// Forgets who has dealt with a mention of everyone that is no more: another is news to all.
+    fn forget_seen(c, room: RoomId, id: MessageId) -> Result<()> {
+        let of_message = mentions_seen::table
+            .filter(mentions_seen::room_id.eq(room.0))
+            .filter(mentions_seen::message_id.eq(id.0));
+        diesel::delete(of_message).execute(c)?;
+        Ok(())
+    }
+
     /// Notes that a user has dealt with one message that mentions them.
     pub fn see_mention(c, room: RoomId, user: UserId, id: MessageId) -> Result<()> {
         diesel::insert_into(mentions_seen::table)
@@ -329,6 +338,7 @@ impl Session<'_> {
         self.remove_mentions(room, id, &unmentioned)?;
         if gone.iter().any(|tag| tag == find::EVERYONE) {
             self.remove_mentions(room, id, &[0])?;
+            self.forget_seen(room, id)?;
         }
         let keys: Vec<i64> = mention_keys(mentioned)
             .into_iter()
@@ -356,6 +366,7 @@ impl Session<'_> {
         let mut users: Vec<i64> = gone.tags.iter().filter_map(|tag| find::unread_user(tag)).collect();
         users.push(0);
         self.remove_mentions(room, id, &users)?;
+        self.forget_seen(room, id)?;
         dialect!(self, unindex, room, id)
     }
 }

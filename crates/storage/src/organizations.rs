@@ -2,13 +2,19 @@
 
 use diesel::prelude::*;
 use eddyline_model::organizations::{Organization, OrganizationMembership, OrganizationRole, Subscription};
-use eddyline_model::{Day, OrganizationId, Timestamp, UserId};
+use eddyline_model::users::User;
+use eddyline_model::{Day, OrganizationId, RoomId, Timestamp, UserId};
 
-use crate::schema::{organization_members, organization_names, organizations};
-use crate::session::{Session, portable};
+use crate::append::LockedRoom;
+use crate::schema::{flows, organization_members, organization_names, organizations, room_members, users};
+use crate::session::{Session, dialect, portable};
+use crate::users::{COLUMNS, Row as UserRow, to_user};
 use crate::{Error, Result};
 
 type Row = (i64, String, String, i64, bool, Option<i64>, i64, Option<String>, Option<String>);
+
+/// The people of an organization, ordered by number, each with whether they administer it.
+pub type People = Vec<(User, bool)>;
 
 fn to_day(text: Option<String>) -> Result<Option<Day>> {
     text.map(|text| text.parse().map_err(|_| Error::Corrupt("day"))).transpose()
@@ -51,7 +57,48 @@ portable! {
             ))
             .returning(organizations::id)
             .get_result(c)?;
+        Session::from(&mut *c).insert_organization_name(OrganizationId(id), parameterized_name)?;
         Ok(OrganizationId(id))
+    }
+
+    /// Gives an organization a name in URLs, which it keeps for good beside those it has.
+    fn insert_organization_name(c, id: OrganizationId, parameterized_name: &str) -> Result<()> {
+        diesel::insert_into(organization_names::table)
+            .values((
+                organization_names::parameterized_name.eq(parameterized_name),
+                organization_names::organization_id.eq(id.0),
+            ))
+            .execute(c)?;
+        Ok(())
+    }
+
+    /// Writes an organization's changeable fields, its place under another among them. The name in
+    /// URLs that it had goes on leading to it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Exists`] when the name in URLs is or was another organization's.
+    pub fn update_organization(c, changed: &Organization) -> Result<()> {
+        let (id, name) = (changed.id, changed.parameterized_name.as_str());
+        if Session::from(&mut *c).organization_id_by_name(name)? != Some(id) {
+            Session::from(&mut *c).insert_organization_name(id, name)?;
+        }
+        let (trial_ends, billing_date) = match changed.subscription {
+            Subscription::Trial { ends } => (Some(ends.to_string()), None),
+            Subscription::Paid { next_bill } => (None, next_bill.map(|day| day.to_string())),
+        };
+        diesel::update(organizations::table.find(id.0))
+            .set((
+                organizations::name.eq(&changed.name),
+                organizations::parameterized_name.eq(name),
+                organizations::user_limit.eq(changed.user_limit),
+                organizations::active.eq(changed.active),
+                organizations::parent_id.eq(changed.parent.map(|parent| parent.0)),
+                organizations::trial_ends.eq(trial_ends),
+                organizations::billing_date.eq(billing_date),
+            ))
+            .execute(c)?;
+        Ok(())
     }
 
     /// The organization with this number.
@@ -66,16 +113,45 @@ portable! {
 
     /// The number of the organization that has this name, or had it before.
     pub fn organization_id_by_name(c, parameterized_name: &str) -> Result<Option<OrganizationId>> {
-        let id = organizations::table
-            .filter(organizations::parameterized_name.eq(parameterized_name))
-            .select(organizations::id)
-            .get_result::<i64>(c)
-            .optional()?;
-        if let Some(id) = id {
-            return Ok(Some(OrganizationId(id)));
-        }
-        let former = organization_names::table.find(parameterized_name).select(organization_names::organization_id);
-        Ok(former.get_result::<i64>(c).optional()?.map(OrganizationId))
+        let organization = organization_names::table
+            .find(parameterized_name)
+            .select(organization_names::organization_id);
+        Ok(organization.get_result::<i64>(c).optional()?.map(OrganizationId))
+    }
+
+    /// The organizations a user belongs to, ordered by number, each with its people.
+    pub fn organizations_of(c, user: UserId) -> Result<Vec<(Organization, People)>> {
+        let mine = || {
+            organization_members::table
+                .filter(organization_members::user_id.eq(user.0))
+                .select(organization_members::organization_id)
+        };
+        let rows = organizations::table
+            .filter(organizations::id.eq_any(mine()))
+            .order(organizations::id)
+            .load::<Row>(c)?;
+        let shared = diesel::alias!(organization_members as shared);
+        let people = shared
+            .inner_join(users::table.on(users::id.eq(shared.field(organization_members::user_id))))
+            .filter(shared.field(organization_members::organization_id).eq_any(mine()))
+            .order((shared.field(organization_members::organization_id), users::id))
+            .select((
+                shared.field(organization_members::organization_id),
+                COLUMNS,
+                shared.field(organization_members::admin),
+            ))
+            .load::<(i64, UserRow, bool)>(c)?;
+        let mut people = people.into_iter().peekable();
+        rows.into_iter()
+            .map(|row| {
+                let id = row.0;
+                let mut of_it = Vec::new();
+                while let Some((_, person, admin)) = people.next_if(|(organization, ..)| *organization == id) {
+                    of_it.push((to_user(person), admin));
+                }
+                Ok((to_organization(row, of_it.len() as i64)?, of_it))
+            })
+            .collect()
     }
 
     /// Brings a user into an organization.
@@ -101,6 +177,24 @@ portable! {
             ))
             .execute(c)?;
         Ok(())
+    }
+
+    /// Takes a user out of an organization.
+    pub fn delete_organization_member(c, organization: OrganizationId, user: UserId) -> Result<()> {
+        diesel::delete(organization_members::table.find((organization.0, user.0))).execute(c)?;
+        Ok(())
+    }
+
+    /// The rooms of an organization's flows that a user is in, blocked or not, ordered by number.
+    pub fn rooms_in(c, organization: OrganizationId, user: UserId) -> Result<Vec<RoomId>> {
+        let ids = room_members::table
+            .inner_join(flows::table.on(flows::room_id.eq(room_members::room_id)))
+            .filter(room_members::user_id.eq(user.0))
+            .filter(flows::organization_id.eq(organization.0))
+            .order(room_members::room_id)
+            .select(room_members::room_id)
+            .load::<i64>(c)?;
+        Ok(ids.into_iter().map(RoomId).collect())
     }
 
     /// Whether somebody else in an organization has a nick with this key.
@@ -131,6 +225,18 @@ portable! {
 }
 
 impl Session<'_> {
+    /// Holds the rooms of all flows of some organizations against other writers until the transaction
+    /// ends.
+    ///
+    /// # Errors
+    ///
+    /// As any query.
+    pub fn lock_flows_of(&mut self, of: &[OrganizationId]) -> Result<()> {
+        let rooms: Vec<i64> = self.flows_of(of)?.into_iter().map(|flow| flow.room.0).collect();
+        let _locked: Vec<LockedRoom> = dialect!(self, lock_rooms, &rooms)?;
+        Ok(())
+    }
+
     /// The organization, held against other writers until the transaction ends, so that counting
     /// its people and adding one is one step.
     ///

@@ -4,8 +4,8 @@ use diesel::prelude::*;
 use eddyline_model::{Timestamp, UserId};
 
 use crate::Result;
-use crate::schema::sessions;
-use crate::session::portable;
+use crate::schema::{sessions, users};
+use crate::session::{Session, portable};
 
 portable! {
     /// Adds a session.
@@ -57,6 +57,27 @@ portable! {
     /// Forgets the sessions that were not used since.
     pub fn delete_idle_sessions(c, since: Timestamp) -> Result<()> {
         diesel::delete(sessions::table.filter(sessions::seen_at.le(since.0))).execute(c)?;
+        Ok(())
+    }
+}
+
+impl Session<'_> {
+    /// Holds a user's row against other writers until the transaction ends, so that checking a
+    /// password and beginning a session is one step.
+    ///
+    /// # Errors
+    ///
+    /// As any query.
+    pub fn lock_user(&mut self, id: UserId) -> Result<()> {
+        match &mut self.0 {
+            #[cfg(feature = "postgres")]
+            crate::session::Inner::Postgres(c) => {
+                users::table.find(id.0).select(users::id).for_update().get_result::<i64>(*c).optional()?;
+            }
+            // Whoever writes to SQLite writes alone.
+            #[cfg(feature = "sqlite")]
+            crate::session::Inner::Sqlite(_) => {}
+        }
         Ok(())
     }
 }

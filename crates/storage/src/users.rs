@@ -1,14 +1,17 @@
 //! Users, their passwords' hashes and their API tokens.
 
+use std::collections::BTreeMap;
+
 use diesel::prelude::*;
 use eddyline_model::users::{Account, User};
 use eddyline_model::{OrganizationId, RoomId, Timestamp, UserId};
 
 use crate::Result;
-use crate::schema::{api_tokens, organization_members, room_members, users};
+use crate::organizations::People;
+use crate::schema::{api_tokens, flows, organization_members, room_members, users};
 use crate::session::portable;
 
-type Row = (i64, String, String, String, String, String, Option<String>, bool, i64);
+pub(crate) type Row = (i64, String, String, String, String, String, Option<String>, bool, i64);
 
 type Columns = (
     users::id,
@@ -142,6 +145,14 @@ portable! {
         Ok(())
     }
 
+    /// Sets a user's full name and home page; the latter is empty for none.
+    pub fn set_profile(c, id: UserId, name: &str, website: &str) -> Result<()> {
+        diesel::update(users::table.find(id.0))
+            .set((users::name.eq(name), users::website.eq(website)))
+            .execute(c)?;
+        Ok(())
+    }
+
     /// Adds an API token by its hash.
     pub fn insert_api_token(c, hash: &[u8], user: UserId, name: &str, now: Timestamp) -> Result<()> {
         diesel::insert_into(api_tokens::table)
@@ -166,8 +177,8 @@ portable! {
         Ok(row.map(to_user))
     }
 
-    /// The users of an organization, ordered by number.
-    pub fn organization_users(c, organization: OrganizationId) -> Result<Vec<(User, bool)>> {
+    /// The people of an organization.
+    pub fn organization_users(c, organization: OrganizationId) -> Result<People> {
         let rows = organization_members::table
             .inner_join(users::table.on(users::id.eq(organization_members::user_id)))
             .filter(organization_members::organization_id.eq(organization.0))
@@ -175,6 +186,54 @@ portable! {
             .select((COLUMNS, organization_members::admin))
             .load::<(Row, bool)>(c)?;
         Ok(rows.into_iter().map(|(row, admin)| (to_user(row), admin)).collect())
+    }
+
+    /// A user of an organization, and whether they administer it.
+    pub fn organization_user(c, organization: OrganizationId, user: UserId) -> Result<Option<(User, bool)>> {
+        let row = organization_members::table
+            .find((organization.0, user.0))
+            .inner_join(users::table.on(users::id.eq(organization_members::user_id)))
+            .select((COLUMNS, organization_members::admin))
+            .get_result::<(Row, bool)>(c)
+            .optional()?;
+        Ok(row.map(|(row, admin)| (to_user(row), admin)))
+    }
+
+    /// Whom a user gets to see in a list of users, ordered by number: the user, all of the
+    /// organizations they administer, and those in a flow with them. Who is blocked from a flow is
+    /// not in it, and in an archived one there is nobody.
+    pub fn users_seen_by(c, user: UserId) -> Result<Vec<User>> {
+        let administered = diesel::alias!(organization_members as administered);
+        let of_mine = organization_members::table
+            .filter(organization_members::organization_id.eq_any(
+                administered
+                    .filter(administered.field(organization_members::user_id).eq(user.0))
+                    .filter(administered.field(organization_members::admin).eq(true))
+                    .select(administered.field(organization_members::organization_id)),
+            ))
+            .select(organization_members::user_id);
+        let own = diesel::alias!(room_members as own);
+        let my_flows = own
+            .inner_join(flows::table.on(flows::room_id.eq(own.field(room_members::room_id))))
+            .filter(own.field(room_members::user_id).eq(user.0))
+            .filter(own.field(room_members::blocked).eq(false))
+            .filter(flows::disabled.eq(false))
+            .select(own.field(room_members::room_id));
+        let beside_me = room_members::table
+            .filter(room_members::room_id.eq_any(my_flows))
+            .filter(room_members::blocked.eq(false))
+            .select(room_members::user_id);
+        // One question each: asked as one, PostgreSQL looks at every user there is.
+        let mut seen = BTreeMap::new();
+        let all = users::table.select(COLUMNS);
+        for row in [
+            all.filter(users::id.eq(user.0)).load::<Row>(c)?,
+            all.filter(users::id.eq_any(of_mine)).load::<Row>(c)?,
+            all.filter(users::id.eq_any(beside_me)).load::<Row>(c)?,
+        ].into_iter().flatten() {
+            seen.entry(row.0).or_insert_with(|| to_user(row));
+        }
+        Ok(seen.into_values().collect())
     }
 
     /// Whether two users belong to a common organization.
@@ -191,11 +250,10 @@ portable! {
         Ok(common > 0)
     }
 
-    /// The rooms a user is in and not blocked from.
+    /// The rooms whose people a user is among, also those they are blocked from.
     pub fn rooms_of(c, user: UserId) -> Result<Vec<RoomId>> {
         let ids = room_members::table
             .filter(room_members::user_id.eq(user.0))
-            .filter(room_members::blocked.eq(false))
             .order(room_members::room_id)
             .select(room_members::room_id)
             .load::<i64>(c)?;

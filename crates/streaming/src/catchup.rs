@@ -152,6 +152,11 @@ impl Pages {
         });
     }
 
+    /// Lets all pages go: what comes next is read anew.
+    pub(crate) fn forget(&self) {
+        self.slots().clear();
+    }
+
     fn slots(&self) -> MutexGuard<'_, VecDeque<Slot>> {
         self.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -166,6 +166,7 @@ impl Hub {
         let waiting: Vec<_> = {
             let mut state = self.state_mut();
             state.ring.start_at(head);
+            self.shared.pages.forget();
             let signals = state.listeners.iter().map(|(_, listener)| &listener.signal);
             signals.filter(|signal| signal.call(Call::News)).map(Arc::clone).collect()
         };

@@ -1,8 +1,8 @@
 //! The one encoder of a message: from what the store holds to what goes over the wire.
 
+use eddyline_model::FlowId;
 use eddyline_model::messages::{Event, MessageView, ThreadState};
 use eddyline_model::threads::{ThreadIds, title_of};
-use eddyline_model::{FlowId, UserId};
 use serde::ser::{SerializeMap, SerializeSeq};
 use serde::{Serialize, Serializer};
 
@@ -11,8 +11,8 @@ use serde::{Serialize, Serializer};
 pub enum Place<'a> {
     /// In a flow.
     Flow(&'a FlowId),
-    /// In a private conversation, to this user.
-    Private(UserId),
+    /// In a private conversation.
+    Private,
 }
 
 /// Encodes messages. It holds what is the same for all of a server.
@@ -66,6 +66,16 @@ struct Shown<'a> {
     encoder: &'a Encoder,
 }
 
+impl Shown<'_> {
+    /// Private messages bear tags in the classic profile only (specification, section 2).
+    fn tags(&self) -> &[String] {
+        match self.place {
+            Place::Private if !self.encoder.classic => &[],
+            _ => &self.view.message.tags,
+        }
+    }
+}
+
 impl Serialize for Shown<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let message = &self.view.message;
@@ -73,14 +83,14 @@ impl Serialize for Shown<'_> {
         map.serialize_entry("id", &message.id.0)?;
         map.serialize_entry("event", message.event.as_str())?;
         map.serialize_entry("content", &Content(self.view))?;
-        map.serialize_entry("tags", &Tags { tags: &message.tags, classic: self.encoder.classic })?;
+        map.serialize_entry("tags", &Tags { tags: self.tags(), classic: self.encoder.classic })?;
         map.serialize_entry("app", &message.event.app())?;
         map.serialize_entry("uuid", &message.uuid)?;
         map.serialize_entry("user", &Text(message.author.user.map_or(0, |user| user.0)))?;
         map.serialize_entry("sent", &message.sent.0)?;
         match self.place {
             Place::Flow(id) => map.serialize_entry("flow", &id.0)?,
-            Place::Private(user) => map.serialize_entry("to", &Text(user.0))?,
+            Place::Private => map.serialize_entry("to", &Text(message.to.map_or(0, |user| user.0)))?,
         }
         map.serialize_entry("attachments", &[(); 0])?;
         map.serialize_entry("created_at", &Text(message.sent))?;
@@ -181,7 +191,7 @@ mod tests {
     use super::*;
     use crate::Message;
     use eddyline_model::messages::{Author, Message as Stored, ThreadCounts};
-    use eddyline_model::{MessageId, RoomId, Timestamp};
+    use eddyline_model::{MessageId, RoomId, Timestamp, UserId};
 
     fn view(event: Event, content: &str, parent_text: Option<&str>) -> MessageView {
         let sent = Timestamp(1_700_000_000_007);
@@ -199,7 +209,7 @@ mod tests {
                 edited: None,
                 thread_root: Some(MessageId(2)),
                 parent: parent_text.map(|_| MessageId(2)),
-                to: None,
+                to: Some(UserId(5)),
             },
             parent_text: parent_text.map(str::to_owned),
             thread: Some(ThreadState {
@@ -232,18 +242,27 @@ mod tests {
 
     #[test]
     fn the_classic_profile_writes_the_comment_tag_without_its_colon() {
-        let json = encoder(true).message(&view(Event::Message, "x", None), Place::Private(UserId(5)));
+        let json = encoder(true).message(&view(Event::Message, "x", None), Place::Private);
         let message: Message = serde_json::from_slice(&json).unwrap();
         assert_eq!(message.tags, ["influx:2", "todo"]);
         assert_eq!((message.to.as_deref(), message.flow), (Some("5"), None));
     }
 
     #[test]
+    fn private_messages_bear_tags_in_the_classic_profile_only() {
+        let view = view(Event::Message, "x", None);
+        let tags = |classic| {
+            let json = encoder(classic).message(&view, Place::Private);
+            serde_json::from_slice::<Message>(&json).unwrap().tags
+        };
+        assert_eq!(tags(true), ["influx:2", "todo"]);
+        assert!(tags(false).is_empty());
+    }
+
+    #[test]
     fn documents_go_out_as_they_are() {
-        let json = encoder(false).message(
-            &view(Event::Action, r#"{"type":"join","description":"x"}"#, None),
-            Place::Private(UserId(5)),
-        );
+        let json = encoder(false)
+            .message(&view(Event::Action, r#"{"type":"join","description":"x"}"#, None), Place::Private);
         let message: Message = serde_json::from_slice(&json).unwrap();
         assert_eq!(message.content["type"], "join");
     }

@@ -7,13 +7,17 @@
 mod encode;
 mod errors;
 mod flows;
+mod invitations;
 mod messages;
 mod organizations;
+mod private;
 mod users;
 
 pub use encode::{Encoder, Place};
 pub use errors::ErrorBody;
 pub use flows::{Flow, FlowUser, Link};
+pub use invitations::{ImportedInvitations, Invitation};
 pub use messages::{Attachment, Message, Thread};
-pub use organizations::OrganizationSummary;
+pub use organizations::{Organization, OrganizationSummary, OrganizationUser, Subscription};
+pub use private::{Participant, PrivateActivity, PrivateConversation};
 pub use users::User;

@@ -1,6 +1,7 @@
 //! Organizations.
 
-use eddyline_model::organizations::Organization;
+use eddyline_model::organizations::{Organization as ModelOrganization, Subscription as ModelSubscription};
+use eddyline_model::users::User;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -26,7 +27,7 @@ pub struct OrganizationSummary {
 impl OrganizationSummary {
     /// The summary of an organization, with addresses under `base_url`.
     #[must_use]
-    pub fn of(organization: &Organization, base_url: &str) -> Self {
+    pub fn of(organization: &ModelOrganization, base_url: &str) -> Self {
         Self {
             id: organization.id.0,
             name: organization.name.clone(),
@@ -35,6 +36,99 @@ impl OrganizationSummary {
             user_count: organization.user_count,
             active: organization.active,
             url: format!("{base_url}/organizations/{}", organization.parameterized_name),
+        }
+    }
+}
+
+/// An organization, as its people see it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Organization {
+    /// Persistent id.
+    pub id: i64,
+    /// The name in URLs.
+    pub parameterized_name: String,
+    /// Display name.
+    pub name: String,
+    /// The most users its subscription allows.
+    pub user_limit: i64,
+    /// How many users it has.
+    pub user_count: i64,
+    /// Whether it may be written to.
+    pub active: bool,
+    /// Its address.
+    pub url: String,
+    /// What is paid for.
+    pub subscription: Subscription,
+    /// Its people.
+    pub users: Vec<OrganizationUser>,
+}
+
+/// What an organization's subscription says. Days are written `YYYY-MM-DD`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(untagged)]
+pub enum Subscription {
+    /// The organization tries the service.
+    Trial {
+        /// `true`.
+        trial: bool,
+        /// The last day of it.
+        trial_ends: String,
+    },
+    /// It is paid for.
+    Paid {
+        /// `false`.
+        trial: bool,
+        /// The day of the next bill; null where nobody sends bills.
+        billing_date: Option<String>,
+    },
+}
+
+/// Somebody in an organization.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct OrganizationUser {
+    /// Number.
+    pub id: i64,
+    /// Full name.
+    pub name: String,
+    /// Address.
+    pub email: String,
+    /// Whether the user administers the organization.
+    pub admin: bool,
+}
+
+impl Organization {
+    /// An organization with its people, each with whether they administer it, and with addresses
+    /// under `base_url`.
+    #[must_use]
+    pub fn of(organization: &ModelOrganization, people: &[(User, bool)], base_url: &str) -> Self {
+        let summary = OrganizationSummary::of(organization, base_url);
+        let users = people.iter().map(|(user, admin)| OrganizationUser {
+            id: user.id.0,
+            name: user.name.clone(),
+            email: user.email.clone(),
+            admin: *admin,
+        });
+        Self {
+            id: summary.id,
+            parameterized_name: summary.parameterized_name,
+            name: summary.name,
+            user_limit: summary.user_limit,
+            user_count: summary.user_count,
+            active: summary.active,
+            url: summary.url,
+            subscription: Subscription::of(&organization.subscription),
+            users: users.collect(),
+        }
+    }
+}
+
+impl Subscription {
+    fn of(subscription: &ModelSubscription) -> Self {
+        match subscription {
+            ModelSubscription::Trial { ends } => Self::Trial { trial: true, trial_ends: ends.to_string() },
+            ModelSubscription::Paid { next_bill } => {
+                Self::Paid { trial: false, billing_date: next_bill.map(|day| day.to_string()) }
+            }
         }
     }
 }

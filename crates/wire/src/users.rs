@@ -38,6 +38,12 @@ impl User {
             admin: None,
         }
     }
+
+    /// A user as somebody of an organization, with addresses under `base_url`.
+    #[must_use]
+    pub fn of_organization(user: &ModelUser, admin: bool, base_url: &str) -> Self {
+        Self { admin: Some(admin), ..Self::of(user, base_url) }
+    }
 }
 
 pub(crate) fn avatar_url(user: &ModelUser, base_url: &str) -> String {

@@ -2,11 +2,12 @@
 alter table organizations add column trial_ends text;
 alter table organizations add column billing_date text;
 
--- Names in URLs that an organization had before still lead to it.
+-- Every name in URLs that an organization has or had: all of them lead to it, and to no other.
 create table organization_names (
     parameterized_name text primary key not null,
     organization_id bigint not null references organizations (id)
 );
+insert into organization_names select parameterized_name, id from organizations;
 
 -- Pictures that users uploaded.
 create table avatars (
@@ -85,3 +86,8 @@ alter table messages add column to_user_id bigint;
 -- The second of the two users whom an entry concerns.
 alter table event_log add column peer_id bigint;
 create index event_log_peer on event_log (peer_id, seq) where peer_id is not null;
+
+-- A join link leads to its flow.
+create index flows_join_secret on flows (join_secret);
+
+create index mentions_seen_message on mentions_seen (room_id, message_id);

@@ -1,3 +1,5 @@
+drop index mentions_seen_message;
+drop index flows_join_secret;
 drop index event_log_peer;
 alter table event_log drop column peer_id;
 alter table messages drop column to_user_id;

@@ -1,7 +1,7 @@
 //! Reading, editing and deleting a message (specification, sections 3 and 4).
 
 use eddyline_client::{Json, Method};
-use eddyline_tests::{Tenant, on_shared_servers};
+use eddyline_tests::{Caller, Tenant, on_shared_servers};
 use serde_json::{Value, json};
 
 on_shared_servers![
@@ -21,6 +21,8 @@ on_shared_servers![
     deleting_again_changes_nothing,
     other_messages_are_not_deleted,
     a_mention_is_counted_until_it_is_read_or_gone,
+    a_mention_of_everyone_is_unread_by_those_its_tags_name,
+    who_is_let_in_again_has_read_what_was_said_meanwhile,
 ];
 
 async fn edit(tenant: &Tenant, message: &Json, change: Json) -> Json {
@@ -222,4 +224,31 @@ async fn a_mention_is_counted_until_it_is_read_or_gone(tenant: Tenant) {
     tenant.ada.does(Method::PUT, &tenant.message_path(&first), &tags).await;
     assert_eq!(unread().await, 0);
     assert_eq!(tenant.ben.get(&tenant.path("")).await["unread_mentions"], 0);
+}
+
+async fn a_mention_of_everyone_is_unread_by_those_its_tags_name(tenant: Tenant) {
+    let mia = tenant.member("mia");
+    let unread = async |who: &Caller| who.get(&tenant.path("")).await["unread_mentions"].clone();
+    let message = tenant.ben.say(&tenant.main, "@everyone look").await;
+    assert_eq!((unread(&tenant.ada).await, unread(&mia).await), (json!(1), json!(1)));
+    // Anybody may take a mark off, also another's.
+    let tags = json!({"tags": [":user:everyone", format!(":unread:{}", tenant.ada.id)]});
+    tenant.ada.does(Method::PUT, &tenant.message_path(&message), &tags).await;
+    assert_eq!((unread(&tenant.ada).await, unread(&mia).await), (json!(1), json!(0)));
+    // Taken back and said again, it is news to everyone.
+    edit(&tenant, &message, json!({"content": "look", "tags": []})).await;
+    assert_eq!((unread(&tenant.ada).await, unread(&mia).await), (json!(0), json!(0)));
+    edit(&tenant, &message, json!({"content": "@everyone look here"})).await;
+    assert_eq!((unread(&tenant.ada).await, unread(&mia).await), (json!(1), json!(1)));
+}
+
+async fn who_is_let_in_again_has_read_what_was_said_meanwhile(tenant: Tenant) {
+    let mia = tenant.member("mia");
+    let door = tenant.path(&format!("/users/{}", mia.id));
+    tenant.ada.does(Method::PUT, &door, &json!({"disabled": true})).await;
+    tenant.ben.say(&tenant.main, "@everyone look").await;
+    tenant.ada.does(Method::PUT, &door, &json!({"disabled": false})).await;
+    assert_eq!(mia.get(&tenant.path("")).await["unread_mentions"], 0);
+    tenant.ben.say(&tenant.main, "@everyone look").await;
+    assert_eq!(mia.get(&tenant.path("")).await["unread_mentions"], 1);
 }

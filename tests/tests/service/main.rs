@@ -4,19 +4,29 @@
 #![allow(clippy::unwrap_used)]
 
 mod access;
+mod avatars;
 mod bad_input;
 mod callers;
 mod command_line;
 mod comments;
 mod edits;
 mod flows;
+mod invitations;
 mod legacy_client;
 mod lists;
+mod mail;
+mod newcomer;
 mod nodes;
+mod organizations;
+mod pages;
+mod permissions;
 mod posting;
 mod presence;
+mod private;
 mod profiles;
+mod reading;
 mod repeats;
+mod replicas;
 mod requests;
 mod restarts;
 mod search;

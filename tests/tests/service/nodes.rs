@@ -40,6 +40,10 @@ on_two_servers![
     a_block_on_one_server_acts_on_the_other,
     leaving_on_one_server_acts_on_the_other,
     a_changed_flow_is_known_to_the_other_server,
+    a_changed_organization_is_known_to_the_other_server,
+    who_is_removed_from_the_organization_is_out_at_the_other_server,
+    of_two_administrators_who_remove_each_other_one_stays,
+    a_changed_account_is_known_to_the_other_server,
     a_dead_server_holds_nobody_up,
 ];
 
@@ -133,6 +137,69 @@ async fn a_changed_flow_is_known_to_the_other_server(one: Server, other: Server)
     assert_eq!(ben_there.get("/flows/acme/main").await["name"], "Headquarters");
     ada.does(Method::PUT, "/flows/acme/main", &json!({"disabled": true})).await;
     assert_eq!(status(&ben_there, Method::GET, MESSAGES).await, StatusCode::NOT_FOUND);
+}
+
+async fn a_changed_organization_is_known_to_the_other_server(one: Server, other: Server) {
+    let Acme { ben, .. } = one.acme();
+    let ben_there = at(&other, &ben);
+    let post = json!({"event": "message", "content": "hello"});
+    let posted = async || ben_there.send(Method::POST, MESSAGES, &post).await.status;
+    assert_eq!(posted().await, StatusCode::ACCEPTED);
+    for (active, expected) in [("false", StatusCode::FORBIDDEN), ("true", StatusCode::ACCEPTED)] {
+        one.admin(&["org", "update", "--org", "acme", "--active", active]);
+        assert_eq!(posted().await, expected);
+    }
+    one.admin(&["org", "update", "--org", "acme", "--parameterized-name", "acme-ltd"]);
+    let flow = ben_there.get("/flows/acme/main").await;
+    assert_eq!(flow["organization"]["parameterized_name"], "acme-ltd");
+    assert_eq!(ben_there.get("/flows/acme-ltd/main").await["id"], flow["id"]);
+}
+
+async fn who_is_removed_from_the_organization_is_out_at_the_other_server(one: Server, other: Server) {
+    let Acme { ada, ben } = one.acme();
+    let ben_there = at(&other, &ben);
+    let stream = Listener::to(&ben_there.client, &[MAIN]).await;
+    ben_there.say(MAIN, "known").await;
+    ada.does(Method::DELETE, &format!("/organizations/acme/users/{}", ben.id), &Json::Null).await;
+    for path in [MESSAGES, "/organizations/acme"] {
+        assert_eq!(status(&ben_there, Method::GET, path).await, StatusCode::NOT_FOUND, "{path}");
+    }
+    assert_eq!(status(&ben_there, Method::GET, "/user").await, StatusCode::OK);
+    ada.say(MAIN, "secret").await;
+    let rest = stream.rest().await;
+    let texts: Vec<_> = rest.iter().filter(|event| event["event"] == "message").collect();
+    assert_eq!(texts.len(), 1, "{texts:?}");
+}
+
+async fn of_two_administrators_who_remove_each_other_one_stays(one: Server, other: Server) {
+    let Acme { mut ada, .. } = one.acme();
+    for round in 0..8 {
+        let mut otto = at(&other, &one.administrator("acme", &format!("otto{round}")));
+        let path = |caller: &Caller| format!("/organizations/acme/users/{}", caller.id);
+        let (of_otto, of_ada) = (path(&otto), path(&ada));
+        let (here, there) =
+            tokio::join!(status(&ada, Method::DELETE, &of_otto), status(&otto, Method::DELETE, &of_ada));
+        let removed = [here, there].iter().filter(|status| **status == StatusCode::NO_CONTENT).count();
+        assert_eq!(removed, 1, "{here} {there}");
+        if there == StatusCode::NO_CONTENT {
+            std::mem::swap(&mut ada, &mut otto);
+        }
+        assert_eq!(ada.get("/organizations/acme").await["users"].as_array().unwrap().len(), 2);
+    }
+}
+
+async fn a_changed_account_is_known_to_the_other_server(one: Server, other: Server) {
+    let Acme { ada, ben } = one.acme();
+    let by_password = |email: &str| other.client().basic(email, PASSWORD).build().unwrap();
+    for _ in 0..2 {
+        by_password(&ben.email).me().await.unwrap();
+    }
+    ben.does(Method::PUT, "/user", &json!({"nick": "bunny", "email": "bunny@acme.example"})).await;
+    let refused = by_password(&ben.email).me().await.err().and_then(|error| error.status());
+    assert_eq!(refused, Some(StatusCode::UNAUTHORIZED));
+    assert_eq!(by_password("bunny@acme.example").me().await.unwrap().nick, "bunny");
+    let message = at(&other, &ada).say(MAIN, "@bunny hello").await;
+    assert_eq!(message["tags"][0], format!(":user:{}", ben.id));
 }
 
 async fn a_dead_server_holds_nobody_up(one: Server, mut other: Server) {

@@ -1,6 +1,8 @@
 //! The forms a request may have, and what every answer has: paths, methods, cross-origin requests,
 //! the description of the API.
 
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use eddyline_client::{Json, Method, RawResponse};
 use eddyline_tests::{Tenant, on_shared_servers};
 use serde_json::json;
@@ -70,7 +72,8 @@ async fn head_answers_like_get_without_the_body(tenant: Tenant) {
 }
 
 async fn what_is_not_there_is_told_in_json(tenant: Tenant) {
-    for path in ["/", "/nothing", "/flows/a/b/c", "/favicon.ico", "/v1", "/flows/../etc/passwd"] {
+    // The root is a page.
+    for path in ["//", "/nothing", "/flows/a/b/c", "/favicon.ico", "/v1", "/flows/../etc/passwd"] {
         let answer = send(&tenant, Method::GET, path).await;
         assert_eq!(answer.status, 404, "{path}");
         assert_eq!(answer.text(), "{\"message\":\"not found\"}");
@@ -82,7 +85,7 @@ async fn a_method_that_does_not_fit_is_told_with_those_that_do(tenant: Tenant) {
     let message = tenant.path("/messages/1");
     for (method, path, allowed) in [
         (Method::DELETE, "/flows", &["GET", "HEAD"][..]),
-        (Method::POST, "/user", &["GET", "HEAD"]),
+        (Method::POST, "/user", &["GET", "HEAD", "PUT", "PATCH"]),
         (Method::POST, &message, &["GET", "HEAD", "PUT", "PATCH", "DELETE"]),
         (Method::GET, "/messages", &["POST"]),
         (Method::POST, "/healthz", &["GET", "HEAD"]),
@@ -148,6 +151,33 @@ async fn the_server_says_whether_it_is_well(tenant: Tenant) {
     }
 }
 
+/// A path of the description with something that is there in each of its places.
+async fn filled(tenant: &Tenant, template: &str, message: &Json) -> String {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let number = COUNT.fetch_add(1, Ordering::Relaxed);
+    let mut path = template.replace("{organization}", &tenant.name).replace("{flow}", "main");
+    let user = match template.starts_with("/organizations") {
+        // Somebody who can be done without.
+        true => tenant.user(&format!("user{number}")).id,
+        false => tenant.ben.id,
+    };
+    if template.starts_with("/private") {
+        let text = json!({"event": "message", "content": "hello"});
+        tenant.ada.does(Method::POST, &format!("/private/{user}/messages"), &text).await;
+    }
+    if template.contains("{invitation}") {
+        let invited = json!({"email": format!("new{number}@example.org")});
+        let made = tenant.ada.send(Method::POST, &tenant.path("/invitations"), &invited).await;
+        path = path.replace("{invitation}", &made.json()["id"].to_string());
+    }
+    let avatar = tenant.ben.get("/user").await["avatar"].as_str().unwrap().to_owned();
+    path = path.replace("{avatar}", avatar.trim_end_matches('/').rsplit('/').next().unwrap());
+    path = path.replace("{thread}", message["thread_id"].as_str().unwrap()).replace("{size}", "64");
+    let path = path.replace("{message}", "1").replace("{user}", &user.to_string());
+    assert!(!path.contains('{'), "{template}");
+    path
+}
+
 async fn every_path_of_the_description_is_served(tenant: Tenant) {
     let message = tenant.ben.say(&tenant.main, "hello").await;
     let document = tenant.ben.client.request(Method::GET, "/openapi.json").anonymous();
@@ -155,17 +185,11 @@ async fn every_path_of_the_description_is_served(tenant: Tenant) {
     assert!(document["openapi"].as_str().unwrap().starts_with("3.1"));
     let mut seen = 0;
     for (template, methods) in document["paths"].as_object().unwrap() {
-        let path = template
-            .replace("{organization}", &tenant.name)
-            .replace("{flow}", "main")
-            .replace("{message}", "1")
-            .replace("{thread}", message["thread_id"].as_str().unwrap())
-            .replace("{user}", &tenant.ben.id.to_string());
-        assert!(!path.contains('{'), "{template}");
         let streams = methods["get"]["responses"]["200"]["description"]
             .as_str()
             .is_some_and(|text| text.contains("listen"));
         for method in methods.as_object().unwrap().keys().filter(|_| !streams) {
+            let path = filled(&tenant, template, &message).await;
             let method = Method::from_bytes(method.to_uppercase().as_bytes()).unwrap();
             let status = tenant.ada.send(method.clone(), &path, &json!({})).await.status.as_u16();
             assert!(![404, 405, 500].contains(&status), "{method} {path}: {status}");

@@ -4,7 +4,12 @@ use eddyline_client::{FlowChange, MessageChange, MessageQuery, NewMessage, Statu
 use eddyline_tests::{Tenant, on_shared_servers};
 use serde_json::json;
 
-on_shared_servers![flows_are_managed, messages_are_posted_and_found, people_come_and_go];
+on_shared_servers![
+    flows_are_managed,
+    messages_are_posted_and_found,
+    people_come_and_go,
+    organizations_are_shown_and_changed,
+];
 
 async fn flows_are_managed(tenant: Tenant) {
     let client = &tenant.ben.client;
@@ -67,4 +72,20 @@ async fn people_come_and_go(tenant: Tenant) {
     flow.unblock_user(olga.id).await.unwrap();
     hers.leave(olga.id).await.unwrap();
     assert_eq!(flow.users().await.unwrap().len(), 2);
+}
+
+async fn organizations_are_shown_and_changed(tenant: Tenant) {
+    let client = &tenant.ada.client;
+    let organization = client.organization(&tenant.name).await.unwrap();
+    assert_eq!(client.organizations().await.unwrap(), std::slice::from_ref(&organization));
+    assert_eq!(client.find_organization(organization.id).await.unwrap(), organization);
+    assert_eq!(client.rename_organization(&tenant.name, "Acme").await.unwrap().name, "Acme");
+    let olga = tenant.user("olga");
+    let users = client.organization_users(&tenant.name).await.unwrap();
+    assert_eq!(
+        users.iter().map(|user| user.admin).collect::<Vec<_>>(),
+        [Some(true), Some(false), Some(false)]
+    );
+    client.remove_from_organization(&tenant.name, olga.id).await.unwrap();
+    assert_eq!(client.users().await.unwrap().len(), 2);
 }

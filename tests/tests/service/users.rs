@@ -4,6 +4,10 @@ use eddyline_client::{Json, Method};
 use eddyline_tests::{Caller, Tenant, on_shared_servers};
 use serde_json::json;
 
+mod changes;
+mod lists;
+mod passwords;
+
 on_shared_servers![
     a_caller_sees_themselves,
     a_user_is_seen_from_the_same_organization_only,

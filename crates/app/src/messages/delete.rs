@@ -32,7 +32,8 @@ impl App {
     }
 }
 
-fn truncate(tx: &mut Tx<'_, '_>, actor: &Actor, before: &Message) -> StoreResult<()> {
+/// Empties a message and tells the streams. One that is empty stays as it is.
+pub(crate) fn truncate(tx: &mut Tx<'_, '_>, actor: &Actor, before: &Message) -> StoreResult<()> {
     if before.content.is_empty() {
         return Ok(());
     }
@@ -51,7 +52,8 @@ fn truncate(tx: &mut Tx<'_, '_>, actor: &Actor, before: &Message) -> StoreResult
     Ok(())
 }
 
-fn remove(tx: &mut Tx<'_, '_>, actor: &Actor, message: &Message) -> StoreResult<()> {
+/// Takes a message away and tells the streams.
+pub(crate) fn remove(tx: &mut Tx<'_, '_>, actor: &Actor, message: &Message) -> StoreResult<()> {
     tx.delete_message(message)?;
     let draft = notice(message, actor, Event::MessageDelete, &json!({"message": message.id.0}), tx.now());
     tx.post(&[draft])?;

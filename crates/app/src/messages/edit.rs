@@ -2,7 +2,7 @@
 
 use eddyline_model::messages::{Event, Message};
 use eddyline_model::tags::{self, Context, Extracted, TagChanges};
-use eddyline_model::{MessageId, UserId, policy, search};
+use eddyline_model::{MessageId, policy, search};
 use eddyline_storage::{Result as StoreResult, Tx};
 use serde_json::json;
 
@@ -32,7 +32,7 @@ impl App {
             check_text(content)?;
         }
         if let Some(wanted) = &edit.tags {
-            check_tags(wanted, room)?;
+            check_tags(wanted, room.people())?;
         }
         let words = edit.content.as_deref().map(search::tokens).unwrap_or_default();
         self.change_message(actor, room, id, move |tx, actor, room, message| {
@@ -46,10 +46,14 @@ impl App {
             if let Some(content) = &edit.content
                 && *content != message.content
             {
-                message = edit_content(tx, actor, room, &message, content, &words)?;
+                let context = Context { roster: room, sender: message.author.user, has_attachments: false };
+                let extracted = tags::reparse(&message.tags, &message.explicit_tags, content, &context);
+                message = write_content(tx, actor, &message, content, extracted, &words)?;
             }
             if let Some(wanted) = &edit.tags {
-                edit_tags(tx, actor, room, &message, wanted, user)?;
+                let context = Context { roster: room, sender: Some(user), has_attachments: false };
+                let extracted = tags::replace(&message.tags, &message.explicit_tags, wanted, &context);
+                write_tags(tx, actor, &message, extracted)?;
             }
             Ok(Ok(()))
         })
@@ -57,49 +61,51 @@ impl App {
     }
 }
 
-fn edit_content(
+/// Gives a message another text, with the tags that make of it, and tells the streams. Gives the
+/// message as it is then.
+pub(crate) fn write_content(
     tx: &mut Tx<'_, '_>,
     actor: &Actor,
-    room: &Room,
     before: &Message,
     content: &str,
+    extracted: Extracted,
     words: &[String],
 ) -> StoreResult<Message> {
-    let context = Context { roster: room, sender: before.author.user, has_attachments: false };
-    let extracted = tags::reparse(&before.tags, &before.explicit_tags, content, &context);
-    let mut after = with_tags(before, extracted.clone());
+    let mentions = extracted.mentions.clone();
+    let mut after = with_tags(before, extracted);
     content.clone_into(&mut after.content);
     after.edited = Some(tx.now());
-    tx.change_message(before, &after, &extracted.mentions, words)?;
+    tx.change_message(before, &after, &mentions, words)?;
     let told = json!({"message": after.id.0, "updated_content": content});
     let draft = notice(&after, actor, Event::MessageEdit, &told, tx.now());
     tx.post(&[draft])?;
     Ok(after)
 }
 
-fn edit_tags(
+/// Gives a message other tags and tells the streams what changed, if anything did.
+pub(crate) fn write_tags(
     tx: &mut Tx<'_, '_>,
     actor: &Actor,
-    room: &Room,
     before: &Message,
-    wanted: &[String],
-    user: UserId,
-) -> StoreResult<()> {
-    let context = Context { roster: room, sender: Some(user), has_attachments: false };
-    let extracted = tags::replace(&before.tags, &before.explicit_tags, wanted, &context);
-    let after = with_tags(before, extracted.clone());
+    extracted: Extracted,
+) -> StoreResult<TagChanges> {
+    let mentions = extracted.mentions.clone();
+    let after = with_tags(before, extracted);
     let changes = TagChanges::between(&before.tags, &after.tags);
     if changes.is_empty() {
-        return Ok(());
+        return Ok(changes);
     }
-    tx.change_message(before, &after, &extracted.mentions, &[])?;
-    if changes.remove.iter().any(|tag| tags::parse_unread(tag) == Some(user)) {
-        tx.see_mention(before.room, user, before.id)?;
+    tx.change_message(before, &after, &mentions, &[])?;
+    // One row stands for everyone, so that who is taken off it stands beside.
+    if after.tags.iter().any(|tag| tag == tags::USER_EVERYONE) {
+        for reader in changes.remove.iter().filter_map(|tag| tags::parse_unread(tag)) {
+            tx.see_mention(before.room, reader, before.id)?;
+        }
     }
     let told = json!({"message": after.id.0, "add": changes.add, "remove": changes.remove});
     let draft = notice(&after, actor, Event::TagChange, &told, tx.now());
     tx.post(&[draft])?;
-    Ok(())
+    Ok(changes)
 }
 
 /// The message with other tags. What a comment answers stays among them.

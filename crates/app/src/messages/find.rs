@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use eddyline_model::messages::{MessageQuery, MessageView};
-use eddyline_model::tags::resolve;
+use eddyline_model::tags::{Roster, resolve};
 use eddyline_model::{MessageId, RoomId};
 
 use crate::rooms::Room;
@@ -16,20 +16,11 @@ impl App {
     /// # Errors
     ///
     /// [`Error::Unavailable`].
-    pub async fn find_messages(&self, room: &Room, mut query: MessageQuery) -> Result<Vec<MessageView>> {
-        let id = room.id();
-        if !query.tags.is_empty() {
-            let wanted = query.tags.len();
-            let resolved: Vec<Option<String>> = query.tags.iter().map(|tag| resolve(tag, room)).collect();
-            let known = resolved.iter().flatten().count();
-            let distinct: BTreeSet<String> = resolved.into_iter().flatten().collect();
-            query.tags = distinct.into_iter().collect();
-            // A tag that nobody can have: with all tags wanted, nothing matches.
-            if query.tags.is_empty() || (known < wanted && !query.any_tag) {
-                return Ok(Vec::new());
-            }
+    pub async fn find_messages(&self, room: &Room, query: MessageQuery) -> Result<Vec<MessageView>> {
+        match resolve_tags(query, room) {
+            Some(query) => Ok(self.store().find(room.id(), query).await?),
+            None => Ok(Vec::new()),
         }
-        Ok(self.store().find(id, query).await?)
     }
 
     /// One message of a room that the caller may read.
@@ -62,4 +53,19 @@ impl App {
             })
             .await?)
     }
+}
+
+/// The query with its tags in their stored form; `None` when no message can have them.
+pub(crate) fn resolve_tags<R: Roster>(mut query: MessageQuery, roster: &R) -> Option<MessageQuery> {
+    if query.tags.is_empty() {
+        return Some(query);
+    }
+    let wanted = query.tags.len();
+    let resolved: Vec<Option<String>> = query.tags.iter().map(|tag| resolve(tag, roster)).collect();
+    let known = resolved.iter().flatten().count();
+    let distinct: BTreeSet<String> = resolved.into_iter().flatten().collect();
+    query.tags = distinct.into_iter().collect();
+    // A tag that nobody can have: with all tags wanted, nothing matches.
+    let possible = !query.tags.is_empty() && (known == wanted || query.any_tag);
+    possible.then_some(query)
 }

@@ -7,12 +7,16 @@ mod latest;
 mod post;
 
 use eddyline_model::messages::{Draft, Event, MAX_CONTENT_CHARS, Message};
-use eddyline_model::{MessageId, Timestamp, tags};
+use eddyline_model::{MessageId, Timestamp, UserId, tags};
 use eddyline_storage::{Result as StoreResult, Tx};
 use serde_json::Value;
 
+pub(crate) use delete::{remove, truncate};
 pub use edit::Edit;
+pub(crate) use edit::{write_content, write_tags};
+pub(crate) use find::resolve_tags;
 pub(crate) use latest::Latest;
+pub(crate) use post::digest;
 pub use post::{NewPost, Posted};
 
 use crate::actor::Actor;
@@ -35,9 +39,9 @@ pub(crate) fn check_text(text: &str) -> Result<()> {
     Err(Error::field("content", trouble))
 }
 
-/// Checks the tags that a client gave for a message of a room.
-pub(crate) fn check_tags(given: &[String], room: &Room) -> Result<()> {
-    if given.len() > tags::most_tags(room.people()) {
+/// Checks the tags that a client gave for a message of a room with so many people.
+pub(crate) fn check_tags(given: &[String], people: usize) -> Result<()> {
+    if given.len() > tags::most_tags(people) {
         return Err(Error::field("tags", tags::TagError::TooMany.to_string()));
     }
     tags::validate(given).map_err(|error| Error::field("tags", error.to_string()))
@@ -58,9 +62,15 @@ pub(crate) fn notice(about: &Message, by: &Actor, event: Event, content: &Value,
         uuid: None,
         fingerprint: 0,
         placement: eddyline_model::messages::Placement::Unthreaded,
-        to: about.to,
+        to: recipient(about, by),
         sent: now,
     }
+}
+
+/// To whom a notice of a private message goes: to the other of the two, whoever it was that changed it.
+fn recipient(about: &Message, by: &Actor) -> Option<UserId> {
+    let to = about.to?;
+    if by.user_id() == Some(to) { about.author.user } else { Some(to) }
 }
 
 impl App {
@@ -74,9 +84,6 @@ impl App {
         actor.user()?;
         let (changed, _) = self
             .change_room(actor, room.id(), FlowDeed::Read, move |tx, actor, room| {
-                if !room.organization.active {
-                    return Ok(Err(Error::Denied));
-                }
                 match tx.message(room.id(), id)? {
                     Some(message) if message.event.is_listed() => change(tx, actor, room, message),
                     _ => Ok(Err(Error::NotFound)),

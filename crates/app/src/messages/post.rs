@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use eddyline_auth::TokenHash;
 use eddyline_model::messages::{Author, Draft, Event, MessageView, Placement};
-use eddyline_model::policy::FlowDeed;
+use eddyline_model::policy::{self, FlowDeed};
 use eddyline_model::tags::{self, Context};
 use eddyline_model::{MessageId, RoomId, search};
 use eddyline_storage::{Outcome, Result as StoreResult, Tx};
@@ -111,10 +111,8 @@ impl App {
 
     fn draft(&self, actor: &Actor, room: &Room, new: &NewPost) -> Result<Draft> {
         check_text(&new.content)?;
-        check_tags(&new.tags, room)?;
-        if !room.organization.active {
-            return Err(Error::Denied);
-        }
+        check_tags(&new.tags, room.people())?;
+        policy::write(&room.organization)?;
         let author = match (actor.user_id(), &new.external_user_name) {
             (Some(user), None) => Author::user(user),
             (_, name) => Author::anonymous(name.clone()),
@@ -181,8 +179,12 @@ fn fingerprint(actor: &Actor, new: &NewPost, placement: Placement) -> i64 {
         return 0;
     }
     // The caller, since two who post under one outside name are still two.
-    let text = format!("{:?}\n{}\n{placement:?}\n{}", actor.user_id(), new.event.as_str(), new.content);
-    let TokenHash(hash) = TokenHash::of(&text);
+    digest(&format!("{:?}\n{}\n{placement:?}\n{}", actor.user_id(), new.event.as_str(), new.content))
+}
+
+/// A number that no other text has.
+pub(crate) fn digest(text: &str) -> i64 {
+    let TokenHash(hash) = TokenHash::of(text);
     let mut first = [0; 8];
     first.copy_from_slice(&hash[..8]);
     i64::from_be_bytes(first)

@@ -6,6 +6,8 @@ use std::str::FromStr;
 
 use clap::{Args, Subcommand};
 use eddyline_auth::Password;
+use eddyline_model::Day;
+use eddyline_model::time::InvalidDay;
 
 /// What the operator works on.
 #[derive(Subcommand)]
@@ -26,6 +28,8 @@ pub(crate) enum AdminCommand {
 pub(crate) enum OrgCommand {
     /// Make an organization
     Create(NewOrganization),
+    /// Change an organization
+    Update(OrganizationUpdate),
 }
 
 /// Commands about users.
@@ -83,6 +87,55 @@ pub(crate) struct NewOrganization {
     /// How many people it may hold
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) user_limit: u32,
+    /// The organization above it, by the name in its URL
+    #[arg(long, value_name = "ORG")]
+    pub(crate) parent: Option<String>,
+}
+
+/// `org update`
+#[derive(Args)]
+pub(crate) struct OrganizationUpdate {
+    /// The organization, by the name in its URL
+    #[arg(long, value_name = "ORG")]
+    pub(crate) org: String,
+    #[command(flatten)]
+    pub(crate) fields: OrganizationFields,
+}
+
+/// What may be changed about an organization; something must be.
+#[derive(Args)]
+#[group(required = true, multiple = true)]
+pub(crate) struct OrganizationFields {
+    /// Name that people see
+    #[arg(long)]
+    pub(crate) name: Option<String>,
+    /// Name in URLs; those it had still lead to it, and no other organization can have them
+    #[arg(long, value_name = "NAME")]
+    pub(crate) parameterized_name: Option<String>,
+    /// How many people it may hold; where there are more already they stay, and nobody new comes in
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) user_limit: Option<u32>,
+    /// Last day of its trial; there is no billing date then
+    #[arg(long, value_name = "YYYY-MM-DD", conflicts_with = "billing_date")]
+    pub(crate) trial_ends: Option<Day>,
+    /// Day of its next bill, or none; it is no trial then
+    #[arg(long, value_name = "YYYY-MM-DD|none")]
+    pub(crate) billing_date: Option<BillingDate>,
+    /// Whether it is active; an inactive one can only be read
+    #[arg(long, value_name = "true|false")]
+    pub(crate) active: Option<bool>,
+}
+
+/// The day of the next bill, if bills are sent at all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct BillingDate(pub(crate) Option<Day>);
+
+impl FromStr for BillingDate {
+    type Err = InvalidDay;
+
+    fn from_str(text: &str) -> Result<Self, InvalidDay> {
+        if text == "none" { Ok(Self(None)) } else { text.parse().map(|day| Self(Some(day))) }
+    }
 }
 
 /// `user create`

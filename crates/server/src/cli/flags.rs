@@ -28,6 +28,7 @@ impl Selection for ServeOptions {
         OptionGroup::Addresses,
         OptionGroup::Protocol,
         OptionGroup::Https,
+        OptionGroup::Mail,
         OptionGroup::Limits,
         OptionGroup::Logging,
     ];

@@ -76,6 +76,23 @@ fn every_command_of_the_operator_is_understood() {
     };
     assert_eq!((org.name, org.parameterized_name, org.user_limit), ("N".into(), Some("p".into()), 5));
 
+    let AdminCommand::Org(OrgCommand::Create(child)) = command("org create --name N --parent p") else {
+        panic!()
+    };
+    assert_eq!(child.parent, Some("p".into()));
+
+    let line = "org update --org p --name N --parameterized-name q --user-limit 7 --trial-ends 2027-01-31";
+    let AdminCommand::Org(OrgCommand::Update(update)) = command(&format!("{line} --active false")) else {
+        panic!()
+    };
+    let fields = update.fields;
+    assert_eq!(
+        (update.org, fields.name, fields.parameterized_name),
+        ("p".into(), Some("N".into()), Some("q".into()))
+    );
+    assert_eq!((fields.user_limit, fields.active), (Some(7), Some(false)));
+    assert_eq!(fields.trial_ends.map(|day| day.to_string()), Some("2027-01-31".into()));
+
     let AdminCommand::User(UserCommand::Create(user)) =
         command("user create --org p --email e@x --name N --nick k --admin --bot --password pw")
     else {
@@ -100,6 +117,31 @@ fn every_command_of_the_operator_is_understood() {
         panic!()
     };
     assert_eq!((flow.organization, flow.flow, email), ("p".into(), "f".into(), "e@x".into()));
+}
+
+#[test]
+fn a_change_of_an_organization_says_what_changes() {
+    let line = "eddyline admin org update --org p";
+    let billing = |text: &str| {
+        let AdminCommand::Org(OrgCommand::Update(update)) =
+            admin(&format!("{line} --billing-date {text}")).command
+        else {
+            panic!()
+        };
+        update.fields.billing_date.unwrap().0.map(|day| day.to_string())
+    };
+    assert_eq!(billing("2027-01-31"), Some("2027-01-31".into()));
+    assert_eq!(billing("none"), None);
+    for wrong in [
+        "",
+        " --billing-date 31.1.2027",
+        " --trial-ends never",
+        " --trial-ends 2027-01-31 --billing-date none",
+        " --active perhaps",
+        " --user-limit 0",
+    ] {
+        assert!(parse(&format!("{line}{wrong}")).is_err(), "{wrong}");
+    }
 }
 
 #[test]

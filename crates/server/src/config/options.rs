@@ -2,14 +2,16 @@
 //! configuration file, the help and [`Settings`] all come from it.
 
 use std::net::SocketAddr;
-use std::num::{NonZeroU32, NonZeroUsize};
+use std::num::{NonZeroU16, NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 use std::time::Duration;
 
 use ipnet::IpNet;
 
 use super::layers::Layers;
-use super::values::{BaseUrl, DatabaseUrl, LogFilter, LogFormat, PathPrefix, Profile, Value};
+use super::values::{
+    BaseUrl, DatabaseUrl, LogFilter, LogFormat, PathPrefix, Profile, SmtpPassword, SmtpSecurity, Value,
+};
 use super::{ConfigError, OptionGroup};
 
 /// What is known of an option before anybody gives it a value.
@@ -117,6 +119,26 @@ options! {
         /// Network of a reverse proxy, such as 10.0.0.0/8, whose Forwarded and X-Forwarded headers
         /// are believed; may be given several times
         trusted_proxy: Vec<IpNet> = absent("none"), "CIDR";
+    }
+    Mail {
+        /// Host name of the mail server that takes the server's mail; without one, mail is written into
+        /// the folder outbox in the data directory
+        smtp_host: Option<String> = absent("none"), "HOST";
+        /// Port of the mail server
+        smtp_port: Option<NonZeroU16> = absent("587 for starttls, 465 for tls, 25 for none"), "PORT";
+        /// Encryption of the connection to the mail server: starttls, tls or none
+        smtp_security: SmtpSecurity = value("starttls"), "KIND";
+        /// Name to sign in to the mail server with
+        smtp_user: Option<String> = absent("no signing in"), "NAME";
+        /// Password to sign in to the mail server with
+        smtp_password: Option<SmtpPassword> = absent("no signing in"), "PASSWORD";
+        /// Certificates in PEM form of authorities that the mail server's may be of, besides the
+        /// well-known ones
+        smtp_ca: Option<PathBuf> = absent("the well-known ones"), "FILE";
+        /// Mailbox that mail is from; needed with --smtp-host
+        mail_from: String = value("Eddyline <eddyline@localhost>"), "MAILBOX";
+        /// Seconds until mail that could not be sent is tried again; then twice as long each time
+        mail_retry_seconds: NonZeroU32 = value("60"), "SECONDS";
     }
     Limits {
         /// Wrong passwords allowed a minute for an account from one address; 0 for any number

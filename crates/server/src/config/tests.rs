@@ -280,6 +280,48 @@ fn a_demonstration_stays_away_from_the_data_of_the_real_server() {
     assert_eq!(settings.listen.port(), 9000);
 }
 
+#[test]
+fn a_mail_server_is_named_with_what_belongs_to_it() {
+    let machine = Machine::new()
+        .flag("smtp_host", "mail.example.org")
+        .flag("mail_from", "Eddyline <eddyline@example.org>")
+        .flag("smtp_user", "eddyline")
+        .variable("EDDYLINE_SMTP_PASSWORD", "open sesame")
+        .file("smtp_security = 'tls'\nsmtp_port = 4650");
+    let settings = machine.settings();
+    assert_eq!(settings.smtp_host.as_deref(), Some("mail.example.org"));
+    assert_eq!(settings.smtp_security, SmtpSecurity::Tls);
+    assert_eq!(settings.smtp_port.map(u16::from), Some(4650));
+    assert_eq!(settings.smtp_password.as_ref().map(|password| password.expose()), Some("open sesame"));
+    assert!(!format!("{settings:?}").contains("sesame"));
+}
+
+#[test]
+fn half_a_mail_server_is_refused() {
+    let host = || Machine::new().flag("smtp_host", "mail.example.org");
+    let from = || host().flag("mail_from", "eddyline@example.org");
+    for (machine, refusal) in [
+        (host(), "--smtp-host: mail_from must be given as well"),
+        (from().flag("smtp_user", "eddyline"), "--smtp-user: smtp_password must be given as well"),
+        (from().flag("smtp_password", "sesame"), "--smtp-password: smtp_user must be given as well"),
+        (Machine::new().flag("smtp_port", "25"), "--smtp-port: smtp_host must be given as well"),
+        (
+            from().flag("smtp_security", "ssl"),
+            "--smtp-security: \"ssl\" is no kind of encryption; there are starttls, tls and none",
+        ),
+        (from().flag("smtp_port", "0"), "--smtp-port: \"0\" is not a number from 1 to 65535"),
+    ] {
+        assert_eq!(machine.refusal(), refusal);
+    }
+}
+
+#[test]
+fn a_demonstration_writes_to_nobody() {
+    let machine = Machine::new().variable("EDDYLINE_SMTP_HOST", "mail.example.org");
+    let settings = load_for_demo(machine.flags(), machine.variables()).unwrap().settings;
+    assert_eq!(settings.smtp_host, None);
+}
+
 /// The first four cells of the rows of `docs/configuration.md` that describe options.
 fn documented() -> Vec<String> {
     let document = include_str!("../../../../docs/configuration.md");

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
-use std::num::{NonZeroU32, NonZeroUsize};
+use std::num::{NonZeroU16, NonZeroU32, NonZeroUsize};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -36,6 +36,15 @@ impl Value for PathBuf {
     }
 }
 
+impl Value for String {
+    fn parse(text: &str) -> Result<Self, String> {
+        if text.trim().is_empty() || text.contains(char::is_control) {
+            return Err(format!("{text:?} is not a text on one line"));
+        }
+        Ok(text.trim().to_owned())
+    }
+}
+
 impl Value for SocketAddr {
     fn parse(text: &str) -> Result<Self, String> {
         text.parse().map_err(|_| {
@@ -61,6 +70,12 @@ fn parse_network(text: &str) -> Result<IpNet, String> {
 impl Value for u32 {
     fn parse(text: &str) -> Result<Self, String> {
         text.parse().map_err(|_| format!("{text:?} is not a number from 0 to {}", Self::MAX))
+    }
+}
+
+impl Value for NonZeroU16 {
+    fn parse(text: &str) -> Result<Self, String> {
+        text.parse().map_err(|_| format!("{text:?} is not a number from 1 to {}", Self::MAX))
     }
 }
 
@@ -165,9 +180,12 @@ impl PathPrefix {
 
 /// First segments of paths that mean something else already.
 const TAKEN: &[&str] = &[
+    "account",
     "app",
+    "assets",
     "avatars",
     "comments",
+    "email",
     "files",
     "flows",
     "healthz",
@@ -177,9 +195,12 @@ const TAKEN: &[&str] = &[
     "oauth",
     "openapi.json",
     "organizations",
+    "password",
     "private",
     "readyz",
     "scim",
+    "sign-in",
+    "sign-out",
     "sources",
     "user",
     "users",
@@ -198,7 +219,9 @@ impl Value for PathPrefix {
             return Err(format!("{text:?} is not a path such as /stream, of letters, digits, - _ ~ and ."));
         }
         match segments.next() {
-            Some(first) if TAKEN.contains(&first) => Err(format!("{text:?} is a path of the API")),
+            Some(first) if TAKEN.contains(&first) => {
+                Err(format!("{text:?} is a path of the API or the pages"))
+            }
             _ => Ok(Self(path.to_owned())),
         }
     }
@@ -220,6 +243,51 @@ impl Value for Profile {
             "classic" => Ok(Self::Classic),
             _ => Err(format!("{text:?} is not a profile; there are spec and classic")),
         }
+    }
+}
+
+/// How the connection to the mail server is encrypted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SmtpSecurity {
+    /// After it was opened.
+    StartTls,
+    /// From its first byte.
+    Tls,
+    /// Not at all.
+    None,
+}
+
+impl Value for SmtpSecurity {
+    fn parse(text: &str) -> Result<Self, String> {
+        match text {
+            "starttls" => Ok(Self::StartTls),
+            "tls" => Ok(Self::Tls),
+            "none" => Ok(Self::None),
+            _ => Err(format!("{text:?} is no kind of encryption; there are starttls, tls and none")),
+        }
+    }
+}
+
+/// A password, which is not printed.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct SmtpPassword(String);
+
+impl SmtpPassword {
+    /// The password itself; keep it out of the log.
+    pub(crate) fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for SmtpPassword {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("[redacted]")
+    }
+}
+
+impl Value for SmtpPassword {
+    fn parse(text: &str) -> Result<Self, String> {
+        if text.is_empty() { Err("is empty".to_owned()) } else { Ok(Self(text.to_owned())) }
     }
 }
 

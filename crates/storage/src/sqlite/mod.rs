@@ -249,6 +249,12 @@ mod tests {
             MessageQuery { parent: Some(MessageId(7)), ..MessageQuery::default() },
             MessageQuery { tags: tags.clone(), ..MessageQuery::default() },
             MessageQuery { tags: tags.clone(), any_tag: true, ..MessageQuery::default() },
+            MessageQuery {
+                tags: tags.clone(),
+                search: Some(vec!["word".into()]),
+                tags_widen: true,
+                ..MessageQuery::default()
+            },
             MessageQuery { tags, search: Some(vec!["word".into()]), ..MessageQuery::default() },
         ];
         for query in queries {

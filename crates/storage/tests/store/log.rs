@@ -132,6 +132,7 @@ fn wants(filter: &LogFilter, rooms: &[RoomId], item: &LogItem) -> bool {
         LogBody::Message(_) => (Some(rooms[(item.id.seq.0 as usize - 1) / 3 % rooms.len()]), None),
         LogBody::Control(control) => match *control {
             Control::UserEdit { .. } => return true,
+            Control::OrganizationChange => (None, None),
             Control::Revoked { user } | Control::OrganizationRemove { user } => (None, Some(user)),
             Control::FlowChange { room } | Control::FlowArchive { room } | Control::FlowTokens { room } => {
                 (Some(room), None)

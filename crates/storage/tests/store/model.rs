@@ -86,6 +86,9 @@ impl Room {
         let had = |user: UserId| before.tags.contains(&format!(":unread:{user}"));
         entry.unread.retain(|user| users.contains(user));
         entry.unread.extend(users.iter().filter(|user| !had(**user)));
+        if entry.everyone && !everyone {
+            entry.seen.clear();
+        }
         entry.everyone = *everyone;
         if before.content != to.content {
             entry.words = to.search_tokens.clone();
@@ -164,9 +167,14 @@ impl Entry {
             }
             Some(words) => !words.is_empty() && words.iter().all(|word| self.words.contains(word)),
         };
+        let chosen = match &query.search {
+            Some(words) if query.tags_widen && !query.tags.is_empty() => {
+                !words.is_empty() && (tagged || found)
+            }
+            _ => tagged && found,
+        };
         of_kind
-            && tagged
-            && found
+            && chosen
             && query.thread_root.is_none_or(|root| message.thread_root == Some(root))
             && query.parent.is_none_or(|parent| message.parent == Some(parent))
     }

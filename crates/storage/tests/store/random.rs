@@ -205,6 +205,7 @@ impl History {
             tags,
             any_tag: dice.one_in(2),
             search: searched.then_some(words),
+            tags_widen: dice.one_in(3),
             thread_root: (dice.one_in(6) && !roots.is_empty()).then(|| dice.pick(&roots)),
             parent: dice.one_in(10).then(|| MessageId(dice.below(last) as i64)),
         }

@@ -1,0 +1,138 @@
+//! Coming into a flow by its join link, which anybody who has it may use.
+
+use std::net::IpAddr;
+
+use eddyline_model::UserId;
+use eddyline_model::flows::Flow;
+use eddyline_model::names::Email;
+use eddyline_model::organizations::Organization;
+use eddyline_model::policy::{self, Place};
+use eddyline_storage::{Result as StoreResult, Session};
+
+use super::FlowPath;
+use crate::actor::Actor;
+use crate::coming_in::come_in;
+use crate::invitations::accept::request_join_in;
+use crate::{App, Error, Result};
+
+/// What the page of a join link shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JoinLink {
+    /// The flow's name.
+    pub flow_name: String,
+    /// The name of its organization.
+    pub organization_name: String,
+    /// Where the flow is.
+    pub path: FlowPath,
+    /// Whether the one who asks is in it already.
+    pub joined: bool,
+}
+
+impl App {
+    /// What a join link leads to: the flow with this secret, whose name in URLs stands beside it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] when there is no such flow, it takes nobody by a link, or it is archived;
+    /// [`Error::Denied`] for one who is blocked from it, and when its organization is inactive.
+    pub async fn join_link(&self, actor: Option<&Actor>, secret: &str, flow: &str) -> Result<JoinLink> {
+        let (secret, name, user) = (secret.to_owned(), flow.to_owned(), actor.and_then(Actor::user_id));
+        self.store()
+            .read(move |session| {
+                let found = find(session, &secret, &name, user)?;
+                Ok(found.map(|Door { flow, organization, place }| JoinLink {
+                    path: FlowPath::of(&organization, &flow),
+                    flow_name: flow.name,
+                    organization_name: organization.name,
+                    joined: place == Place::Inside,
+                }))
+            })
+            .await?
+    }
+
+    /// Brings somebody who is signed in into a flow by its join link, and gives where it is. Who is
+    /// in already stays.
+    ///
+    /// # Errors
+    ///
+    /// As in [`App::join_link`]; [`Error::Conflict`] when the organization is full,
+    /// [`Error::Invalid`] when somebody there has the user's nick.
+    pub async fn join_by_link(&self, actor: &Actor, secret: &str, flow: &str) -> Result<FlowPath> {
+        let id = actor.user()?.user.id;
+        let (secret, name) = (secret.to_owned(), flow.to_owned());
+        let (outcome, event) = self
+            .store()
+            .write(move |tx| {
+                let door = match find(tx, &secret, &name, Some(id))? {
+                    Ok(door) => door,
+                    Err(refusal) => return Ok(Err(refusal)),
+                };
+                let Some(user) = tx.user(id)? else { return Ok(Err(Error::NotFound)) };
+                let came = come_in(tx, door.flow.room, &user)?;
+                Ok(came.map(|()| FlowPath::of(&door.organization, &door.flow)))
+            })
+            .await?;
+        self.settle(event).await;
+        outcome
+    }
+
+    /// Has an invitation mailed to an address by a join link: who has no account must first prove
+    /// that the address is theirs. The answer does not tell whether there is an account.
+    ///
+    /// # Errors
+    ///
+    /// As in [`App::join_link`], and [`Error::TooManyRequests`] for a client that asks too often.
+    pub async fn request_join(&self, secret: &str, flow: &str, email: &Email, client: IpAddr) -> Result<()> {
+        self.count_mail_request(&email.key(), client)?;
+        let (secret, name, email) = (secret.to_owned(), flow.to_owned(), email.clone());
+        let (outcome, event) = self
+            .store()
+            .write(move |tx| match find(tx, &secret, &name, None)? {
+                Ok(door) => request_join_in(tx, door.flow.room, &email),
+                Err(refusal) => Ok(Err(refusal)),
+            })
+            .await?;
+        self.mail_is_queued();
+        self.settle(event).await;
+        outcome
+    }
+}
+
+/// A flow that can be joined by its link, as somebody finds it.
+struct Door {
+    flow: Flow,
+    organization: Organization,
+    place: Place,
+}
+
+fn find(
+    session: &mut Session<'_>,
+    secret: &str,
+    name: &str,
+    user: Option<UserId>,
+) -> StoreResult<Result<Door>> {
+    let Some(room) = session.room_by_join_secret(secret)? else { return Ok(Err(Error::NotFound)) };
+    let Some(flow) = session.flow(room)? else { return Ok(Err(Error::NotFound)) };
+    if flow.parameterized_name != name {
+        return Ok(Err(Error::NotFound));
+    }
+    let Some(organization) = session.organization(flow.organization)? else {
+        return Ok(Err(Error::NotFound));
+    };
+    let membership = match user {
+        Some(user) => session.room_membership(room, user)?,
+        None => None,
+    };
+    let place = match membership {
+        None => Place::Outside,
+        Some(membership) if membership.blocked => Place::Blocked,
+        Some(_) => Place::Inside,
+    };
+    if let Err(refusal) = policy::join_by_link(place, &flow) {
+        return Ok(Err(refusal.into()));
+    }
+    if let Err(refusal) = policy::write(&organization) {
+        return Ok(Err(refusal.into()));
+    }
+    Ok(Ok(Door { flow, organization, place }))
+}

@@ -1,0 +1,55 @@
+//! Accounts as their owners use them on the pages: signing in and out, signing up, getting back in
+//! without the password, and coming into a flow by a link.
+//!
+//! Every secret here (of a session, of a mailed link) is found by its digest, and stands nowhere
+//! else. Who is not known gets the answers that somebody known gets, after about the same work.
+
+mod join;
+pub(crate) mod password;
+mod reset;
+mod sessions;
+mod sign_up;
+#[cfg(test)]
+mod tests;
+mod undo;
+
+use std::net::IpAddr;
+
+use eddyline_model::flows::Flow;
+use eddyline_model::organizations::Organization;
+
+use crate::{App, Error, Result};
+
+pub use join::JoinLink;
+pub use reset::ResetLink;
+pub use sessions::SESSION_DAYS;
+pub use sign_up::{Invited, NewAccount};
+pub use undo::UndoLink;
+
+/// Where a flow is, by the names in URLs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FlowPath {
+    /// The organization's name in URLs.
+    pub organization: String,
+    /// The flow's name in URLs.
+    pub flow: String,
+}
+
+impl FlowPath {
+    fn of(organization: &Organization, flow: &Flow) -> Self {
+        Self { organization: organization.parameterized_name.clone(), flow: flow.parameterized_name.clone() }
+    }
+}
+
+impl App {
+    /// Counts that somebody at `client` has mail sent to `recipient`. Everybody may ask for it, so
+    /// that it is bounded as failed sign-ins are.
+    fn count_mail_request(&self, recipient: &str, client: IpAddr) -> Result<()> {
+        let (requests, now) = (&self.inner.mail_requests, self.now());
+        requests
+            .check(recipient, client, now)
+            .map_err(|wait| Error::TooManyRequests { retry_after: wait.seconds })?;
+        requests.failed(recipient, client, now);
+        Ok(())
+    }
+}

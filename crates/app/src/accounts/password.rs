@@ -1,0 +1,58 @@
+//! New passwords: which ones are taken, and what ends with the old one.
+
+use eddyline_auth::{Password, strength};
+use eddyline_model::UserId;
+use eddyline_model::log::Control;
+use eddyline_model::mail::Purpose;
+use eddyline_model::users::User;
+use eddyline_storage::{Result as StoreResult, Tx};
+
+use crate::{App, Error, Result};
+
+/// Sets the hash of a password, and ends what the old one or a link has opened: all sessions, and the
+/// links to a new password.
+pub(crate) fn replace(tx: &mut Tx<'_, '_>, user: UserId, hash: &str) -> StoreResult<()> {
+    tx.set_password_hash(user, hash)?;
+    tx.delete_sessions_of(user, None)?;
+    end_resets(tx, user)?;
+    tx.tell(Control::Revoked { user });
+    Ok(())
+}
+
+/// Ends the links to a new password, also those that are not sent yet.
+pub(crate) fn end_resets(tx: &mut Tx<'_, '_>, user: UserId) -> StoreResult<()> {
+    tx.delete_links(Purpose::PasswordReset(user))?;
+    tx.delete_mails_about(Purpose::PasswordReset(user))
+}
+
+/// What others know about a user: a password must not be made of it.
+pub(crate) fn personal(user: &User) -> [&str; 3] {
+    [&user.email, &user.name, &user.nick]
+}
+
+impl App {
+    /// The hash of a password that somebody chooses, about whom others know this much.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`] when it is easy to guess.
+    pub(crate) async fn hash_new_password(&self, password: &Password, about: &[&str]) -> Result<String> {
+        check_strength(password, about).await?.map_err(|text| Error::field("password", text))?;
+        self.hash_password(password).await
+    }
+}
+
+/// Why a password is not to be chosen by somebody about whom others know this much.
+pub(super) async fn check_strength(
+    password: &Password,
+    about: &[&str],
+) -> Result<std::result::Result<(), String>> {
+    let password = password.clone();
+    let about: Vec<String> = about.iter().map(|&text| text.to_owned()).collect();
+    // Guessing at it is work.
+    let checking = tokio::task::spawn_blocking(move || {
+        let about: Vec<&str> = about.iter().map(String::as_str).collect();
+        strength::check(&password, &about).map_err(|weakness| weakness.to_string())
+    });
+    checking.await.map_err(|error| Error::Internal(error.to_string()))
+}

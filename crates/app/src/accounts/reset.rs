@@ -1,0 +1,125 @@
+//! Getting back in without the password: a mailed link leads to the choice of a new one.
+
+use std::net::IpAddr;
+
+use eddyline_auth::{Password, Secret};
+use eddyline_model::mail::{Purpose, RESET_HOURS};
+use eddyline_model::users::User;
+use eddyline_model::{Timestamp, UserId, names};
+use eddyline_storage::{NewMail, Result as StoreResult, Session, Tx};
+
+use super::{password, sessions};
+use crate::{App, Error, Result};
+
+/// The time between two mails to one account, in milliseconds.
+const PAUSE_MILLIS: i64 = 5 * 60_000;
+
+/// What the page of a link to a new password shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ResetLink {
+    /// Whose password it is.
+    pub name: String,
+    /// The address of the account.
+    pub email: String,
+}
+
+impl App {
+    /// Has a link to a new password mailed to the owner of an account, if there is such an account.
+    /// The answer does not tell. An account gets no other mail within five minutes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooManyRequests`] for a client that asks too often.
+    pub async fn request_password_reset(&self, email: &str, client: IpAddr) -> Result<()> {
+        let key = names::email_key(email);
+        self.count_mail_request(&key, client)?;
+        self.store()
+            .write(move |tx| match tx.account_by_email(&key)? {
+                Some(account) if !was_mailed(tx, account.user.id)? => queue(tx, &account.user),
+                _ => queue_nothing(tx),
+            })
+            .await?;
+        self.mail_is_queued();
+        Ok(())
+    }
+
+    /// Whose password a mailed link changes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] when the link was used, has ended, or never was.
+    pub async fn reset_link(&self, link: &Secret) -> Result<ResetLink> {
+        let user = self.user_of_reset_link(link).await?;
+        Ok(ResetLink { name: user.name, email: user.email })
+    }
+
+    /// Sets the password by a mailed link, ends all sessions of the user, and gives the secret of a
+    /// new one. The link leads nowhere afterwards.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] as in [`App::reset_link`], [`Error::Invalid`] for a password that is easy
+    /// to guess.
+    pub async fn reset_password(&self, link: &Secret, new: &Password) -> Result<Secret> {
+        // Known before the work of hashing is done.
+        let user = self.user_of_reset_link(link).await?;
+        let hash = self.hash_new_password(new, &password::personal(&user)).await?;
+        let secret = Secret::generate_long();
+        let (link, session) = (link.hash(), secret.hash());
+        let (user, event) = self
+            .store()
+            .write(move |tx| {
+                let now = tx.now();
+                let Some(user) = find(tx, &link.0, now)? else { return Ok(None) };
+                tx.lock_user(user.id)?;
+                // Asked again, since another process may have let somebody use it.
+                if find(tx, &link.0, now)?.is_none() {
+                    return Ok(None);
+                }
+                password::replace(tx, user.id, &hash)?;
+                sessions::begin(tx, &session, user.id)?;
+                Ok(Some(user.id))
+            })
+            .await?;
+        user.ok_or(Error::NotFound)?;
+        self.inner.memo.forget_all();
+        self.settle(event).await;
+        Ok(secret)
+    }
+
+    async fn user_of_reset_link(&self, link: &Secret) -> Result<User> {
+        let (hash, now) = (link.hash(), self.now());
+        self.store().read(move |session| find(session, &hash.0, now)).await?.ok_or(Error::NotFound)
+    }
+}
+
+fn find(session: &mut Session<'_>, hash: &[u8], now: Timestamp) -> StoreResult<Option<User>> {
+    match session.link(hash, now)?.map(|link| link.purpose) {
+        Some(Purpose::PasswordReset(user)) => session.user(user),
+        _ => Ok(None),
+    }
+}
+
+/// Whether such a mail waits for the user, or went out a moment ago.
+fn was_mailed(tx: &mut Tx<'_, '_>, user: UserId) -> StoreResult<bool> {
+    let purpose = Purpose::PasswordReset(user);
+    if tx.mail_waits(purpose)? {
+        return Ok(true);
+    }
+    let fresh = tx.now().plus_millis(RESET_HOURS * 3_600_000 - PAUSE_MILLIS);
+    Ok(tx.last_link_end(purpose)?.is_some_and(|end| end > fresh))
+}
+
+fn queue(tx: &mut Tx<'_, '_>, user: &User) -> StoreResult<()> {
+    let purpose = Purpose::PasswordReset(user.id);
+    let now = tx.now();
+    tx.queue_mails(&[NewMail { purpose, recipient: user.email.clone(), detail: None }], now)
+}
+
+/// Writes as much as for a mail, so that the time of the answer does not tell whether there is one.
+fn queue_nothing(tx: &mut Tx<'_, '_>) -> StoreResult<()> {
+    let purpose = Purpose::PasswordReset(UserId(0));
+    let now = tx.now();
+    tx.queue_mails(&[NewMail { purpose, recipient: String::new(), detail: None }], now)?;
+    tx.delete_mails_about(purpose)
+}

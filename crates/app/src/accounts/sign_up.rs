@@ -1,0 +1,238 @@
+//! What an invitation's link leads to: signing up, coming in, or declining.
+
+use std::collections::BTreeMap;
+
+use eddyline_auth::{Password, Secret, TokenHash};
+use eddyline_model::invitations::Invitation;
+use eddyline_model::names::{Email, Nick};
+use eddyline_model::users::User;
+use eddyline_model::{OrganizationId, UserId, names, policy};
+use eddyline_storage::{Error as StoreError, NewUser, Result as StoreResult, Tx};
+
+use super::{FlowPath, password, sessions};
+use crate::actor::Actor;
+use crate::invitations::accept::{accept_in, decline_in, invitation_of_link};
+use crate::operator::display_name;
+use crate::{App, Error, Result};
+
+/// What the page of an invitation shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Invited {
+    /// The name of the flow it leads to.
+    pub flow_name: String,
+    /// The name of the flow's organization.
+    pub organization_name: String,
+    /// Where the flow is.
+    pub path: FlowPath,
+    /// The name of whoever invites, if it is somebody.
+    pub inviter: Option<String>,
+    /// The address that was invited.
+    pub email: String,
+    /// What the inviter adds in words.
+    pub message: Option<String>,
+    /// Whether the address has an account already.
+    pub has_account: bool,
+}
+
+/// What somebody who signs up says about themselves. The address is that of the invitation.
+#[derive(Clone, Debug)]
+pub struct NewAccount {
+    /// Full name.
+    pub name: String,
+    /// Short name.
+    pub nick: String,
+    /// The password to sign in with.
+    pub password: Password,
+}
+
+impl App {
+    /// What an invitation's link leads to.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] when the invitation was accepted, declined or cancelled, its link has
+    /// ended, or never was.
+    pub async fn invitation_link(&self, link: &Secret) -> Result<Invited> {
+        let (hash, now) = (link.hash(), self.now());
+        let found = self.store().read(move |session| {
+            let Some((invitation, flow, organization, inviter)) = invitation_of_link(session, &hash, now)?
+            else {
+                return Ok(None);
+            };
+            let has_account = session.account_by_email(&names::email_key(&invitation.email))?.is_some();
+            Ok(Some(Invited {
+                path: FlowPath::of(&organization, &flow),
+                flow_name: flow.name,
+                organization_name: organization.name,
+                inviter: inviter.map(|user| user.name),
+                email: invitation.email,
+                message: invitation.message,
+                has_account,
+            }))
+        });
+        found.await?.ok_or(Error::NotFound)
+    }
+
+    /// Makes an account for the address of an invitation, which its link has proved, and brings it
+    /// into the flow. Gives the secret of a new session, and where the flow is.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] as in [`App::invitation_link`]; [`Error::Invalid`] naming `name`, `nick`
+    /// or `password`; [`Error::Conflict`] when the address has an account or the organization is
+    /// full; [`Error::Denied`] when it is inactive.
+    pub async fn sign_up(&self, link: &Secret, new: NewAccount) -> Result<(Secret, FlowPath)> {
+        // Known before the work of hashing is done.
+        let invited = self.invitation_link(link).await?;
+        let (name, nick) = check(&new, &invited).await?;
+        let email: Email = invited.email.parse().map_err(|_| Error::Internal("an invited address".into()))?;
+        let password_hash = self.hash_password(&new.password).await?;
+        let secret = Secret::generate_long();
+        let (link, session) = (link.hash(), secret.hash());
+        let avatar = Secret::generate();
+        let (outcome, event) = self
+            .store()
+            .write(move |tx| {
+                let now = tx.now();
+                let new = NewUser {
+                    email: email.as_str().to_owned(),
+                    email_key: email.key(),
+                    name: name.clone(),
+                    nick: nick.as_str().to_owned(),
+                    avatar: avatar.expose().to_owned(),
+                    bot: false,
+                    password_hash: Some(password_hash.clone()),
+                    created_at: now,
+                };
+                let found = match admit(tx, &link, &new)? {
+                    Ok(found) => found,
+                    Err(refusal) => return Ok(Err(refusal)),
+                };
+                let user = insert(tx, &new)?;
+                if let Err(refusal) = accept_in(tx, &found.0, &user)? {
+                    // All of its reasons were asked for before; what is written must not stay.
+                    tracing::warn!(%refusal, "an invitation was refused after it was found good");
+                    return Err(StoreError::Refused("this invitation cannot be accepted now"));
+                }
+                sessions::begin(tx, &session, user.id)?;
+                Ok(Ok(found.1))
+            })
+            .await?;
+        let path = outcome?;
+        self.settle(event).await;
+        Ok((secret, path))
+    }
+
+    /// Brings somebody who is signed in into the flow of an invitation, whatever their address: who
+    /// has the link was invited. Gives where the flow is.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] as in [`App::invitation_link`]; [`Error::Denied`] when the user is blocked
+    /// or the organization inactive; [`Error::Conflict`] when it is full; [`Error::Invalid`] when
+    /// somebody there has the user's nick.
+    pub async fn accept_link(&self, actor: &Actor, link: &Secret) -> Result<FlowPath> {
+        let (id, hash) = (actor.user()?.user.id, link.hash());
+        let (outcome, event) = self
+            .store()
+            .write(move |tx| {
+                let now = tx.now();
+                let Some((invitation, flow, organization, _)) = invitation_of_link(tx, &hash, now)? else {
+                    return Ok(Err(Error::NotFound));
+                };
+                let Some(user) = tx.user(id)? else { return Ok(Err(Error::NotFound)) };
+                let accepted = accept_in(tx, &invitation, &user)?;
+                Ok(accepted.map(|()| FlowPath::of(&organization, &flow)))
+            })
+            .await?;
+        self.settle(event).await;
+        outcome
+    }
+
+    /// Declines an invitation, which is gone afterwards.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] as in [`App::invitation_link`].
+    pub async fn decline_link(&self, link: &Secret) -> Result<()> {
+        let hash = link.hash();
+        let (outcome, event) = self
+            .store()
+            .write(move |tx| {
+                let now = tx.now();
+                let Some((invitation, ..)) = invitation_of_link(tx, &hash, now)? else {
+                    return Ok(Err(Error::NotFound));
+                };
+                let account = tx.account_by_email(&names::email_key(&invitation.email))?;
+                decline_in(tx, &invitation, account.map(|account| account.user.id))
+            })
+            .await?;
+        self.settle(event).await;
+        outcome
+    }
+}
+
+/// Checks what somebody says about themselves, all of it at once.
+async fn check(new: &NewAccount, invited: &Invited) -> Result<(String, Nick)> {
+    let mut errors = BTreeMap::new();
+    let name = display_name(&new.name);
+    if let Err(Error::Invalid(wrong)) = &name {
+        errors.extend(wrong.clone());
+    }
+    let nick = new.nick.parse::<Nick>();
+    if let Err(wrong) = &nick {
+        errors.insert("nick".to_owned(), vec![wrong.to_string()]);
+    }
+    let about = [&*invited.email, &*new.name, &*new.nick, &*invited.organization_name];
+    if let Err(text) = password::check_strength(&new.password, &about).await? {
+        errors.insert("password".to_owned(), vec![text]);
+    }
+    match (name, nick) {
+        (Ok(name), Ok(nick)) if errors.is_empty() => Ok((name, nick)),
+        _ => Err(Error::Invalid(errors)),
+    }
+}
+
+/// Finds the invitation, and asks for every reason why this newcomer could not come in by it.
+fn admit(
+    tx: &mut Tx<'_, '_>,
+    link: &TokenHash,
+    new: &NewUser,
+) -> StoreResult<Result<(Invitation, FlowPath)>> {
+    let now = tx.now();
+    let Some((invitation, flow, organization, _)) = invitation_of_link(tx, link, now)? else {
+        return Ok(Err(Error::NotFound));
+    };
+    if flow.disabled {
+        return Ok(Err(Error::NotFound));
+    }
+    // In the order in which everybody takes them: the flow, then its organization.
+    tx.lock_room(flow.room)?;
+    if tx.account_by_email(&new.email_key)?.is_some() {
+        return Ok(Err(Error::Conflict("this address has an account by now; sign in instead".into())));
+    }
+    if let Err(refusal) = admit_to_organization(tx, organization.id, &new.nick)? {
+        return Ok(Err(refusal));
+    }
+    Ok(Ok((invitation, FlowPath::of(&organization, &flow))))
+}
+
+fn admit_to_organization(tx: &mut Tx<'_, '_>, id: OrganizationId, nick: &str) -> StoreResult<Result<()>> {
+    // Held, so that nobody else takes the nick or the last place.
+    let Some(organization) = tx.lock_organization(id)? else { return Ok(Err(Error::NotFound)) };
+    if let Err(refusal) = policy::write(&organization) {
+        return Ok(Err(refusal.into()));
+    }
+    if tx.nick_is_taken(id, &names::nick_key(nick), UserId(0))? {
+        return Ok(Err(Error::field("nick", "is taken in this organization")));
+    }
+    if organization.user_count >= organization.user_limit {
+        return Ok(Err(Error::Conflict("the organization's user limit is reached".into())));
+    }
+    Ok(Ok(()))
+}
+
+fn insert(tx: &mut Tx<'_, '_>, new: &NewUser) -> StoreResult<User> {
+    let id = tx.insert_user(new)?;
+    tx.user(id)?.ok_or(StoreError::Corrupt("a new user"))
+}

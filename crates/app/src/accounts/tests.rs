@@ -1,0 +1,295 @@
+//! What depends on the time, and on who comes first.
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use eddyline_auth::{Password, PasswordPolicy, Secret};
+use eddyline_model::mail::{Link, Purpose};
+use eddyline_model::policy::FlowDeed;
+use eddyline_model::users::Account;
+use eddyline_model::{InvitationId, Timestamp, UserId};
+use eddyline_storage::{Options, Store};
+
+use super::NewAccount;
+use crate::{Actor, App, Config, Credentials, Error, NewFlow, NewOrganization, NewPerson, UserChanges};
+
+const HERE: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1));
+const START: i64 = 1_800_000_000_000;
+const MINUTE: i64 = 60_000;
+const DAY: i64 = 24 * 60 * MINUTE;
+const ADA: &str = "ada@acme.example";
+const GOOD: &str = "correct horse battery staple";
+
+/// An application whose clock stands still until it is moved, with Ada in the flow `acme/main`.
+struct World {
+    app: App,
+    clock: Arc<AtomicI64>,
+    ada: Actor,
+}
+
+impl World {
+    async fn new() -> Self {
+        let clock = Arc::new(AtomicI64::new(START));
+        let read = clock.clone();
+        let options =
+            Options { clock: Arc::new(move || Timestamp(read.load(Ordering::SeqCst))), ..Options::default() };
+        let store = Store::open_with("sqlite::memory:", options).unwrap();
+        let config = Config { passwords: PasswordPolicy::cheapest(), ..Config::default() };
+        let app = App::new(store, config).await.unwrap();
+        let organization =
+            NewOrganization { name: "acme".into(), parameterized_name: None, user_limit: 2, parent: None };
+        app.operator_create_organization(organization).await.unwrap();
+        let ada = person(&app, ADA, "ada").await;
+        let flow = NewFlow { organization: "acme".into(), name: "main".parse().unwrap() };
+        app.operator_create_flow(flow).await.unwrap();
+        app.operator_add_flow_user("acme", "main", &ADA.parse().unwrap()).await.unwrap();
+        Self { app, clock, ada }
+    }
+
+    fn pass(&self, millis: i64) {
+        self.clock.fetch_add(millis, Ordering::SeqCst);
+    }
+
+    fn ada_id(&self) -> UserId {
+        self.ada.user_id().unwrap()
+    }
+
+    /// Makes a link as the sender of mails does.
+    async fn link(&self, purpose: Purpose, email: Option<&str>, millis: i64) -> Secret {
+        let secret = Secret::generate_hex::<32>();
+        let hash = secret.hash();
+        let link =
+            Link { purpose, email: email.map(str::to_owned), expires_at: self.app.now().plus_millis(millis) };
+        self.app.store().write(move |tx| tx.insert_link(&hash.0, &link)).await.unwrap();
+        secret
+    }
+
+    async fn account(&self, email: &str) -> Option<Account> {
+        let email = email.to_owned();
+        self.app.store().read(move |session| session.account_by_email(&email)).await.unwrap()
+    }
+
+    async fn waiting_mails(&self) -> usize {
+        let far = Timestamp(START + 1000 * DAY);
+        self.app.store().write(move |tx| tx.take_due_mails(far, far, 1000)).await.unwrap().0.len()
+    }
+
+    async fn change_email(&self, email: &str) {
+        let changes = UserChanges { email: Some(email.parse().unwrap()), ..UserChanges::default() };
+        self.app.change_user(&self.ada, changes, HERE).await.unwrap();
+    }
+
+    /// Ada invites somebody; gives the link of the mail.
+    async fn invite(&self, email: &str) -> Secret {
+        let room = self.app.room(&self.ada, "acme", "main", FlowDeed::Invite).await.unwrap();
+        let made = self.app.invite(&self.ada, &room, email.parse().unwrap(), None).await.unwrap();
+        self.link(Purpose::Invitation(InvitationId(made.id)), None, 30 * DAY).await
+    }
+}
+
+async fn person(app: &App, email: &str, nick: &str) -> Actor {
+    let new = NewPerson {
+        organization: "acme".into(),
+        email: email.parse().unwrap(),
+        name: nick.to_owned(),
+        nick: nick.parse().unwrap(),
+        password: Some(Password::new(GOOD)),
+        admin: false,
+        bot: false,
+    };
+    let (_, token) = app.operator_create_user(new).await.unwrap();
+    app.authenticate(Credentials::Token(token), HERE).await.unwrap()
+}
+
+fn newcomer(nick: &str, password: &str) -> NewAccount {
+    NewAccount { name: "Grace".into(), nick: nick.into(), password: Password::new(password) }
+}
+
+async fn sign_in(world: &World, password: &str) -> Result<Secret, Error> {
+    world.app.sign_in(ADA, &Password::new(password), HERE).await
+}
+
+#[tokio::test]
+async fn a_session_ends_when_it_was_not_used_for_thirty_days() {
+    let world = World::new().await;
+    let session = sign_in(&world, GOOD).await.unwrap();
+    for _ in 0..3 {
+        world.pass(29 * DAY);
+        let actor = world.app.by_session(&session).await.unwrap();
+        assert_eq!(actor.and_then(|actor| actor.user_id()), Some(world.ada_id()));
+    }
+    world.pass(30 * DAY);
+    assert!(world.app.by_session(&session).await.unwrap().is_none());
+}
+
+#[tokio::test]
+async fn a_session_is_noted_as_used_once_an_hour() {
+    let world = World::new().await;
+    let session = sign_in(&world, GOOD).await.unwrap();
+    world.pass(59 * MINUTE);
+    world.app.by_session(&session).await.unwrap().unwrap();
+    world.pass(30 * DAY - 59 * MINUTE);
+    assert!(world.app.by_session(&session).await.unwrap().is_none(), "the look an hour ago did not count");
+}
+
+#[tokio::test]
+async fn a_session_ends_when_one_signs_out() {
+    let world = World::new().await;
+    let (session, other) = (sign_in(&world, GOOD).await.unwrap(), sign_in(&world, GOOD).await.unwrap());
+    world.app.sign_out(&session).await.unwrap();
+    world.app.sign_out(&session).await.unwrap();
+    assert!(world.app.by_session(&session).await.unwrap().is_none());
+    assert!(world.app.by_session(&other).await.unwrap().is_some());
+    assert!(world.app.by_session(&Secret::generate_long()).await.unwrap().is_none());
+}
+
+#[tokio::test]
+async fn mail_about_a_password_goes_out_once_in_five_minutes() {
+    let world = World::new().await;
+    let ask = async |email: &str| world.app.request_password_reset(email, HERE).await.unwrap();
+    ask("nobody@acme.example").await;
+    assert_eq!(world.waiting_mails().await, 0);
+    ask(ADA).await;
+    ask("ADA@acme.example").await;
+    assert_eq!(world.waiting_mails().await, 1, "one waits already");
+    let about = Purpose::PasswordReset(world.ada_id());
+    world.app.store().write(move |tx| tx.delete_mails_about(about)).await.unwrap();
+    world.link(about, None, 4 * 60 * MINUTE).await;
+    world.pass(4 * MINUTE);
+    ask(ADA).await;
+    assert_eq!(world.waiting_mails().await, 0, "one went out four minutes ago");
+    world.pass(2 * MINUTE);
+    ask(ADA).await;
+    assert_eq!(world.waiting_mails().await, 1);
+}
+
+#[tokio::test]
+async fn a_client_that_asks_for_mail_too_often_has_to_wait() {
+    let world = World::new().await;
+    let ask = async || world.app.request_password_reset("nobody@acme.example", HERE).await;
+    for _ in 0..10 {
+        ask().await.unwrap();
+    }
+    assert!(matches!(ask().await, Err(Error::TooManyRequests { retry_after: 60 })));
+    world.pass(MINUTE);
+    ask().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_link_to_a_new_password_ends_with_its_time_and_its_use() {
+    let world = World::new().await;
+    let about = Purpose::PasswordReset(world.ada_id());
+    let late = world.link(about, None, 4 * 60 * MINUTE).await;
+    world.pass(4 * 60 * MINUTE);
+    let new = Password::new("violet umbrella on the tram");
+    assert!(matches!(world.app.reset_link(&late).await, Err(Error::NotFound)));
+    assert!(matches!(world.app.reset_password(&late, &new).await, Err(Error::NotFound)));
+
+    let session = sign_in(&world, GOOD).await.unwrap();
+    let (used, other) = (world.link(about, None, DAY).await, world.link(about, None, DAY).await);
+    let weak = world.app.reset_password(&used, &Password::new("ada@acme.example")).await;
+    assert!(matches!(weak, Err(Error::Invalid(errors)) if errors.contains_key("password")));
+    let fresh = world.app.reset_password(&used, &new).await.unwrap();
+    assert!(world.app.by_session(&fresh).await.unwrap().is_some());
+    assert!(world.app.by_session(&session).await.unwrap().is_none(), "older sessions are over");
+    for link in [&used, &other] {
+        assert!(matches!(world.app.reset_link(link).await, Err(Error::NotFound)));
+    }
+    assert!(matches!(sign_in(&world, GOOD).await, Err(Error::Unauthenticated(_))));
+    assert!(sign_in(&world, new.expose()).await.is_ok());
+}
+
+#[tokio::test]
+async fn a_link_does_only_what_it_is_for() {
+    let world = World::new().await;
+    let reset = world.link(Purpose::PasswordReset(world.ada_id()), None, DAY).await;
+    let undo = world.link(Purpose::EmailChange(world.ada_id()), Some("old@acme.example"), DAY).await;
+    assert!(matches!(world.app.undo_link(&reset).await, Err(Error::NotFound)));
+    assert!(matches!(world.app.reset_link(&undo).await, Err(Error::NotFound)));
+    assert!(matches!(world.app.invitation_link(&undo).await, Err(Error::NotFound)));
+}
+
+#[tokio::test]
+async fn the_owner_of_the_older_address_wins() {
+    let world = World::new().await;
+    let about = Purpose::EmailChange(world.ada_id());
+    // A thief changes the address twice, so as to get a mail with which to undo.
+    world.change_email("thief@evil.example").await;
+    let owners = world.link(about, Some(ADA), 7 * DAY).await;
+    world.pass(1);
+    world.change_email("other@evil.example").await;
+    let thiefs = world.link(about, Some("thief@evil.example"), 7 * DAY).await;
+    world.app.undo_email_change(&thiefs).await.unwrap();
+    assert!(world.account("thief@evil.example").await.is_some());
+    world.app.undo_email_change(&owners).await.unwrap();
+    assert!(world.account(ADA).await.is_some());
+    for link in [&owners, &thiefs] {
+        assert!(matches!(world.app.undo_email_change(link).await, Err(Error::NotFound)));
+    }
+}
+
+#[tokio::test]
+async fn undoing_ends_what_whoever_changed_the_address_may_hold() {
+    let world = World::new().await;
+    let session = sign_in(&world, GOOD).await.unwrap();
+    world.change_email("thief@evil.example").await;
+    let undo = world.link(Purpose::EmailChange(world.ada_id()), Some(ADA), 7 * DAY).await;
+    let reset = world.link(Purpose::PasswordReset(world.ada_id()), None, DAY).await;
+    world.pass(1);
+    world.change_email("other@evil.example").await;
+    world.app.request_password_reset("other@evil.example", HERE).await.unwrap();
+
+    world.app.undo_email_change(&undo).await.unwrap();
+    assert!(world.app.by_session(&session).await.unwrap().is_none());
+    assert!(matches!(world.app.reset_link(&reset).await, Err(Error::NotFound)));
+    assert_eq!(world.waiting_mails().await, 0, "neither the way back nor a new password is mailed");
+}
+
+#[tokio::test]
+async fn an_address_that_somebody_else_has_is_not_taken_back() {
+    let world = World::new().await;
+    let undo = world.link(Purpose::EmailChange(world.ada_id()), Some("ben@acme.example"), DAY).await;
+    person(&world.app, "ben@acme.example", "ben").await;
+    assert!(matches!(world.app.undo_email_change(&undo).await, Err(Error::Conflict(_))));
+    assert!(world.account(ADA).await.is_some(), "nothing changed");
+}
+
+#[tokio::test]
+async fn an_invitations_link_ends_after_a_month() {
+    let world = World::new().await;
+    let link = world.invite("grace@hopper.example").await;
+    world.pass(30 * DAY - 1);
+    assert!(!world.app.invitation_link(&link).await.unwrap().has_account);
+    world.pass(1);
+    assert!(matches!(world.app.invitation_link(&link).await, Err(Error::NotFound)));
+    let late = world.app.sign_up(&link, newcomer("grace", GOOD)).await;
+    assert!(matches!(late, Err(Error::NotFound)));
+}
+
+#[tokio::test]
+async fn somebody_who_signs_up_is_told_of_everything_that_is_wrong() {
+    let world = World::new().await;
+    let link = world.invite("grace@hopper.example").await;
+    let wrong = NewAccount { name: " ".into(), nick: "two words".into(), password: Password::new("grace") };
+    let Err(Error::Invalid(errors)) = world.app.sign_up(&link, wrong).await else { panic!("refused") };
+    assert_eq!(errors.keys().collect::<Vec<_>>(), ["name", "nick", "password"]);
+    let Err(Error::Invalid(errors)) = world.app.sign_up(&link, newcomer("ADA", GOOD)).await else {
+        panic!("refused")
+    };
+    assert_eq!(errors.keys().collect::<Vec<_>>(), ["nick"], "it is taken");
+    let (session, path) = world.app.sign_up(&link, newcomer("grace", GOOD)).await.unwrap();
+    assert_eq!((&*path.organization, &*path.flow), ("acme", "main"));
+    assert!(world.app.by_session(&session).await.unwrap().is_some());
+}
+
+#[tokio::test]
+async fn a_full_organization_leaves_no_account_behind() {
+    let world = World::new().await;
+    let link = world.invite("grace@hopper.example").await;
+    person(&world.app, "ben@acme.example", "ben").await;
+    let full = world.app.sign_up(&link, newcomer("grace", GOOD)).await;
+    assert!(matches!(full, Err(Error::Conflict(_))), "{full:?}");
+    assert!(world.account("grace@hopper.example").await.is_none());
+    assert!(world.app.invitation_link(&link).await.is_ok(), "when there is room again it still holds");
+}

@@ -1,0 +1,89 @@
+//! Undoing a change of address by the link that was mailed to the old one.
+
+use eddyline_auth::Secret;
+use eddyline_model::log::Control;
+use eddyline_model::mail::{Link, Purpose, UNDO_DAYS};
+use eddyline_model::users::User;
+use eddyline_model::{Timestamp, names};
+use eddyline_storage::{Result as StoreResult, Session};
+
+use super::password;
+use crate::{App, Error, Result};
+
+/// What the page of such a link shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UndoLink {
+    /// Whose address it is.
+    pub name: String,
+    /// The address to go back to.
+    pub old: String,
+    /// The address of the account now.
+    pub present: String,
+}
+
+impl App {
+    /// What a link to undo a change of address would do.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] when the link was used, has ended, or never was.
+    pub async fn undo_link(&self, link: &Secret) -> Result<UndoLink> {
+        let (hash, now) = (link.hash(), self.now());
+        let found = self.store().read(move |session| find(session, &hash.0, now)).await?;
+        let found = found.ok_or(Error::NotFound)?;
+        Ok(UndoLink { name: found.user.name, old: found.old, present: found.user.email })
+    }
+
+    /// Gives an account its old address back. All its sessions and links to a new password end: they
+    /// may be somebody else's. The link leads nowhere afterwards, and neither do those of later
+    /// changes; those of earlier ones do, since their addresses have the older claim.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] as in [`App::undo_link`], [`Error::Conflict`] when somebody else has the
+    /// address meanwhile.
+    pub async fn undo_email_change(&self, link: &Secret) -> Result<()> {
+        let hash = link.hash();
+        let (outcome, event) = self
+            .store()
+            .write(move |tx| {
+                let now = tx.now();
+                let Some(Undo { user, old, end }) = find(tx, &hash.0, now)? else {
+                    return Ok(Err(Error::NotFound));
+                };
+                let key = names::email_key(&old);
+                if tx.account_by_email(&key)?.is_some_and(|account| account.user.id != user.id) {
+                    let text = "another account has this address by now; ask whoever runs the server";
+                    return Ok(Err(Error::Conflict(text.into())));
+                }
+                let nick = names::nick_key(&user.nick);
+                tx.update_user(user.id, (&user.nick, &nick), (&old, &key))?;
+                let change = Purpose::EmailChange(user.id);
+                tx.delete_links_ending_from(change, end)?;
+                tx.delete_mails_since(change, end.plus_millis(-UNDO_DAYS * 24 * 3_600_000))?;
+                password::end_resets(tx, user.id)?;
+                tx.delete_sessions_of(user.id, None)?;
+                tx.tell(Control::UserEdit { user: user.id });
+                tx.tell(Control::Revoked { user: user.id });
+                Ok(Ok(()))
+            })
+            .await?;
+        self.settle(event).await;
+        outcome
+    }
+}
+
+struct Undo {
+    user: User,
+    old: String,
+    end: Timestamp,
+}
+
+fn find(session: &mut Session<'_>, hash: &[u8], now: Timestamp) -> StoreResult<Option<Undo>> {
+    let Some(Link { purpose: Purpose::EmailChange(id), email: Some(old), expires_at: end }) =
+        session.link(hash, now)?
+    else {
+        return Ok(None);
+    };
+    Ok(session.user(id)?.map(|user| Undo { user, old, end }))
+}

@@ -1,0 +1,200 @@
+//! Users' pictures: drawn from their initials until they upload one. Nothing is fetched from anywhere.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use eddyline_auth::{Secret, TokenHash};
+use eddyline_avatars::{Picture, SIDES};
+use eddyline_model::log::Control;
+use eddyline_storage::AvatarOf;
+use eddyline_wire::User;
+use quick_cache::Weighter;
+use quick_cache::sync::Cache;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use crate::actor::Actor;
+use crate::{App, Error, Result};
+
+/// How many uploads are unpacked at once: each may take half a gigabyte for a second.
+const UPLOADS: usize = 2;
+/// How many stored pictures are made smaller at once.
+const SCALINGS: usize = 2;
+/// How many bytes of smaller pictures are remembered.
+const REMEMBERED_BYTES: u64 = 16 * 1024 * 1024;
+/// About how many pictures that is.
+const REMEMBERED: usize = 2000;
+
+/// A picture, ready to be sent.
+#[derive(Clone, Debug)]
+pub struct Avatar {
+    /// Its kind: `image/svg+xml`, `image/png` or `image/jpeg`.
+    pub content_type: String,
+    /// The file.
+    pub bytes: Bytes,
+    /// Differs for pictures that differ.
+    pub tag: String,
+    /// Whether this address shows this picture for good. A drawn one changes with the user's name.
+    pub lasting: bool,
+}
+
+/// What there is to do with pictures in this process, and what was done.
+pub(crate) struct Gallery {
+    uploads: Arc<Semaphore>,
+    scalings: Arc<Semaphore>,
+    scaled: Cache<(String, u32), Scaled, ByBytes>,
+}
+
+/// A stored picture in some size.
+#[derive(Clone)]
+struct Scaled {
+    content_type: &'static str,
+    bytes: Bytes,
+}
+
+impl Default for Gallery {
+    fn default() -> Self {
+        Self {
+            uploads: Arc::new(Semaphore::new(UPLOADS)),
+            scalings: Arc::new(Semaphore::new(SCALINGS)),
+            scaled: Cache::with_weighter(REMEMBERED, REMEMBERED_BYTES, ByBytes),
+        }
+    }
+}
+
+#[derive(Clone)]
+struct ByBytes;
+
+impl Weighter<(String, u32), Scaled> for ByBytes {
+    fn weight(&self, _: &(String, u32), picture: &Scaled) -> u64 {
+        picture.bytes.len() as u64 + 200
+    }
+}
+
+impl App {
+    /// The picture of this name, about `side` pixels wide and high. For anybody.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] when no user's picture has that name now.
+    pub async fn avatar(&self, name: &str, side: Option<u32>) -> Result<Avatar> {
+        let is_hex = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+        if name.len() != 32 || !name.bytes().all(is_hex) {
+            return Err(Error::NotFound);
+        }
+        let wanted = name.to_owned();
+        let found = self.store().read(move |session| session.avatar_of(&wanted)).await?;
+        match found.ok_or(Error::NotFound)? {
+            AvatarOf { uploaded: true, .. } => self.uploaded(name, side).await,
+            AvatarOf { user, name, .. } => {
+                let drawing = eddyline_avatars::draw(&name, &user.to_string(), side);
+                let TokenHash(digest) = TokenHash::of(&drawing);
+                Ok(Avatar {
+                    content_type: "image/svg+xml".to_owned(),
+                    tag: digest[..8].iter().map(|byte| format!("{byte:02x}")).collect(),
+                    bytes: drawing.into(),
+                    lasting: false,
+                })
+            }
+        }
+    }
+
+    async fn uploaded(&self, name: &str, side: Option<u32>) -> Result<Avatar> {
+        // The stored one is the largest there is.
+        let side = side.unwrap_or(*SIDES.end()).clamp(*SIDES.start(), *SIDES.end());
+        let (gallery, key) = (&self.inner.gallery, (name.to_owned(), side));
+        let picture = match gallery.scaled.get(&key) {
+            Some(picture) => picture,
+            None => {
+                let picture = self.scale(name, side).await?;
+                gallery.scaled.insert(key, picture.clone());
+                picture
+            }
+        };
+        Ok(Avatar {
+            content_type: picture.content_type.to_owned(),
+            bytes: picture.bytes,
+            tag: format!("{name}-{side}"),
+            lasting: true,
+        })
+    }
+
+    async fn scale(&self, name: &str, side: u32) -> Result<Scaled> {
+        // In turn from here on, so that those who wait hold no pictures.
+        let turn = in_turn(&self.inner.gallery.scalings).await?;
+        let name = name.to_owned();
+        let stored = self.store().read(move |session| session.uploaded_avatar(&name)).await?;
+        let (_, bytes) = stored.ok_or(Error::NotFound)?;
+        let Picture { content_type, bytes, .. } = aside(turn, move || eddyline_avatars::scale(&bytes, side))
+            .await?
+            .map_err(|refused| Error::Internal(format!("a stored picture {refused}")))?;
+        Ok(Scaled { content_type, bytes: bytes.into() })
+    }
+
+    /// Makes an uploaded file the caller's picture: a square of at most 512 pixels a side, with
+    /// nothing else of the file left.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`] for what is no picture or too large a one.
+    pub async fn set_avatar(&self, actor: &Actor, file: Bytes) -> Result<User> {
+        let id = actor.user()?.user.id;
+        let turn = in_turn(&self.inner.gallery.uploads).await?;
+        let picture = aside(turn, move || eddyline_avatars::accept(&file))
+            .await?
+            .map_err(|refused| Error::field("avatar", refused.to_string()))?;
+        let name = new_name();
+        let (user, event) = self
+            .store()
+            .write(move |tx| {
+                tx.set_avatar(id, &name, picture.content_type, &picture.bytes)?;
+                tx.tell(Control::UserEdit { user: id });
+                tx.user(id)
+            })
+            .await?;
+        self.settle(event).await;
+        Ok(User::of(&user.ok_or(Error::NotFound)?, &self.config().addresses.base))
+    }
+
+    /// Goes back to the drawn picture. Doing it twice does nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Denied`] for flow tokens.
+    pub async fn delete_avatar(&self, actor: &Actor) -> Result<()> {
+        let id = actor.user()?.user.id;
+        let name = new_name();
+        let ((), event) = self
+            .store()
+            .write(move |tx| {
+                if tx.delete_avatar(id, &name)? {
+                    tx.tell(Control::UserEdit { user: id });
+                }
+                Ok(())
+            })
+            .await?;
+        self.settle(event).await;
+        Ok(())
+    }
+}
+
+async fn in_turn(turns: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit> {
+    turns.clone().acquire_owned().await.map_err(|error| Error::Internal(error.to_string()))
+}
+
+/// Works on a thread that may block. The turn lasts as long as the work, also when nobody waits for it
+/// any more.
+async fn aside<T: Send + 'static>(
+    turn: OwnedSemaphorePermit,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T> {
+    let task = tokio::task::spawn_blocking(move || {
+        let _turn = turn;
+        work()
+    });
+    task.await.map_err(|error| Error::Internal(error.to_string()))
+}
+
+/// A name that no picture had before, so that whoever keeps pictures by their address shows no old one.
+fn new_name() -> String {
+    Secret::generate_hex::<16>().expose().to_owned()
+}

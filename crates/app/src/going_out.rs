@@ -1,0 +1,75 @@
+//! How somebody goes out of organizations, with everything they had there. The counterpart of coming
+//! in.
+
+use std::collections::BTreeSet;
+
+use eddyline_model::log::Control;
+use eddyline_model::organizations::{OrganizationMembership, OrganizationRole};
+use eddyline_model::users::User;
+use eddyline_model::{OrganizationId, RoomId, policy};
+use eddyline_storage::{Result as StoreResult, Tx};
+use serde_json::json;
+
+use crate::flow_users::action;
+use crate::{Error, Result};
+
+/// Takes a user out of those of these organizations that they belong to, and out of all flows there,
+/// also those they are blocked from. What they wrote stays, and so do their account and whom they
+/// invited. Tells whether they belonged to any. Writes nothing when it refuses.
+///
+/// # Errors
+///
+/// [`Error::Conflict`] when they are the last to administer one of them.
+pub(crate) fn go_out(
+    tx: &mut Tx<'_, '_>,
+    organizations: &[OrganizationId],
+    user: &User,
+) -> StoreResult<Result<bool>> {
+    // Rooms before organizations, as those who come in hold them. All rooms of the flows there, since
+    // somebody may be about to add the user to one.
+    tx.lock_flows_of(organizations)?;
+    let ordered: BTreeSet<OrganizationId> = organizations.iter().copied().collect();
+    for organization in &ordered {
+        tx.lock_organization(*organization)?;
+    }
+    let memberships: Vec<OrganizationMembership> =
+        tx.memberships_of(user.id)?.into_iter().filter(|m| ordered.contains(&m.organization)).collect();
+    for membership in &memberships {
+        if membership.role == OrganizationRole::Administrator
+            && !policy::may_do_without(&tx.administrators(membership.organization)?, user.id)
+        {
+            let text = "the last administrator of an organization cannot be removed; \
+                        let somebody else administer it first";
+            return Ok(Err(Error::Conflict(text.into())));
+        }
+    }
+    for membership in &memberships {
+        for room in tx.rooms_in(membership.organization, user.id)? {
+            leave(tx, room, user)?;
+        }
+        tx.delete_organization_member(membership.organization, user.id)?;
+    }
+    if !memberships.is_empty() {
+        tx.bump_private_rooms_of(user.id)?;
+        tx.tell(Control::OrganizationRemove { user: user.id });
+    }
+    Ok(Ok(!memberships.is_empty()))
+}
+
+fn leave(tx: &mut Tx<'_, '_>, room: RoomId, user: &User) -> StoreResult<()> {
+    // One that was made just now.
+    tx.lock_room(room)?;
+    let blocked = tx.room_membership(room, user.id)?.is_none_or(|membership| membership.blocked);
+    tx.delete_room_member(room, user.id)?;
+    tx.bump_access(room)?;
+    if blocked {
+        return Ok(());
+    }
+    // Nothing is said in an archived flow.
+    if tx.flow(room)?.is_some_and(|flow| !flow.disabled) {
+        let draft = action(tx, room, Some(user.id), "leave", &json!(user.nick));
+        tx.post(&[draft])?;
+    }
+    tx.tell(Control::FlowRemove { room, user: user.id });
+    Ok(())
+}

@@ -1,0 +1,82 @@
+//! Ending a pending invitation: the members of the flow cancel it, the one who was invited declines.
+
+use eddyline_model::invitations::Invitation;
+use eddyline_model::policy::{self, Invited};
+use eddyline_model::{InvitationId, UserId};
+use eddyline_storage::{Result as StoreResult, Tx};
+use serde_json::json;
+
+use super::{hold_pending, meet};
+use crate::actor::Actor;
+use crate::flow_users::action;
+use crate::rooms::Room;
+use crate::{App, Error, Result};
+
+impl App {
+    /// Removes a pending invitation: a member of the flow cancels it, the one it was sent to declines.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Conflict`] when it was accepted, [`Error::NotFound`], [`Error::Denied`], also when the
+    /// organization is inactive.
+    pub async fn delete_invitation(
+        &self,
+        actor: &Actor,
+        organization: &str,
+        flow: &str,
+        id: InvitationId,
+    ) -> Result<()> {
+        let room = self.room_id_by_name(organization, flow).await?;
+        let who = actor.clone();
+        let (outcome, _) = self
+            .store()
+            .write(move |tx| {
+                tx.lock_room(room)?;
+                let Some(room) = Room::load(tx, room)? else { return Ok(Err(Error::NotFound)) };
+                match meet(tx, &who, &room, id)? {
+                    Err(refusal) => Ok(Err(refusal)),
+                    Ok((invitation, Invited::Guest)) => decline_in(tx, &invitation, who.user_id()),
+                    Ok((invitation, Invited::Host)) => end(tx, &invitation, "uninvite", who.user_id()),
+                }
+            })
+            .await?;
+        outcome
+    }
+}
+
+/// Removes a pending invitation that the invited person does not want, whose account is `by`, if it
+/// was their account that said so. Writes nothing when it refuses.
+///
+/// # Errors
+///
+/// [`Error::NotFound`] when it is gone, [`Error::Conflict`] when it was accepted, [`Error::Denied`] when
+/// the organization is inactive.
+pub(crate) fn decline_in(
+    tx: &mut Tx<'_, '_>,
+    invitation: &Invitation,
+    by: Option<UserId>,
+) -> StoreResult<Result<()>> {
+    end(tx, invitation, "decline", by)
+}
+
+fn end(
+    tx: &mut Tx<'_, '_>,
+    invitation: &Invitation,
+    kind: &str,
+    by: Option<UserId>,
+) -> StoreResult<Result<()>> {
+    let invitation = match hold_pending(tx, invitation.room, invitation.id)? {
+        Ok(invitation) => invitation,
+        Err(refusal) => return Ok(Err(refusal)),
+    };
+    let Some(flow) = tx.flow(invitation.room)? else { return Ok(Err(Error::NotFound)) };
+    let Some(organization) = tx.organization(flow.organization)? else { return Ok(Err(Error::NotFound)) };
+    if let Err(refusal) = policy::write(&organization) {
+        return Ok(Err(refusal.into()));
+    }
+    tx.delete_mail_of_invitations(&[invitation.id])?;
+    tx.delete_invitation(invitation.id)?;
+    let draft = action(tx, invitation.room, by, kind, &json!({"email": invitation.email}));
+    tx.post(&[draft])?;
+    Ok(Ok(()))
+}

@@ -1,0 +1,105 @@
+//! Invitations into flows, by mail: making, importing, showing, accepting and ending them.
+//!
+//! Whoever accepts comes in by [`crate::coming_in`]. The mails themselves are written and sent by
+//! [`crate::mailer`]; here they are only put into its queue.
+
+pub(crate) mod accept;
+mod create;
+mod end;
+mod import;
+
+use eddyline_model::invitations::{Invitation, InvitationState};
+use eddyline_model::mail::Purpose;
+use eddyline_model::names::email_key;
+use eddyline_model::policy::{self, FlowDeed, Invited};
+use eddyline_model::{InvitationId, RoomId};
+use eddyline_storage::{NewMail, Result as StoreResult, Session, Tx};
+use eddyline_wire::Invitation as WireInvitation;
+
+use crate::actor::Actor;
+use crate::rooms::Room;
+use crate::{App, Error, Result};
+
+impl App {
+    /// The pending invitations into a flow, oldest first.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unavailable`].
+    pub async fn invitations(&self, room: &Room) -> Result<Vec<WireInvitation>> {
+        let id = room.id();
+        let pending = self.store().read(move |session| session.pending_invitations(id)).await?;
+        Ok(pending.iter().map(|invitation| self.show(room, invitation)).collect())
+    }
+
+    /// An invitation into a flow, which may be accepted already, for members of the flow and for the
+    /// one it was sent to.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`], [`Error::Denied`].
+    pub async fn invitation(
+        &self,
+        actor: &Actor,
+        organization: &str,
+        flow: &str,
+        id: InvitationId,
+    ) -> Result<WireInvitation> {
+        let room = self.load_room(self.room_id_by_name(organization, flow).await?).await?;
+        let (who, wanted) = (actor.clone(), room.clone());
+        let (invitation, _) = self.store().read(move |session| meet(session, &who, &wanted, id)).await??;
+        Ok(self.show(&room, &invitation))
+    }
+
+    fn show(&self, room: &Room, invitation: &Invitation) -> WireInvitation {
+        let url = self.config().addresses.invitation(&room.organization, &room.flow, invitation.id);
+        WireInvitation::of(invitation, &room.flow, url)
+    }
+}
+
+/// An invitation into a room, and what the actor is to it.
+fn meet(
+    session: &mut Session<'_>,
+    actor: &Actor,
+    room: &Room,
+    id: InvitationId,
+) -> StoreResult<Result<(Invitation, Invited)>> {
+    let standing = actor.standing(room);
+    let Some(invitation) = session.invitation(id)?.filter(|found| found.room == room.id()) else {
+        // Whoever may not know of the flow's invitations does not learn which numbers there are.
+        let refusal = policy::flow(standing, &room.flow, FlowDeed::Invite).err();
+        return Ok(Err(refusal.map_or(Error::NotFound, Error::from)));
+    };
+    let own = actor.user().is_ok_and(|caller| email_key(&caller.user.email) == email_key(&invitation.email));
+    Ok(match policy::invited(standing, &room.flow, own) {
+        Ok(who) => Ok((invitation, who)),
+        Err(refusal) => Err(refusal.into()),
+    })
+}
+
+/// Puts the mails of invitations into the queue, but for those that wait there already.
+fn queue(tx: &mut Tx<'_, '_>, invitations: &[Invitation]) -> StoreResult<()> {
+    let ids: Vec<InvitationId> = invitations.iter().map(|invitation| invitation.id).collect();
+    let waiting = tx.invitations_with_mail(&ids)?;
+    let mails: Vec<NewMail> = invitations
+        .iter()
+        .filter(|invitation| !waiting.contains(&invitation.id))
+        .map(|invitation| NewMail {
+            purpose: Purpose::Invitation(invitation.id),
+            recipient: invitation.email.clone(),
+            detail: None,
+        })
+        .collect();
+    let now = tx.now();
+    tx.queue_mails(&mails, now)
+}
+
+/// The invitation as it is now, held against others, unless it is over.
+fn hold_pending(tx: &mut Tx<'_, '_>, room: RoomId, id: InvitationId) -> StoreResult<Result<Invitation>> {
+    tx.lock_room(room)?;
+    Ok(match tx.invitation(id)? {
+        None => Err(Error::NotFound),
+        Some(invitation) if invitation.state == InvitationState::Pending => Ok(invitation),
+        Some(_) => Err(Error::Conflict("the invitation was accepted already".into())),
+    })
+}

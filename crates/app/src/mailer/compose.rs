@@ -1,0 +1,114 @@
+//! What mails say, and whether anybody still needs them.
+
+use eddyline_auth::Secret;
+use eddyline_mail::{Letter, letters};
+use eddyline_model::invitations::{InvitationState, LINK_DAYS};
+use eddyline_model::mail::{Link, Purpose, QueuedMail, RESET_HOURS, UNDO_DAYS};
+use eddyline_model::names::email_key;
+use eddyline_model::{InvitationId, Timestamp, UserId, policy};
+use eddyline_storage::{Result as StoreResult, Tx};
+
+use crate::Addresses;
+
+const HOUR_MILLIS: i64 = 3_600_000;
+
+/// The letter of a mail, whose secret link is stored with it; `None` when it is of no use any more.
+pub(super) fn letter(
+    tx: &mut Tx<'_, '_>,
+    addresses: &Addresses,
+    mail: &QueuedMail,
+) -> StoreResult<Option<Letter>> {
+    match mail.purpose {
+        Purpose::Invitation(id) => invitation(tx, addresses, mail, id),
+        Purpose::PasswordReset(user) => password_reset(tx, addresses, mail, user),
+        Purpose::EmailChange(user) => email_change(tx, addresses, mail, user),
+    }
+}
+
+fn invitation(
+    tx: &mut Tx<'_, '_>,
+    addresses: &Addresses,
+    mail: &QueuedMail,
+    id: InvitationId,
+) -> StoreResult<Option<Letter>> {
+    let Some(invitation) = tx.invitation(id)?.filter(|found| found.state == InvitationState::Pending) else {
+        return Ok(None);
+    };
+    let Some(flow) = tx.flow(invitation.room)?.filter(|flow| !flow.disabled) else { return Ok(None) };
+    let Some(organization) = tx.organization(flow.organization)? else { return Ok(None) };
+    if policy::write(&organization).is_err() {
+        return Ok(None);
+    }
+    let inviter = match invitation.inviter {
+        Some(user) => tx.user(user)?,
+        None => None,
+    };
+    let now = tx.now();
+    let link = link(tx, addresses, mail, now, LINK_DAYS * 24, None)?;
+    let said = letters::Invitation {
+        to: &mail.recipient,
+        // Nobody in person invites those who asked for the mail themselves.
+        inviter_name: inviter.as_ref().map_or(&organization.name, |user| &user.name),
+        flow_name: &flow.name,
+        organization_name: &organization.name,
+        message: invitation.message.as_deref(),
+        link: &link,
+        days: count(LINK_DAYS),
+    };
+    Ok(Some(letters::invitation(name(mail), &said)))
+}
+
+fn password_reset(
+    tx: &mut Tx<'_, '_>,
+    addresses: &Addresses,
+    mail: &QueuedMail,
+    user: UserId,
+) -> StoreResult<Option<Letter>> {
+    // The owner of an address that was given up must not get into the account by it.
+    let owner = tx.user(user)?.filter(|user| email_key(&user.email) == email_key(&mail.recipient));
+    let Some(user) = owner else { return Ok(None) };
+    let now = tx.now();
+    let link = link(tx, addresses, mail, now, RESET_HOURS, None)?;
+    let hours = count(RESET_HOURS);
+    Ok(Some(letters::password_reset(name(mail), &mail.recipient, &user.name, &link, hours)))
+}
+
+fn email_change(
+    tx: &mut Tx<'_, '_>,
+    addresses: &Addresses,
+    mail: &QueuedMail,
+    user: UserId,
+) -> StoreResult<Option<Letter>> {
+    let changed = tx.user(user)?.filter(|user| email_key(&user.email) != email_key(&mail.recipient));
+    let Some(user) = changed else { return Ok(None) };
+    let new = mail.detail.as_deref().unwrap_or(&user.email);
+    // Counted from the change, so that links end in the order of the changes: the older one wins.
+    let link = link(tx, addresses, mail, mail.created_at, UNDO_DAYS * 24, Some(&mail.recipient))?;
+    let days = count(UNDO_DAYS);
+    Ok(Some(letters::email_changed(name(mail), &mail.recipient, &user.name, new, &link, days)))
+}
+
+/// Makes the secret link of a letter and gives its address.
+fn link(
+    tx: &mut Tx<'_, '_>,
+    addresses: &Addresses,
+    mail: &QueuedMail,
+    from: Timestamp,
+    hours: i64,
+    email: Option<&str>,
+) -> StoreResult<String> {
+    let secret = Secret::generate_hex::<32>();
+    let expires_at = from.plus_millis(hours * HOUR_MILLIS);
+    let link = Link { purpose: mail.purpose, email: email.map(str::to_owned), expires_at };
+    tx.insert_link(&secret.hash().0, &link)?;
+    Ok(addresses.mailed_page(mail.purpose, &secret))
+}
+
+/// Tells this letter from all others, also those of another database behind the same address.
+fn name(mail: &QueuedMail) -> String {
+    format!("{}-{}", mail.created_at.0, mail.id)
+}
+
+fn count(number: i64) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,219 @@
+//! The worker that sends the mail that waits in the store.
+//!
+//! Each process with a [`Mailing`] runs one. It takes a few mails at a time and holds them for a
+//! while, so that no other process takes them meanwhile; writes their letters, whose secret links are
+//! made only now and stored as digests; and takes each mail out of the queue once it is sent. What
+//! cannot be sent now is put off, for longer each time. A process that ends in between loses nothing:
+//! what it held is due again when its time is over.
+
+mod compose;
+mod retry;
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use eddyline_mail::{Letter, Postman, SendError};
+use eddyline_model::mail::QueuedMail;
+use eddyline_storage::Result as StoreResult;
+use futures_util::StreamExt as _;
+use futures_util::stream::FuturesUnordered;
+use tokio::sync::watch;
+
+use crate::{App, Result};
+
+/// How many mails are taken at once.
+const BATCH: i64 = 16;
+/// How many of them are sent at the same time. A letter takes the postman a minute at most, so that
+/// all are done before the hold ends.
+const AT_ONCE: usize = 4;
+/// How long no other process takes them.
+const HOLD_MILLIS: i64 = 5 * 60_000;
+/// How often the worker looks for mail when nobody rang: another process may have queued some.
+const POLL: Duration = Duration::from_secs(10);
+/// How long letters under way may take when the process is to end.
+const LAST_CALL: Duration = Duration::from_secs(1);
+
+/// How mail is sent.
+#[derive(Clone, Debug)]
+pub struct Mailing {
+    /// Who sends it.
+    pub postman: Postman,
+    /// How long a letter that could not be sent waits for its second try; then twice as long each
+    /// time, up to four hours.
+    pub first_retry: Duration,
+}
+
+impl App {
+    /// Lets this process send mail that it has just put into the queue. Without it the mail goes out
+    /// some seconds later.
+    pub(crate) fn mail_is_queued(&self) {
+        self.inner.mail_bell.notify_one();
+    }
+
+    /// Sends mail until `stop` says so.
+    pub(crate) async fn run_mailer(&self, mut stop: watch::Receiver<bool>) {
+        let Some(mailing) = self.config().mail.clone() else { return };
+        let mailer = Mailer { app: self.clone(), mailing };
+        while !*stop.borrow() {
+            let pause = match mailer.send_due(&mut stop).await {
+                Ok(pause) => pause,
+                Err(error) => {
+                    tracing::warn!(%error, "the queue of mail cannot be read; trying again");
+                    POLL
+                }
+            };
+            tokio::select! {
+                () = tokio::time::sleep(pause) => {}
+                () = self.inner.mail_bell.notified() => {}
+                changed = stop.changed() => if changed.is_err() { return },
+            }
+        }
+    }
+}
+
+struct Mailer {
+    app: App,
+    mailing: Mailing,
+}
+
+/// What became of a letter.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    /// Nothing more is to be done about it.
+    Done,
+    /// It is to be tried again.
+    PutOff,
+}
+
+impl Mailer {
+    /// Sends what is due, and tells after what time to look again.
+    async fn send_due(&self, stop: &mut watch::Receiver<bool>) -> Result<Duration> {
+        loop {
+            if let Some(pause) = self.nothing_due().await? {
+                return Ok(pause);
+            }
+            let letters = self.take().await?;
+            let fates = self.deliver(letters, stop).await;
+            if *stop.borrow() {
+                return Ok(Duration::ZERO);
+            }
+            if !fates.is_empty() && fates.iter().all(|fate| *fate == Fate::PutOff) {
+                // Probably the mail server cannot be reached; the rest of a long queue need not find
+                // out all at once.
+                return Ok(POLL.min(self.mailing.first_retry));
+            }
+        }
+    }
+
+    /// The time until mail may be due; `None` when some is.
+    async fn nothing_due(&self) -> Result<Option<Duration>> {
+        let due = self.app.store().read(|session| session.next_mail_due()).await?;
+        let Some(due) = due else { return Ok(Some(POLL)) };
+        let millis = u64::try_from(due.0 - self.app.now().0).unwrap_or_default();
+        Ok((millis > 0).then(|| POLL.min(Duration::from_millis(millis))))
+    }
+
+    /// Takes mails out of turn for others, and writes their letters. Those that nobody needs any more
+    /// are thrown away.
+    async fn take(&self) -> Result<VecDeque<(QueuedMail, Letter)>> {
+        let addresses = self.app.config().addresses.clone();
+        let (letters, _) = self
+            .app
+            .store()
+            .write(move |tx| {
+                let now = tx.now();
+                let mut letters = VecDeque::new();
+                for mail in tx.take_due_mails(now, now.plus_millis(HOLD_MILLIS), BATCH)? {
+                    match compose::letter(tx, &addresses, &mail)? {
+                        Some(letter) => letters.push_back((mail, letter)),
+                        None => tx.delete_mail(mail.id)?,
+                    }
+                }
+                Ok(letters)
+            })
+            .await?;
+        Ok(letters)
+    }
+
+    /// Sends letters, a few at a time. When the process is to end, no more are begun, and those that
+    /// were not are given back.
+    async fn deliver(
+        &self,
+        mut letters: VecDeque<(QueuedMail, Letter)>,
+        stop: &mut watch::Receiver<bool>,
+    ) -> Vec<Fate> {
+        let mut fates = Vec::new();
+        let mut under_way = FuturesUnordered::new();
+        while !*stop.borrow() {
+            while under_way.len() < AT_ONCE
+                && let Some((mail, letter)) = letters.pop_front()
+            {
+                under_way.push(self.send(mail, letter));
+            }
+            tokio::select! {
+                fate = under_way.next() => match fate {
+                    Some(fate) => fates.push(fate),
+                    None => return fates,
+                },
+                changed = stop.changed() => if changed.is_err() { break },
+            }
+        }
+        let rest = async { while under_way.next().await.is_some() {} };
+        if tokio::time::timeout(LAST_CALL, rest).await.is_err() {
+            tracing::warn!("letters were under way when the server stopped; they may be sent twice");
+        }
+        self.give_back(letters).await;
+        fates
+    }
+
+    async fn give_back(&self, letters: VecDeque<(QueuedMail, Letter)>) {
+        let ids: Vec<i64> = letters.iter().map(|(mail, _)| mail.id).collect();
+        let given = self.app.store().write(move |tx| {
+            let now = tx.now();
+            ids.iter().try_for_each(|id| tx.put_mail_off(*id, now))
+        });
+        if let Err(error) = given.await {
+            tracing::debug!(%error, "mail that was not sent stays held for some minutes");
+        }
+    }
+
+    async fn send(&self, mail: QueuedMail, letter: Letter) -> Fate {
+        let outcome = self.mailing.postman.send(&letter).await;
+        let until = match &outcome {
+            Ok(()) => None,
+            Err(error) => self.again(&mail, error),
+        };
+        let id = mail.id;
+        let noted: StoreResult<_> = self
+            .app
+            .store()
+            .write(move |tx| match until {
+                Some(until) => tx.put_mail_off(id, until),
+                None => tx.delete_mail(id),
+            })
+            .await;
+        if let Err(error) = noted {
+            tracing::warn!(%error, mail = id, "what became of a mail could not be noted; it may be sent again");
+        }
+        if until.is_some() { Fate::PutOff } else { Fate::Done }
+    }
+
+    /// When to try again after a failure; `None` for never.
+    fn again(&self, mail: &QueuedMail, error: &SendError) -> Option<eddyline_model::Timestamp> {
+        let (id, to, attempts) = (mail.id, &mail.recipient, mail.attempts);
+        if error.permanent {
+            tracing::warn!(mail = id, %to, %error, "a mail was refused and is given up");
+            return None;
+        }
+        let until = retry::next(mail, self.app.now(), self.mailing.first_retry);
+        match until {
+            Some(until) => {
+                tracing::warn!(mail = id, %to, attempts, %error, %until, "a mail could not be sent yet");
+            }
+            None => {
+                tracing::warn!(mail = id, %to, attempts, %error, "a mail is given up after many attempts");
+            }
+        }
+        until
+    }
+}

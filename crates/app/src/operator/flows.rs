@@ -1,0 +1,112 @@
+//! Flows, who is in them, and their tokens.
+
+use eddyline_auth::Secret;
+use eddyline_model::names::{Email, FlowName};
+use eddyline_model::{RoomId, UserId};
+use eddyline_storage::Tx;
+
+use crate::flow_users::admit_member;
+use crate::flows::insert_flow;
+use crate::{App, Error, Result};
+
+/// A flow to be made.
+#[derive(Clone, Debug)]
+pub struct NewFlow {
+    /// The organization's name in URLs.
+    pub organization: String,
+    /// Display name.
+    pub name: FlowName,
+}
+
+impl App {
+    /// Makes a flow with nobody in it, and gives its id and its name in URLs.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] without such an organization.
+    pub async fn operator_create_flow(&self, new: NewFlow) -> Result<(String, String)> {
+        let (made, _) = self
+            .store()
+            .write(move |tx| {
+                let Some(organization) = tx.organization_id_by_name(&new.organization)? else {
+                    return Ok(None);
+                };
+                let room = insert_flow(tx, organization, &new.name, None)?;
+                tx.flow(room)
+            })
+            .await?;
+        let flow = made.ok_or(Error::NotFound)?;
+        Ok((flow.id.0, flow.parameterized_name))
+    }
+
+    /// Puts a member of the organization into a flow. Doing it twice does nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] for an unknown flow or address, [`Error::Conflict`] when the person is
+    /// not of the organization.
+    pub async fn operator_add_flow_user(
+        &self,
+        organization: &str,
+        flow: &str,
+        email: &Email,
+    ) -> Result<UserId> {
+        let (organization, flow, key) = (organization.to_owned(), flow.to_owned(), email.key());
+        let (outcome, event) = self
+            .store()
+            .write(move |tx| {
+                let Some(room) = find_flow(tx, &organization, &flow)? else {
+                    return Ok(Err(Error::NotFound));
+                };
+                tx.lock_room(room)?;
+                let Some(account) = tx.account_by_email(&key)? else { return Ok(Err(Error::NotFound)) };
+                let Some(organization) = tx.organization_id_by_name(&organization)? else {
+                    return Ok(Err(Error::NotFound));
+                };
+                let user = account.user.id;
+                if !tx.memberships_of(user)?.iter().any(|m| m.organization == organization) {
+                    return Ok(Err(Error::Conflict("the user is not a member of the organization".into())));
+                }
+                if tx.room_membership(room, user)?.is_none() {
+                    admit_member(tx, room, &account.user)?;
+                }
+                Ok(Ok(user))
+            })
+            .await?;
+        let user = outcome?;
+        self.settle(event).await;
+        Ok(user)
+    }
+
+    /// Adds an API token to a flow.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`].
+    pub async fn operator_create_flow_token(&self, organization: &str, flow: &str) -> Result<Secret> {
+        let token = Secret::generate();
+        let (hash, organization, flow) = (token.hash(), organization.to_owned(), flow.to_owned());
+        let (made, _) = self
+            .store()
+            .write(move |tx| {
+                let Some(room) = find_flow(tx, &organization, &flow)? else { return Ok(None) };
+                let now = tx.now();
+                tx.insert_flow_token(&hash.0, room, now)?;
+                Ok(Some(()))
+            })
+            .await?;
+        made.ok_or(Error::NotFound)?;
+        Ok(token)
+    }
+}
+
+fn find_flow(
+    tx: &mut Tx<'_, '_>,
+    organization: &str,
+    flow: &str,
+) -> eddyline_storage::Result<Option<RoomId>> {
+    match tx.organization_id_by_name(organization)? {
+        Some(organization) => tx.room_by_flow_name(organization, flow),
+        None => Ok(None),
+    }
+}

@@ -1,0 +1,178 @@
+//! Making organizations, and changing what only operators may.
+
+use eddyline_auth::Secret;
+use eddyline_model::log::Control;
+use eddyline_model::names::parameterized_candidates;
+use eddyline_model::organizations::{Organization, Subscription};
+use eddyline_storage::{Error as StoreError, Result as StoreResult, Tx};
+
+use super::{display_name, taken};
+use crate::{App, Error, Result};
+
+/// An organization to be made.
+#[derive(Clone, Debug)]
+pub struct NewOrganization {
+    /// Display name.
+    pub name: String,
+    /// Name in URLs; made from the display name when absent.
+    pub parameterized_name: Option<String>,
+    /// How many people it may hold.
+    pub user_limit: i64,
+    /// The organization above it, by its name in URLs.
+    pub parent: Option<String>,
+}
+
+/// What is to change about an organization; what is absent stays.
+#[derive(Clone, Debug, Default)]
+pub struct OrganizationChanges {
+    /// Display name.
+    pub name: Option<String>,
+    /// Name in URLs. The one before goes on leading to the organization.
+    pub parameterized_name: Option<String>,
+    /// How many people it may hold; with fewer than it has, nobody new comes in.
+    pub user_limit: Option<i64>,
+    /// What is paid for.
+    pub subscription: Option<Subscription>,
+    /// Whether it may be written to.
+    pub active: Option<bool>,
+}
+
+impl App {
+    /// Makes an organization.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Conflict`] when the name is or was another's, [`Error::NotFound`] without such a
+    /// parent, [`Error::Invalid`].
+    pub async fn operator_create_organization(&self, new: NewOrganization) -> Result<Organization> {
+        let wanted = new.parameterized_name.as_deref().unwrap_or(&new.name);
+        let random = Secret::generate_hex::<4>();
+        let name = parameterized_candidates(wanted, random.expose()).next().unwrap_or_default();
+        if let Some(given) = &new.parameterized_name {
+            check_parameterized(given)?;
+        }
+        let display = display_name(&new.name)?;
+        check_limit(new.user_limit)?;
+        let conflict = format!("the name {name} is taken");
+        let text = conflict.clone();
+        let (made, _) = self
+            .store()
+            .write(move |tx| {
+                let parent = match &new.parent {
+                    Some(parent) => match tx.organization_id_by_name(parent)? {
+                        Some(parent) => Some(parent),
+                        None => return Ok(Err(Error::NotFound)),
+                    },
+                    None => None,
+                };
+                if tx.organization_id_by_name(&name)?.is_some() {
+                    return Ok(Err(Error::Conflict(text.clone())));
+                }
+                let now = tx.now();
+                let id = tx.insert_organization(&display, &name, new.user_limit, now)?;
+                let mut made = tx.organization(id)?.ok_or(StoreError::Corrupt("a new organization"))?;
+                if parent.is_some() {
+                    made.parent = parent;
+                    tx.update_organization(&made)?;
+                }
+                Ok(Ok(made))
+            })
+            .await
+            .map_err(|error| taken(error, &conflict))?;
+        made
+    }
+
+    /// Changes an organization, found by its name in URLs.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] without such an organization, [`Error::Conflict`] when the new name in URLs
+    /// is or was another's, [`Error::Invalid`].
+    pub async fn operator_update_organization(
+        &self,
+        organization: &str,
+        changes: OrganizationChanges,
+    ) -> Result<Organization> {
+        if let Some(given) = &changes.parameterized_name {
+            check_parameterized(given)?;
+        }
+        if let Some(limit) = changes.user_limit {
+            check_limit(limit)?;
+        }
+        let name = changes.name.as_deref().map(display_name).transpose()?;
+        let changes = OrganizationChanges { name, ..changes };
+        let organization = organization.to_owned();
+        let (outcome, event) = self
+            .store()
+            .write(move |tx| {
+                let Some(id) = tx.organization_id_by_name(&organization)? else {
+                    return Ok(Err(Error::NotFound));
+                };
+                // Rooms before organizations, as everybody holds them.
+                if changes.active.is_some() {
+                    tx.lock_flows_of(&[id])?;
+                }
+                let Some(before) = tx.lock_organization(id)? else { return Ok(Err(Error::NotFound)) };
+                let after = changes.applied_to(&before);
+                if let Some(owner) = tx.organization_id_by_name(&after.parameterized_name)?
+                    && owner != id
+                {
+                    let text = format!("the name {} is taken", after.parameterized_name);
+                    return Ok(Err(Error::Conflict(text)));
+                }
+                if after != before {
+                    apply(tx, &before, &after)?;
+                }
+                Ok(Ok(after))
+            })
+            .await
+            .map_err(|error| taken(error, "the name is taken"))?;
+        let changed = outcome?;
+        self.settle(event).await;
+        Ok(changed)
+    }
+}
+
+impl OrganizationChanges {
+    fn applied_to(&self, before: &Organization) -> Organization {
+        let mut after = before.clone();
+        if let Some(name) = &self.name {
+            after.name.clone_from(name);
+        }
+        if let Some(name) = &self.parameterized_name {
+            after.parameterized_name.clone_from(name);
+        }
+        if let Some(subscription) = &self.subscription {
+            after.subscription.clone_from(subscription);
+        }
+        after.user_limit = self.user_limit.unwrap_or(before.user_limit);
+        after.active = self.active.unwrap_or(before.active);
+        after
+    }
+}
+
+fn apply(tx: &mut Tx<'_, '_>, before: &Organization, after: &Organization) -> StoreResult<()> {
+    tx.update_organization(after)?;
+    if before.active != after.active {
+        // What is on its way into a flow is checked again.
+        for flow in tx.flows_of(&[after.id])? {
+            tx.bump_access(flow.room)?;
+        }
+    }
+    tx.tell(Control::OrganizationChange);
+    Ok(())
+}
+
+fn check_limit(limit: i64) -> Result<()> {
+    if limit < 1 { Err(Error::field("user_limit", "must be at least 1")) } else { Ok(()) }
+}
+
+/// A name in URLs that was given must be one as it stands.
+fn check_parameterized(given: &str) -> Result<()> {
+    let random = Secret::generate_hex::<4>();
+    let name = parameterized_candidates(given, random.expose()).next().unwrap_or_default();
+    if given == name {
+        return Ok(());
+    }
+    Err(Error::field("parameterized_name", format!("is not a name for URLs; {name:?} would be")))
+}

@@ -1,0 +1,150 @@
+//! People and bots, their passwords and tokens.
+
+use eddyline_auth::{Password, Secret};
+use eddyline_model::UserId;
+use eddyline_model::log::Control;
+use eddyline_model::names::{self, Email, Nick};
+use eddyline_model::organizations::{OrganizationMembership, OrganizationRole};
+use eddyline_model::users::User;
+use eddyline_storage::{NewUser, Tx};
+
+use super::{display_name, taken};
+use crate::{App, Error, Result};
+
+/// Somebody to be brought into an organization.
+#[derive(Clone, Debug)]
+pub struct NewPerson {
+    /// The organization's name in URLs.
+    pub organization: String,
+    /// Address. A known one joins that person to the organization.
+    pub email: Email,
+    /// Full name.
+    pub name: String,
+    /// Short name.
+    pub nick: Nick,
+    /// Password, if there is to be one.
+    pub password: Option<Password>,
+    /// Whether to administer the organization.
+    pub admin: bool,
+    /// Whether it is a program.
+    pub bot: bool,
+}
+
+impl App {
+    /// Brings a person into an organization, making the account unless the address is known, and
+    /// gives the account as it is and a new API token. A known account keeps its name, nick and
+    /// password.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Conflict`] when the organization is full, the person is in it, or the nick is
+    /// taken; [`Error::NotFound`] without such an organization.
+    pub async fn operator_create_user(&self, new: NewPerson) -> Result<(User, Secret)> {
+        let new = NewPerson { name: display_name(&new.name)?, ..new };
+        let password_hash = match &new.password {
+            Some(password) => Some(self.hash_password(password).await?),
+            None => None,
+        };
+        let token = Secret::generate();
+        let hash = token.hash();
+        let (outcome, event) = self
+            .store()
+            .write(move |tx| {
+                let Some(organization) = tx.organization_id_by_name(&new.organization)? else {
+                    return Ok(Err(Error::NotFound));
+                };
+                let id = find_or_insert_user(tx, &new, password_hash.clone())?;
+                if tx.memberships_of(id)?.iter().any(|member| member.organization == organization) {
+                    let text = format!("{} is in the organization already", new.email.as_str());
+                    return Ok(Err(Error::Conflict(text)));
+                }
+                let role = if new.admin { OrganizationRole::Administrator } else { OrganizationRole::Member };
+                let now = tx.now();
+                let Some(user) = tx.user(id)? else { return Ok(Err(Error::NotFound)) };
+                let nick = names::nick_key(&user.nick);
+                tx.insert_organization_member(
+                    OrganizationMembership { organization, user: id, role },
+                    &nick,
+                    now,
+                )?;
+                tx.insert_api_token(&hash.0, id, "command line", now)?;
+                tx.tell(Control::UserEdit { user: id });
+                Ok(Ok(user))
+            })
+            .await
+            .map_err(|error| taken(error, "the nick is taken in the organization"))?;
+        let user = outcome?;
+        self.settle(event).await;
+        Ok((user, token))
+    }
+
+    /// Adds an API token to a user.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] when nobody has that address.
+    pub async fn operator_create_user_token(&self, email: &Email) -> Result<(UserId, Secret)> {
+        let token = Secret::generate();
+        let (hash, key) = (token.hash(), email.key());
+        let (id, _) = self
+            .store()
+            .write(move |tx| {
+                let Some(account) = tx.account_by_email(&key)? else { return Ok(None) };
+                let now = tx.now();
+                tx.insert_api_token(&hash.0, account.user.id, "command line", now)?;
+                Ok(Some(account.user.id))
+            })
+            .await?;
+        Ok((id.ok_or(Error::NotFound)?, token))
+    }
+
+    /// Sets a user's password. The old one is refused once this answers.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`], [`Error::Invalid`].
+    pub async fn operator_set_password(&self, email: &Email, password: &Password) -> Result<UserId> {
+        let hash = self.hash_password(password).await?;
+        let key = email.key();
+        let (id, event) = self
+            .store()
+            .write(move |tx| {
+                let Some(account) = tx.account_by_email(&key)? else { return Ok(None) };
+                tx.set_password_hash(account.user.id, &hash)?;
+                tx.tell(Control::Revoked { user: account.user.id });
+                Ok(Some(account.user.id))
+            })
+            .await?;
+        let id = id.ok_or(Error::NotFound)?;
+        self.settle(event).await;
+        Ok(id)
+    }
+
+    pub(crate) async fn hash_password(&self, password: &Password) -> Result<String> {
+        if !password.is_acceptable() {
+            return Err(Error::field("password", "must have 1 to 1024 bytes"));
+        }
+        self.inner.hasher.hash(password).await.map_err(|error| Error::Internal(error.to_string()))
+    }
+}
+
+fn find_or_insert_user(
+    tx: &mut Tx<'_, '_>,
+    new: &NewPerson,
+    password_hash: Option<String>,
+) -> eddyline_storage::Result<UserId> {
+    if let Some(account) = tx.account_by_email(&new.email.key())? {
+        return Ok(account.user.id);
+    }
+    let created_at = tx.now();
+    tx.insert_user(&NewUser {
+        email: new.email.as_str().to_owned(),
+        email_key: new.email.key(),
+        name: new.name.trim().to_owned(),
+        nick: new.nick.as_str().to_owned(),
+        avatar: Secret::generate().expose().to_owned(),
+        bot: new.bot,
+        password_hash,
+        created_at,
+    })
+}

@@ -1,0 +1,161 @@
+//! Organizations: showing and renaming them, and who belongs to them.
+
+use eddyline_model::log::Control;
+use eddyline_model::organizations::{OrganizationMembership, OrganizationRole};
+use eddyline_model::policy::{self, OrganizationDeed};
+use eddyline_model::{OrganizationId, UserId};
+use eddyline_wire::{Organization, User};
+
+use crate::actor::Actor;
+use crate::going_out::go_out;
+use crate::operator::display_name;
+use crate::{App, Error, Result};
+
+impl App {
+    /// The organizations the caller belongs to.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Denied`] for flow tokens.
+    pub async fn organizations(&self, actor: &Actor) -> Result<Vec<Organization>> {
+        let user = actor.user()?.user.id;
+        let found = self.store().read(move |session| session.organizations_of(user)).await?;
+        let base = &self.config().addresses.base;
+        Ok(found.iter().map(|(organization, people)| Organization::of(organization, people, base)).collect())
+    }
+
+    /// The number of the organization that has this name in URLs, or had it before, if the caller may
+    /// do `deed` with it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] when there is none or it is not the caller's, [`Error::Denied`].
+    pub async fn organization_named(
+        &self,
+        actor: &Actor,
+        name: &str,
+        deed: OrganizationDeed,
+    ) -> Result<OrganizationId> {
+        let caller = actor.user()?;
+        let name = name.to_lowercase();
+        let found = self.store().read(move |session| session.organization_id_by_name(&name)).await?;
+        let id = found.ok_or(Error::NotFound)?;
+        policy::organization(caller.role_in(id), deed)?;
+        Ok(id)
+    }
+
+    /// An organization of the caller's, with its people.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] when there is none or it is not the caller's.
+    pub async fn organization(&self, actor: &Actor, id: OrganizationId) -> Result<Organization> {
+        policy::organization(actor.user()?.role_in(id), OrganizationDeed::See)?;
+        let found = self.store().read(move |session| match session.organization(id)? {
+            Some(organization) => Ok(Some((organization, session.organization_users(id)?))),
+            None => Ok(None),
+        });
+        let (organization, people) = found.await?.ok_or(Error::NotFound)?;
+        Ok(Organization::of(&organization, &people, &self.config().addresses.base))
+    }
+
+    /// Gives an organization another display name. Its addresses stay.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] when it is not the caller's, [`Error::Denied`] when the caller does not
+    /// administer it or it is inactive, [`Error::Invalid`].
+    pub async fn rename_organization(
+        &self,
+        actor: &Actor,
+        id: OrganizationId,
+        name: &str,
+    ) -> Result<Organization> {
+        let (caller, name) = (actor.user()?.user.id, display_name(name)?);
+        let (outcome, event) = self
+            .store()
+            .write(move |tx| {
+                let Some(mut organization) = tx.lock_organization(id)? else {
+                    return Ok(Err(Error::NotFound));
+                };
+                let role = role_in(&tx.memberships_of(caller)?, id);
+                let allowed = policy::organization(role, OrganizationDeed::Administer);
+                if let Err(refusal) = allowed.and_then(|()| policy::write(&organization)) {
+                    return Ok(Err(refusal.into()));
+                }
+                if organization.name != name {
+                    organization.name.clone_from(&name);
+                    tx.update_organization(&organization)?;
+                    tx.tell(Control::OrganizationChange);
+                }
+                Ok(Ok(()))
+            })
+            .await?;
+        outcome?;
+        self.settle(event).await;
+        self.organization(actor, id).await
+    }
+
+    /// The people of an organization of the caller's.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] when it is not the caller's.
+    pub async fn organization_users(&self, actor: &Actor, id: OrganizationId) -> Result<Vec<User>> {
+        policy::organization(actor.user()?.role_in(id), OrganizationDeed::See)?;
+        let people = self.store().read(move |session| session.organization_users(id)).await?;
+        let base = &self.config().addresses.base;
+        Ok(people.iter().map(|(user, admin)| User::of_organization(user, *admin, base)).collect())
+    }
+
+    /// Somebody of an organization of the caller's.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] when it is not the caller's, or the user does not belong to it.
+    pub async fn organization_user(&self, actor: &Actor, id: OrganizationId, user: UserId) -> Result<User> {
+        policy::organization(actor.user()?.role_in(id), OrganizationDeed::See)?;
+        let found = self.store().read(move |session| session.organization_user(id, user)).await?;
+        let (user, admin) = found.ok_or(Error::NotFound)?;
+        Ok(User::of_organization(&user, admin, &self.config().addresses.base))
+    }
+
+    /// Takes somebody out of an organization, which ends all their rights there at once. That is
+    /// possible in an inactive one too.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] when it is not the caller's, or the user does not belong to it;
+    /// [`Error::Denied`] when the caller does not administer it; [`Error::Conflict`] for the last
+    /// administrator.
+    pub async fn remove_organization_user(
+        &self,
+        actor: &Actor,
+        id: OrganizationId,
+        user: UserId,
+    ) -> Result<()> {
+        let caller = actor.user()?.user.id;
+        let (outcome, event) = self
+            .store()
+            .write(move |tx| {
+                let role = role_in(&tx.memberships_of(caller)?, id);
+                if let Err(refusal) = policy::organization(role, OrganizationDeed::Administer) {
+                    return Ok(Err(refusal.into()));
+                }
+                let Some((user, _)) = tx.organization_user(id, user)? else {
+                    return Ok(Err(Error::NotFound));
+                };
+                go_out(tx, &[id], &user)
+            })
+            .await?;
+        if !outcome? {
+            return Err(Error::NotFound);
+        }
+        self.settle(event).await;
+        Ok(())
+    }
+}
+
+fn role_in(memberships: &[OrganizationMembership], id: OrganizationId) -> Option<OrganizationRole> {
+    memberships.iter().find(|membership| membership.organization == id).map(|membership| membership.role)
+}

@@ -1,0 +1,76 @@
+//! The conversations of the caller: listing, showing, opening and closing them.
+
+use eddyline_model::UserId;
+use eddyline_model::policy::PrivateDeed;
+use eddyline_model::users::User;
+use eddyline_storage::Conversation;
+use eddyline_wire::{Participant, PrivateActivity, PrivateConversation};
+
+use crate::actor::Actor;
+use crate::{App, Error, Result};
+
+impl App {
+    /// The caller's conversations, but for those with people who share no organization with the
+    /// caller any more.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Denied`] for flow tokens.
+    pub async fn private_conversations(&self, actor: &Actor) -> Result<Vec<PrivateConversation>> {
+        let own = actor.user()?.user.clone();
+        let user = own.id;
+        let found = self.store().read(move |session| session.conversations(user, None)).await?;
+        Ok(found.iter().map(|conversation| self.show_conversation(&own, conversation)).collect())
+    }
+
+    /// The caller's conversation with a user. It is made, but not opened, if there is none.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] for strangers, [`Error::Denied`] for those who have left.
+    pub async fn private_conversation(&self, actor: &Actor, with: UserId) -> Result<PrivateConversation> {
+        self.private_room(actor, with, PrivateDeed::Read).await?;
+        let own = &actor.user()?.user;
+        let user = own.id;
+        let found = self.store().read(move |session| session.conversations(user, Some(with))).await?;
+        let conversation = found.first().ok_or(Error::Denied)?;
+        Ok(self.show_conversation(own, conversation))
+    }
+
+    /// Sets whether the caller's clients show a tab for a conversation, which is made if there is none.
+    ///
+    /// # Errors
+    ///
+    /// As [`App::private_conversation`].
+    pub async fn set_private_open(
+        &self,
+        actor: &Actor,
+        with: UserId,
+        open: bool,
+    ) -> Result<PrivateConversation> {
+        self.private_room(actor, with, PrivateDeed::Read).await?;
+        self.change_private(actor, with, PrivateDeed::Read, move |tx, actor, _, room| {
+            let Some(user) = actor.user_id() else { return Ok(Err(Error::Denied)) };
+            tx.set_open(room.id, user, open)?;
+            Ok(Ok(()))
+        })
+        .await?;
+        self.private_conversation(actor, with).await
+    }
+
+    fn show_conversation(&self, own: &User, conversation: &Conversation) -> PrivateConversation {
+        let addresses = &self.config().addresses;
+        let Conversation { other, open, unread } = conversation;
+        let mut people = vec![own, other];
+        people.sort_by_key(|user| user.id);
+        people.dedup_by_key(|user| user.id);
+        PrivateConversation {
+            id: other.id.0,
+            url: addresses.private(other.id),
+            name: other.name.clone(),
+            open: *open,
+            activity: PrivateActivity::of(*unread),
+            users: people.into_iter().map(|user| Participant::of(user, &addresses.base)).collect(),
+        }
+    }
+}

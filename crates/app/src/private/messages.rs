@@ -1,0 +1,265 @@
+//! Private messages: posting, finding, changing.
+//!
+//! They bear no tags, but for the classic profile, where they have those of a flow's messages.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use eddyline_model::messages::{Author, Draft, Event, Message, MessageQuery, MessageView, Placement};
+use eddyline_model::policy::{self, Deletion, PrivateDeed};
+use eddyline_model::tags::{self, Context, Extracted};
+use eddyline_model::{MessageId, UserId, search};
+use eddyline_storage::{Outcome, PrivateRoom, Result as StoreResult, Tx};
+use eddyline_wire::Place;
+
+use super::{Pair, key};
+use crate::actor::Actor;
+use crate::messages::{
+    Edit, check_tags, check_text, digest, remove, resolve_tags, truncate, write_content, write_tags,
+};
+use crate::{App, Error, Posted, Profile, Result};
+
+/// How often a post is checked again when rights change while it is on its way.
+const ATTEMPTS: usize = 3;
+/// How many people a conversation has.
+const PEOPLE: usize = 2;
+
+/// A private message as a caller wants it.
+#[derive(Clone, Debug)]
+pub struct NewPrivateMessage {
+    /// Its text.
+    pub content: String,
+    /// Tags beside those in the text; for the classic profile only.
+    pub tags: Vec<String>,
+    /// The caller's own identifier.
+    pub uuid: Option<String>,
+    /// Whether to wait for the whole message.
+    pub wait: bool,
+}
+
+impl App {
+    /// Sends a private message. The first one begins the conversation. The answer comes when it is on
+    /// disk.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`], [`Error::NotFound`] for strangers, [`Error::Denied`] for those who have left
+    /// and where all common organizations are inactive, [`Error::Conflict`] for a uuid that was used
+    /// for something else.
+    pub async fn post_private(&self, actor: &Actor, to: UserId, new: NewPrivateMessage) -> Result<Posted> {
+        check_text(&new.content)?;
+        let own = actor.user()?.user.id;
+        for _ in 0..ATTEMPTS {
+            let (pair, room) = self.private_room(actor, to, PrivateDeed::Write).await?;
+            let draft = self.private_draft(own, to, &pair, room, &new)?;
+            match self.store().post(draft).await?.outcome {
+                Outcome::Added(view) if new.wait => return Ok(Posted::Message(view)),
+                Outcome::Repeated(id) if new.wait => {
+                    let view = self.load_view(room.id, id).await?;
+                    return Ok(view.map_or(Posted::Accepted, |view| Posted::Message(Arc::new(view))));
+                }
+                Outcome::Added(_) | Outcome::Repeated(_) => return Ok(Posted::Accepted),
+                Outcome::UuidTaken => {
+                    let text = "The uuid was used for another message in this conversation";
+                    return Err(Error::Conflict(text.into()));
+                }
+                Outcome::Stale => self.inner.rooms.private.forget(key(own, to)),
+                Outcome::NoParent | Outcome::ParentIsComment | Outcome::NoRoom => {
+                    return Err(Error::NotFound);
+                }
+            }
+        }
+        Err(Error::Unavailable("who may write to whom keeps changing".into()))
+    }
+
+    fn private_draft(
+        &self,
+        own: UserId,
+        to: UserId,
+        pair: &Pair,
+        room: PrivateRoom,
+        new: &NewPrivateMessage,
+    ) -> Result<Draft> {
+        let extracted = if self.tags_private_messages() {
+            check_tags(&new.tags, PEOPLE)?;
+            let context = Context { roster: pair, sender: Some(own), has_attachments: false };
+            tags::extract(&new.tags, &new.content, &context)
+        } else {
+            Extracted::default()
+        };
+        let fingerprint = match new.uuid {
+            None => 0,
+            Some(_) => digest(&format!("{own}\n{}", new.content)),
+        };
+        Ok(Draft {
+            room: room.id,
+            access_version: Some(room.access_version),
+            event: Event::Message,
+            author: Author::user(own),
+            search_tokens: search::of_message(Event::Message, &new.content),
+            content: new.content.clone(),
+            tags: extracted.tags,
+            explicit_tags: extracted.explicit,
+            mentions: extracted.mentions,
+            uuid: new.uuid.clone(),
+            fingerprint,
+            placement: Placement::Unthreaded,
+            to: Some(to),
+            sent: self.now(),
+        })
+    }
+
+    /// Whether private messages bear tags.
+    fn tags_private_messages(&self) -> bool {
+        self.config().profile == Profile::Classic
+    }
+
+    /// The matches of a query in the conversation with a user, ascending by number, as a JSON array.
+    /// Tags count in the classic profile only, where they add to what a search finds.
+    ///
+    /// # Errors
+    ///
+    /// As [`App::private_conversation`].
+    pub async fn list_private_messages(
+        &self,
+        actor: &Actor,
+        with: UserId,
+        mut query: MessageQuery,
+    ) -> Result<Bytes> {
+        let pair = self.admit_private(actor, with, PrivateDeed::Read).await?;
+        if !self.tags_private_messages() {
+            query.tags.clear();
+        }
+        let mut found = Vec::new();
+        if let (Some(room), Some(query)) = (pair.room, widen(query, &pair)) {
+            found = self.store().find(room.id, query).await?;
+        }
+        Ok(self.encoder().messages(&found, Place::Private).into())
+    }
+
+    /// One message of the conversation with a user.
+    ///
+    /// # Errors
+    ///
+    /// As [`App::private_conversation`]; [`Error::NotFound`] when the message is not there.
+    pub async fn private_message(&self, actor: &Actor, with: UserId, id: MessageId) -> Result<MessageView> {
+        let pair = self.admit_private(actor, with, PrivateDeed::Read).await?;
+        let room = pair.room.ok_or(Error::NotFound)?;
+        self.load_view(room.id, id).await?.ok_or(Error::NotFound)
+    }
+
+    /// Edits a private message and tells the streams of both: its text, if it is the caller's own, and
+    /// in the classic profile its tags.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`], [`Error::Denied`], [`Error::NotFound`].
+    pub async fn edit_private_message(
+        &self,
+        actor: &Actor,
+        with: UserId,
+        id: MessageId,
+        mut edit: Edit,
+    ) -> Result<()> {
+        if let Some(content) = &edit.content {
+            check_text(content)?;
+        }
+        let tagged = self.tags_private_messages();
+        edit.tags = edit.tags.filter(|_| tagged);
+        if let Some(wanted) = &edit.tags {
+            check_tags(wanted, PEOPLE)?;
+        }
+        let words = edit.content.as_deref().map(search::tokens).unwrap_or_default();
+        self.change_private_message(actor, with, id, move |tx, actor, pair, mut message| {
+            let Some(user) = actor.user_id() else { return Ok(Err(Error::Denied)) };
+            if edit.content.is_some()
+                && let Err(refusal) = policy::edit_content(user, &message)
+            {
+                return Ok(Err(refusal.into()));
+            }
+            if let Some(content) = edit.content.as_ref().filter(|content| **content != message.content) {
+                let context = Context { roster: pair, sender: message.author.user, has_attachments: false };
+                let extracted = match tagged {
+                    true => tags::reparse(&message.tags, &message.explicit_tags, content, &context),
+                    false => Extracted::default(),
+                };
+                message = write_content(tx, actor, &message, content, extracted, &words)?;
+            }
+            if let Some(wanted) = &edit.tags {
+                let context = Context { roster: pair, sender: Some(user), has_attachments: false };
+                let extracted = tags::replace(&message.tags, &message.explicit_tags, wanted, &context);
+                let changes = write_tags(tx, actor, &message, extracted)?;
+                // Whoever takes off their own mark has read the message.
+                if changes.remove.iter().any(|tag| tags::parse_unread(tag) == Some(user)) {
+                    tx.see_mention(message.room, user, message.id)?;
+                }
+            }
+            Ok(Ok(()))
+        })
+        .await
+    }
+
+    /// Deletes a private message, which stays as an empty place, and tells the streams of both. Says
+    /// what the deletion came to.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Denied`] for the other's messages, [`Error::NotFound`].
+    pub async fn delete_private_message(
+        &self,
+        actor: &Actor,
+        with: UserId,
+        id: MessageId,
+    ) -> Result<Deletion> {
+        self.change_private_message(actor, with, id, |tx, actor, _, message| {
+            let Some(user) = actor.user_id() else { return Ok(Err(Error::Denied)) };
+            let deletion = match policy::delete(user, &message) {
+                Ok(deletion) => deletion,
+                Err(refusal) => return Ok(Err(refusal.into())),
+            };
+            match deletion {
+                Deletion::Truncate => truncate(tx, actor, &message)?,
+                Deletion::Remove => remove(tx, actor, &message)?,
+            }
+            Ok(Ok(deletion))
+        })
+        .await
+    }
+
+    async fn change_private_message<R, F>(
+        &self,
+        actor: &Actor,
+        with: UserId,
+        id: MessageId,
+        change: F,
+    ) -> Result<R>
+    where
+        R: Send + 'static,
+        F: Fn(&mut Tx<'_, '_>, &Actor, &Pair, Message) -> StoreResult<Result<R>> + Send + 'static,
+    {
+        self.change_private(actor, with, PrivateDeed::Write, move |tx, actor, pair, room| {
+            match tx.message(room.id, id)? {
+                Some(message) if message.event.is_listed() => change(tx, actor, pair, message),
+                _ => Ok(Err(Error::NotFound)),
+            }
+        })
+        .await
+    }
+}
+
+/// The query with its tags resolved, adding to its search; `None` when it cannot match anything.
+fn widen(mut query: MessageQuery, pair: &Pair) -> Option<MessageQuery> {
+    query.tags_widen = true;
+    let searches = query.search.as_ref().is_some_and(|words| !words.is_empty());
+    if query.search.is_some() && !query.tags.is_empty() {
+        // Of a search, also when no word of it can be searched for.
+        (query.since, query.until) = (None, None);
+    }
+    let without_tags = MessageQuery { tags: Vec::new(), ..query.clone() };
+    match resolve_tags(query, pair) {
+        Some(query) if !searches && !query.tags.is_empty() => Some(MessageQuery { search: None, ..query }),
+        Some(query) => Some(query),
+        None if searches => Some(without_tags),
+        None => None,
+    }
+}

@@ -1,0 +1,219 @@
+//! Private conversations: who may talk to whom, and in which room they do.
+//!
+//! What each post asks for is remembered until the log tells of a change, as rooms are, so that
+//! nothing is asked of the database before the writer's queue.
+
+mod conversations;
+mod messages;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use eddyline_model::names::nick_key;
+use eddyline_model::policy::{self, Acquaintance, PrivateDeed};
+use eddyline_model::tags::Roster;
+use eddyline_model::{RoomId, UserId};
+use eddyline_storage::{PrivateRoom, Result as StoreResult, Session, Tx};
+use quick_cache::sync::Cache;
+
+pub use messages::NewPrivateMessage;
+
+use crate::actor::Actor;
+use crate::{App, Error, Result};
+
+const REMEMBERED: usize = 20_000;
+
+/// Two users, or one twice: what they are to each other, and their conversation.
+#[derive(Clone, Debug)]
+pub(crate) struct Pair {
+    /// Each with the key of their nick.
+    people: [(UserId, String); 2],
+    share_organization: bool,
+    share_active: bool,
+    room: Option<PrivateRoom>,
+}
+
+impl Pair {
+    /// `None` when one of them is not there.
+    fn load(session: &mut Session<'_>, one: UserId, other: UserId) -> StoreResult<Option<Self>> {
+        // The room first: who loses a right after it was read has changed its access version.
+        let room = session.private_room(one, other)?;
+        let common = session.common_organizations(one, other)?;
+        let mut people = Vec::with_capacity(2);
+        for id in [one, other] {
+            let Some(user) = session.user(id)? else { return Ok(None) };
+            people.push((id, nick_key(&user.nick)));
+        }
+        let Ok(people) = people.try_into() else { return Ok(None) };
+        Ok(Some(Self {
+            people,
+            share_organization: !common.is_empty(),
+            share_active: common.iter().any(|(_, active)| *active),
+            room,
+        }))
+    }
+
+    /// The conversation's room, if there is a conversation.
+    pub(crate) fn room(&self) -> Option<RoomId> {
+        self.room.map(|room| room.id)
+    }
+
+    fn allow(&self, deed: PrivateDeed) -> Result<()> {
+        let [(one, _), (other, _)] = &self.people;
+        let acquaintance = Acquaintance {
+            same: one == other,
+            share_organization: self.share_organization,
+            share_active: self.share_active,
+            conversation: self.room.is_some(),
+        };
+        Ok(policy::private(acquaintance, deed)?)
+    }
+}
+
+impl Roster for Pair {
+    fn by_nick(&self, key: &str) -> Option<UserId> {
+        self.people.iter().find(|(_, nick)| nick == key).map(|(user, _)| *user)
+    }
+
+    fn contains(&self, user: UserId) -> bool {
+        self.people.iter().any(|(known, _)| *known == user)
+    }
+
+    fn users(&self) -> impl Iterator<Item = UserId> {
+        let [(one, _), (other, _)] = &self.people;
+        [Some(*one), Some(*other).filter(|other| other != one)].into_iter().flatten()
+    }
+}
+
+/// The pairs that were asked for lately, the lower number first.
+pub(crate) struct Pairs {
+    known: Cache<(UserId, UserId), Arc<Pair>>,
+    epoch: AtomicU64,
+}
+
+impl Default for Pairs {
+    fn default() -> Self {
+        Self { known: Cache::new(REMEMBERED), epoch: AtomicU64::new(0) }
+    }
+}
+
+impl Pairs {
+    /// Forgets everything.
+    pub(crate) fn forget_all(&self) {
+        self.epoch.fetch_add(1, Ordering::SeqCst);
+        self.known.clear();
+    }
+
+    fn forget(&self, key: (UserId, UserId)) {
+        self.epoch.fetch_add(1, Ordering::SeqCst);
+        self.known.remove(&key);
+    }
+}
+
+fn key(one: UserId, other: UserId) -> (UserId, UserId) {
+    (one.min(other), one.max(other))
+}
+
+impl App {
+    /// The caller and another user, if the caller may do `deed` in their conversation.
+    pub(crate) async fn admit_private(
+        &self,
+        actor: &Actor,
+        other: UserId,
+        deed: PrivateDeed,
+    ) -> Result<Arc<Pair>> {
+        let own = actor.user()?.user.id;
+        let pair = self.pair(own, other).await?.ok_or(Error::NotFound)?;
+        pair.allow(deed)?;
+        Ok(pair)
+    }
+
+    async fn pair(&self, one: UserId, other: UserId) -> Result<Option<Arc<Pair>>> {
+        let (low, high) = key(one, other);
+        let pairs = &self.inner.rooms.private;
+        if self.trusts_caches()
+            && let Some(pair) = pairs.known.get(&(low, high))
+        {
+            return Ok(Some(pair));
+        }
+        let epoch = pairs.epoch.load(Ordering::SeqCst);
+        let found = self.store().read(move |session| Pair::load(session, low, high)).await?;
+        let Some(pair) = found.map(Arc::new) else { return Ok(None) };
+        // That a conversation begins is told to nobody, so that there is none is not remembered.
+        if pair.room.is_some() {
+            pairs.known.insert((low, high), pair.clone());
+            // Looked at afterwards: whoever forgets counts first and removes then.
+            if pairs.epoch.load(Ordering::SeqCst) != epoch {
+                pairs.known.remove(&(low, high));
+            }
+        }
+        Ok(Some(pair))
+    }
+
+    /// The conversation's room, which is made if there is none yet. The pair is the one that decides.
+    async fn private_room(
+        &self,
+        actor: &Actor,
+        other: UserId,
+        deed: PrivateDeed,
+    ) -> Result<(Arc<Pair>, PrivateRoom)> {
+        let own = actor.user()?.user.id;
+        let mut pair = self.admit_private(actor, other, deed).await?;
+        if pair.room.is_none() {
+            let (made, _) = self
+                .store()
+                .write(move |tx| {
+                    // Held, so that nobody leaves while the conversation begins: who leaves looks for
+                    // the conversations there are.
+                    for (organization, _) in tx.common_organizations(own, other)? {
+                        tx.lock_organization(organization)?;
+                    }
+                    let Some(pair) = Pair::load(tx, own, other)? else { return Ok(Err(Error::NotFound)) };
+                    if let Err(refusal) = pair.allow(deed) {
+                        return Ok(Err(refusal));
+                    }
+                    if pair.room.is_none() {
+                        tx.insert_private_room(own, other)?;
+                    }
+                    Ok(Ok(()))
+                })
+                .await?;
+            made?;
+            pair = self.admit_private(actor, other, deed).await?;
+        }
+        let room = pair.room.ok_or(Error::NotFound)?;
+        Ok((pair, room))
+    }
+
+    /// Changes something in an existing conversation in one transaction: holds it against others, loads
+    /// it afresh, checks that the caller may do `deed`, and lets `change` do the rest, which must refuse
+    /// before it writes.
+    async fn change_private<R, F>(
+        &self,
+        actor: &Actor,
+        other: UserId,
+        deed: PrivateDeed,
+        change: F,
+    ) -> Result<R>
+    where
+        R: Send + 'static,
+        F: Fn(&mut Tx<'_, '_>, &Actor, &Pair, PrivateRoom) -> StoreResult<Result<R>> + Send + 'static,
+    {
+        let (own, actor) = (actor.user()?.user.id, actor.clone());
+        let (outcome, _) = self
+            .store()
+            .write(move |tx| {
+                if let Some(room) = tx.private_room(own, other)? {
+                    tx.lock_room(room.id)?;
+                }
+                let Some(pair) = Pair::load(tx, own, other)? else { return Ok(Err(Error::NotFound)) };
+                match (pair.allow(deed), pair.room) {
+                    (Err(refusal), _) => Ok(Err(refusal)),
+                    (Ok(()), None) => Ok(Err(Error::NotFound)),
+                    (Ok(()), Some(room)) => change(tx, &actor, &pair, room),
+                }
+            })
+            .await?;
+        outcome
+    }
+}

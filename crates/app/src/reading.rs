@@ -1,0 +1,61 @@
+//! Marking what was read (docs/protocol.md, Reading).
+
+use eddyline_model::log::Control;
+use eddyline_model::policy::PrivateDeed;
+use eddyline_model::{MessageId, RoomId, UserId};
+
+use crate::actor::Actor;
+use crate::rooms::Room;
+use crate::{App, Error, Result};
+
+impl App {
+    /// Moves the caller's marker in a flow, for which the caller was admitted with
+    /// [`FlowDeed::Read`](eddyline_model::policy::FlowDeed::Read), to a message, and tells the caller's
+    /// own streams. A marker only goes forward: an earlier message changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`] for a message that is not there yet, [`Error::Denied`].
+    pub async fn read_flow(&self, actor: &Actor, room: &Room, message: MessageId) -> Result<()> {
+        let user = actor.user()?.user.id;
+        self.move_marker(room.id(), user, message).await
+    }
+
+    /// Moves the caller's marker in the private conversation with a user, as [`App::read_flow`] does in
+    /// a flow.
+    ///
+    /// # Errors
+    ///
+    /// As [`App::read_flow`]; [`Error::NotFound`] for strangers.
+    pub async fn read_private(&self, actor: &Actor, with: UserId, message: MessageId) -> Result<()> {
+        let user = actor.user()?.user.id;
+        match self.admit_private(actor, with, PrivateDeed::Read).await?.room() {
+            Some(room) => self.move_marker(room, user, message).await,
+            None => Err(beyond()),
+        }
+    }
+
+    async fn move_marker(&self, room: RoomId, user: UserId, message: MessageId) -> Result<()> {
+        let (moved, _) = self
+            .store()
+            .write(move |tx| {
+                // Looked at again: the user may be out by now.
+                if tx.room_membership(room, user)?.is_none_or(|membership| membership.blocked) {
+                    return Ok(Err(Error::Denied));
+                }
+                if tx.last_message_id(room)?.is_none_or(|last| message > last) {
+                    return Ok(Err(beyond()));
+                }
+                if tx.set_read(room, user, message)? {
+                    tx.tell(Control::Read { room, user, message });
+                }
+                Ok(Ok(()))
+            })
+            .await?;
+        moved
+    }
+}
+
+fn beyond() -> Error {
+    Error::field("message", "is not there yet")
+}

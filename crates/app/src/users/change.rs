@@ -1,0 +1,174 @@
+//! What users change about themselves: names, address, password.
+
+use std::net::IpAddr;
+
+use eddyline_auth::Password;
+use eddyline_model::log::Control;
+use eddyline_model::mail::Purpose;
+use eddyline_model::names::{Email, Nick, Website, email_key, nick_key};
+use eddyline_model::users::User;
+use eddyline_storage::{Error as StoreError, NewMail, Result as StoreResult, Tx};
+
+use crate::accounts::password::{end_resets, personal, replace};
+use crate::actor::Actor;
+use crate::operator::display_name;
+use crate::{App, Error, Result};
+
+/// What a user changes about themselves; what is absent stays.
+#[derive(Clone, Debug, Default)]
+pub struct UserChanges {
+    /// Short name, unique within each of the user's organizations.
+    pub nick: Option<Nick>,
+    /// Address, unique in the whole server. The new one counts at once.
+    pub email: Option<Email>,
+    /// Full name.
+    pub name: Option<String>,
+    /// The user's own page.
+    pub website: Option<Website>,
+    /// The password.
+    pub password: Option<NewPassword>,
+}
+
+/// A password to be changed by somebody who knows the present one.
+#[derive(Clone, Debug)]
+pub struct NewPassword {
+    /// The present one.
+    pub present: Password,
+    /// The one to be set.
+    pub new: Password,
+}
+
+/// The hash of a new password, and that of the one which was shown for it.
+#[derive(Clone)]
+struct Rehash {
+    shown: Option<String>,
+    new: String,
+}
+
+impl App {
+    /// Changes the caller's own account; the caller asks from this address. With the password all
+    /// sessions and streams end. After a change of address its former owner gets a mail with which
+    /// to undo it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`] naming what is wrong, a wrong present password among it;
+    /// [`Error::TooMany`] after too many of those; [`Error::Conflict`] for a nick or an address that
+    /// is somebody else's.
+    pub async fn change_user(&self, actor: &Actor, changes: UserChanges, address: IpAddr) -> Result<()> {
+        let caller = actor.user()?.clone();
+        let changes = UserChanges { name: changes.name.as_deref().map(display_name).transpose()?, ..changes };
+        let rehash = match &changes.password {
+            Some(password) => Some(self.rehash(&caller.user, password, address).await?),
+            None => None,
+        };
+        let id = caller.user.id;
+        let (outcome, event) = self
+            .store()
+            .write(move |tx| {
+                tx.lock_user(id)?;
+                let Some(before) = tx.user(id)? else { return Ok(Err(Error::NotFound)) };
+                let after = changed(&before, &changes);
+                if let Err(refusal) = check(tx, &before, &after, rehash.as_ref())? {
+                    return Ok(Err(refusal));
+                }
+                apply(tx, &before, &after, rehash.as_ref())?;
+                Ok(Ok(email_key(&before.email) != email_key(&after.email)))
+            })
+            .await
+            // Two who take the same name at once are both told that it is free.
+            .map_err(|error| match error {
+                StoreError::Exists(_) => Error::Conflict("the nick or the address is taken".into()),
+                other => other.into(),
+            })?;
+        if outcome? {
+            self.mail_is_queued();
+        }
+        self.settle(event).await;
+        Ok(())
+    }
+
+    async fn rehash(&self, user: &User, password: &NewPassword, address: IpAddr) -> Result<Rehash> {
+        let known = match self.check_password(&user.email, &password.present, address).await {
+            Err(Error::Unauthenticated(_)) => {
+                return Err(Error::field("current_password", "is not your present password"));
+            }
+            other => other?,
+        };
+        let new = self.hash_new_password(&password.new, &personal(user)).await?;
+        Ok(Rehash { shown: known.0.password_hash.clone(), new })
+    }
+}
+
+fn changed(before: &User, changes: &UserChanges) -> User {
+    let mut after = before.clone();
+    if let Some(nick) = &changes.nick {
+        nick.as_str().clone_into(&mut after.nick);
+    }
+    if let Some(email) = &changes.email {
+        email.as_str().clone_into(&mut after.email);
+    }
+    if let Some(name) = &changes.name {
+        after.name.clone_from(name);
+    }
+    if let Some(website) = &changes.website {
+        website.as_str().clone_into(&mut after.website);
+    }
+    after
+}
+
+fn check(
+    tx: &mut Tx<'_, '_>,
+    before: &User,
+    after: &User,
+    rehash: Option<&Rehash>,
+) -> StoreResult<Result<()>> {
+    let nick = nick_key(&after.nick);
+    if nick != nick_key(&before.nick) {
+        for membership in tx.memberships_of(before.id)? {
+            if tx.nick_is_taken(membership.organization, &nick, before.id)? {
+                let text = format!("the nick {} is taken in your organization", after.nick);
+                return Ok(Err(Error::Conflict(text)));
+            }
+        }
+    }
+    let email = email_key(&after.email);
+    if tx.account_by_email(&email)?.is_some_and(|account| account.user.id != before.id) {
+        return Ok(Err(Error::Conflict("the email is the address of another account".into())));
+    }
+    if let Some(rehash) = rehash {
+        let account = tx.account_by_email(&email_key(&before.email))?;
+        if !account.is_some_and(|now| now.user.id == before.id && now.password_hash == rehash.shown) {
+            return Ok(Err(Error::Conflict("the password was changed meanwhile".into())));
+        }
+    }
+    Ok(Ok(()))
+}
+
+fn apply(tx: &mut Tx<'_, '_>, before: &User, after: &User, rehash: Option<&Rehash>) -> StoreResult<()> {
+    let (id, email) = (after.id, email_key(&after.email));
+    if (&before.nick, &before.email) != (&after.nick, &after.email) {
+        tx.update_user(id, (&after.nick, &nick_key(&after.nick)), (&after.email, &email))?;
+    }
+    if (&before.name, &before.website) != (&after.name, &after.website) {
+        tx.set_profile(id, &after.name, &after.website)?;
+    }
+    if email != email_key(&before.email) {
+        let now = tx.now();
+        // Links to a new password went to the address that is no longer theirs.
+        end_resets(tx, id)?;
+        let mail = NewMail {
+            purpose: Purpose::EmailChange(id),
+            recipient: before.email.clone(),
+            detail: Some(after.email.clone()),
+        };
+        tx.queue_mails(&[mail], now)?;
+    }
+    if before != after {
+        tx.tell(Control::UserEdit { user: id });
+    }
+    if let Some(rehash) = rehash {
+        replace(tx, id, &rehash.new)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,63 @@
+//! Organizations (specification, section 4).
+
+use eddyline_wire::{Organization, User};
+use http::Method;
+use serde_json::json;
+
+use crate::client::Client;
+use crate::error::Error;
+
+impl Client {
+    /// The organizations the caller belongs to.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn organizations(&self) -> Result<Vec<Organization>, Error> {
+        self.request(Method::GET, "/organizations").call().await
+    }
+
+    /// An organization of the caller's, by its name in URLs.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn organization(&self, parameterized_name: &str) -> Result<Organization, Error> {
+        self.request(Method::GET, &format!("/organizations/{parameterized_name}")).call().await
+    }
+
+    /// An organization of the caller's, by its persistent id.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn find_organization(&self, id: i64) -> Result<Organization, Error> {
+        self.request(Method::GET, "/organizations/find").query("id", id).call().await
+    }
+
+    /// Gives an organization that the caller administers another display name.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn rename_organization(
+        &self,
+        parameterized_name: &str,
+        name: &str,
+    ) -> Result<Organization, Error> {
+        let path = format!("/organizations/{parameterized_name}");
+        self.request(Method::PUT, &path).json(&json!({ "name": name })).call().await
+    }
+
+    /// The users of an organization, each with whether they administer it.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn organization_users(&self, parameterized_name: &str) -> Result<Vec<User>, Error> {
+        self.request(Method::GET, &format!("/organizations/{parameterized_name}/users")).call().await
+    }
+
+    /// Takes a user out of an organization that the caller administers.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn remove_from_organization(&self, parameterized_name: &str, id: i64) -> Result<(), Error> {
+        self.request(Method::DELETE, &format!("/organizations/{parameterized_name}/users/{id}")).done().await
+    }
+}

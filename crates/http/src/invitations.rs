@@ -1,0 +1,130 @@
+//! Invitations (specification, section 4, Invitations).
+
+use eddyline_model::InvitationId;
+use eddyline_model::invitations::MAX_MESSAGE_CHARS;
+use eddyline_model::names::Email;
+use eddyline_model::policy::FlowDeed;
+use eddyline_model::scopes::Scope::Manage;
+use http::{Method, StatusCode};
+
+use crate::answer::{Answer, json, nothing};
+use crate::call::{Call, invalid};
+use crate::endpoint::Endpoint;
+use crate::endpoint::Shape::{Many, One};
+use crate::params::Reader;
+
+const ALL: &str = "/flows/{organization}/{flow}/invitations";
+const ONE: &str = "/flows/{organization}/{flow}/invitations/{invitation}";
+const IMPORT: &str = "/flows/{organization}/{flow}/invitations/import";
+
+pub(crate) fn endpoints() -> Vec<Endpoint> {
+    let message = "What you add in your own words, up to 1000 characters";
+    let all = vec![
+        Endpoint::new(Method::GET, ALL, "The invitations that are pending", list).answers(
+            200,
+            "The invitations",
+            Some(Many("Invitation")),
+        ),
+        Endpoint::new(Method::POST, ALL, "Invite somebody, or send the invitation again", create)
+            .needs("email", "string", "The address")
+            .takes("message", "string", message)
+            .answers(201, "The invitation", Some(One("Invitation"))),
+        Endpoint::new(Method::POST, IMPORT, "Invite many at once", import)
+            .needs(
+                "list",
+                "string",
+                "Addresses, with or without names, separated by commas, semicolons or line ends; up to 10,000",
+            )
+            .takes("message", "string", message)
+            .answers(200, "What became of each address", Some(One("ImportedInvitations"))),
+        Endpoint::new(Method::GET, ONE, "An invitation", get).answers(
+            200,
+            "The invitation, which may be accepted already",
+            Some(One("Invitation")),
+        ),
+        Endpoint::new(Method::PUT, ONE, "Accept an invitation to your address", accept)
+            .needs("state", "string", "accepted")
+            .answers(200, "The invitation; you are in the flow", Some(One("Invitation"))),
+        Endpoint::new(Method::DELETE, ONE, "Cancel or decline a pending invitation", delete).answers(
+            204,
+            "It is gone",
+            None,
+        ),
+    ];
+    all.into_iter().map(|endpoint| endpoint.scopes(&[Manage])).collect()
+}
+
+async fn list(call: Call) -> Answer {
+    let room = call.room(FlowDeed::Invite).await?;
+    json(StatusCode::OK, &call.app().invitations(&room).await?)
+}
+
+async fn get(call: Call) -> Answer {
+    let (organization, flow) = (call.segment("organization"), call.segment("flow"));
+    let invitation = call.app().invitation(call.actor()?, organization, flow, id(&call)).await?;
+    json(StatusCode::OK, &invitation)
+}
+
+async fn create(call: Call) -> Answer {
+    let room = call.room(FlowDeed::Invite).await?;
+    let mut params = call.params.reader();
+    let (email, message) = (email(&mut params), message(&mut params));
+    params.finish()?;
+    let Some(email) = email else { return Err(invalid("email", "is required")) };
+    let invitation = call.app().invite(call.actor()?, &room, email, message).await?;
+    json(StatusCode::CREATED, &invitation)
+}
+
+async fn import(call: Call) -> Answer {
+    let room = call.room(FlowDeed::Invite).await?;
+    let mut params = call.params.reader();
+    let list = params.required_text("list", 1..=usize::MAX);
+    let message = message(&mut params);
+    params.finish()?;
+    let imported = call.app().import_invitations(call.actor()?, &room, &list, message).await?;
+    json(StatusCode::OK, &imported)
+}
+
+async fn accept(call: Call) -> Answer {
+    let (organization, flow, id) = (call.segment("organization"), call.segment("flow"), id(&call));
+    // Who may not know of the invitation hears nothing about parameters.
+    call.app().invitation(call.actor()?, organization, flow, id).await?;
+    let mut params = call.params.reader();
+    let accepted = params.opt_choice("state", &[("accepted", ())]);
+    if accepted.is_none() && !call.params.has("state") {
+        params.error("state", "is required");
+    }
+    params.finish()?;
+    let invitation = call.app().accept_invitation(call.actor()?, organization, flow, id).await?;
+    json(StatusCode::OK, &invitation)
+}
+
+async fn delete(call: Call) -> Answer {
+    let (organization, flow) = (call.segment("organization"), call.segment("flow"));
+    call.app().delete_invitation(call.actor()?, organization, flow, id(&call)).await?;
+    Ok(nothing())
+}
+
+/// The number in the path; one that cannot be is that of no invitation, which the flow's rules then
+/// speak about.
+fn id(call: &Call) -> InvitationId {
+    call.id("invitation").unwrap_or(InvitationId(0))
+}
+
+fn email(params: &mut Reader<'_>) -> Option<Email> {
+    let text = params.required_text("email", 1..=usize::MAX);
+    match text.parse() {
+        Ok(email) => Some(email),
+        Err(_) if text.is_empty() => None,
+        Err(error) => {
+            params.error("email", format!("{error}"));
+            None
+        }
+    }
+}
+
+/// Words of nothing but blanks are none.
+fn message(params: &mut Reader<'_>) -> Option<String> {
+    let text = params.opt_text("message", 0..=MAX_MESSAGE_CHARS)?;
+    Some(text.trim().to_owned()).filter(|text| !text.is_empty())
+}

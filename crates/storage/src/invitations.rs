@@ -1,0 +1,227 @@
+//! Invitations into flows.
+
+use std::collections::HashMap;
+
+use diesel::prelude::*;
+use eddyline_model::invitations::{Invitation, InvitationState};
+use eddyline_model::names::{Email, email_key};
+use eddyline_model::users::User;
+use eddyline_model::{InvitationId, OrganizationId, RoomId, Timestamp, UserId};
+
+use crate::schema::{invitations, organization_members, users};
+use crate::session::{Session, portable};
+use crate::users::{COLUMNS, to_user};
+use crate::{Error, Result};
+
+/// How many rows one statement adds, or how many keys it is given.
+const ROWS: usize = 500;
+
+const PENDING: i16 = 0;
+const ACCEPTED: i16 = 1;
+
+type Row = (i64, i64, String, Option<i64>, Option<String>, i16, i64, i64);
+
+type Columns = (
+    invitations::id,
+    invitations::room_id,
+    invitations::email,
+    invitations::inviter_id,
+    invitations::message,
+    invitations::state,
+    invitations::created_at,
+    invitations::sent_at,
+);
+
+const ALL: Columns = (
+    invitations::id,
+    invitations::room_id,
+    invitations::email,
+    invitations::inviter_id,
+    invitations::message,
+    invitations::state,
+    invitations::created_at,
+    invitations::sent_at,
+);
+
+fn to_invitation(row: Row) -> Result<Invitation> {
+    let (id, room, email, inviter, message, state, created_at, sent_at) = row;
+    Ok(Invitation {
+        id: InvitationId(id),
+        room: RoomId(room),
+        email,
+        inviter: inviter.map(UserId),
+        message,
+        state: match state {
+            PENDING => InvitationState::Pending,
+            ACCEPTED => InvitationState::Accepted,
+            _ => return Err(Error::Corrupt("state of an invitation")),
+        },
+        created_at: Timestamp(created_at),
+        sent_at: Timestamp(sent_at),
+    })
+}
+
+/// Invitations to be made, all by the same person and with the same words.
+#[derive(Clone, Copy, Debug)]
+pub struct NewInvitations<'a> {
+    /// The room of the flow.
+    pub room: RoomId,
+    /// Whom to invite, each address once.
+    pub emails: &'a [&'a Email],
+    /// Who invites.
+    pub inviter: Option<UserId>,
+    /// What the inviter adds in words.
+    pub message: Option<&'a str>,
+    /// The time of making.
+    pub now: Timestamp,
+}
+
+/// The account that an address belongs to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AddressOwner {
+    /// The form by which addresses are compared.
+    pub email_key: String,
+    /// Whose it is.
+    pub user: User,
+    /// Whether the user belongs to the organization in question.
+    pub belongs: bool,
+}
+
+portable! {
+    /// The invitation with this number.
+    pub fn invitation(c, id: InvitationId) -> Result<Option<Invitation>> {
+        let row = invitations::table.find(id.0).select(ALL).get_result::<Row>(c).optional()?;
+        row.map(to_invitation).transpose()
+    }
+
+    /// The pending invitations into a room, ordered by number.
+    pub fn pending_invitations(c, room: RoomId) -> Result<Vec<Invitation>> {
+        let rows = invitations::table
+            .filter(invitations::room_id.eq(room.0))
+            .filter(invitations::state.eq(PENDING))
+            .order(invitations::id)
+            .select(ALL)
+            .load::<Row>(c)?;
+        rows.into_iter().map(to_invitation).collect()
+    }
+
+    /// The pending invitations into a room that were sent to some addresses, given in the form by
+    /// which addresses are compared; in no order.
+    pub fn pending_invitations_to(c, room: RoomId, email_keys: &[String]) -> Result<Vec<Invitation>> {
+        let mut found = Vec::new();
+        for part in email_keys.chunks(ROWS) {
+            let rows = invitations::table
+                .filter(invitations::room_id.eq(room.0))
+                .filter(invitations::state.eq(PENDING))
+                .filter(invitations::email_key.eq_any(part))
+                .select(ALL)
+                .load::<Row>(c)?;
+            for row in rows {
+                found.push(to_invitation(row)?);
+            }
+        }
+        Ok(found)
+    }
+
+    /// The pending invitations into any room that were sent to an address, ordered by number.
+    pub fn invitations_for_email(c, email_key: &str) -> Result<Vec<Invitation>> {
+        let rows = invitations::table
+            .filter(invitations::email_key.eq(email_key))
+            .filter(invitations::state.eq(PENDING))
+            .order(invitations::id)
+            .select(ALL)
+            .load::<Row>(c)?;
+        rows.into_iter().map(to_invitation).collect()
+    }
+
+    /// Adds pending invitations and gives them in the order of the addresses.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Exists`] when one to such an address is pending already.
+    pub fn insert_invitations(c, new: NewInvitations<'_>) -> Result<Vec<Invitation>> {
+        let mut made = Vec::with_capacity(new.emails.len());
+        for part in new.emails.chunks(ROWS) {
+            let rows: Vec<_> = part
+                .iter()
+                .map(|email| {
+                    (
+                        invitations::room_id.eq(new.room.0),
+                        invitations::email.eq(email.as_str()),
+                        invitations::email_key.eq(email.key()),
+                        invitations::inviter_id.eq(new.inviter.map(|user| user.0)),
+                        invitations::message.eq(new.message),
+                        invitations::state.eq(PENDING),
+                        invitations::created_at.eq(new.now.0),
+                        invitations::sent_at.eq(new.now.0),
+                    )
+                })
+                .collect();
+            diesel::insert_into(invitations::table).values(rows).execute(c)?;
+            let keys: Vec<String> = part.iter().map(|email| email.key()).collect();
+            let found = Session::from(&mut *c).pending_invitations_to(new.room, &keys)?;
+            let mut by_key: HashMap<String, Invitation> =
+                found.into_iter().map(|invitation| (email_key(&invitation.email), invitation)).collect();
+            made.extend(keys.iter().filter_map(|key| by_key.remove(key)));
+        }
+        Ok(made)
+    }
+
+    /// Notes that the mails of invitations are asked for again. Words and the name under them go
+    /// together: new words are the asker's; without new ones the old stay, and nobody's become the
+    /// asker's.
+    pub fn touch_invitations(c, ids: &[InvitationId], asker: Option<UserId>, message: Option<&str>, now: Timestamp) -> Result<()> {
+        for part in ids.chunks(ROWS) {
+            let ids: Vec<i64> = part.iter().map(|id| id.0).collect();
+            let all = || invitations::table.filter(invitations::id.eq_any(&ids));
+            diesel::update(all()).set(invitations::sent_at.eq(now.0)).execute(c)?;
+            let Some(asker) = asker else { continue };
+            match message {
+                Some(words) => diesel::update(all())
+                    .set((invitations::message.eq(words), invitations::inviter_id.eq(asker.0)))
+                    .execute(c)?,
+                None => diesel::update(all().filter(invitations::inviter_id.is_null()))
+                    .set(invitations::inviter_id.eq(asker.0))
+                    .execute(c)?,
+            };
+        }
+        Ok(())
+    }
+
+    /// Notes that somebody came in by each of these invitations.
+    pub fn set_invitations_accepted(c, ids: &[InvitationId]) -> Result<()> {
+        for part in ids.chunks(ROWS) {
+            let ids: Vec<i64> = part.iter().map(|id| id.0).collect();
+            diesel::update(invitations::table.filter(invitations::id.eq_any(ids)))
+                .set(invitations::state.eq(ACCEPTED))
+                .execute(c)?;
+        }
+        Ok(())
+    }
+
+    /// Removes an invitation.
+    pub fn delete_invitation(c, id: InvitationId) -> Result<()> {
+        diesel::delete(invitations::table.find(id.0)).execute(c)?;
+        Ok(())
+    }
+
+    /// Whose some addresses are, given in the form by which addresses are compared, and whether they
+    /// belong to an organization; in no order.
+    pub fn owners_of_addresses(c, email_keys: &[String], organization: OrganizationId) -> Result<Vec<AddressOwner>> {
+        let membership = organization_members::user_id
+            .eq(users::id)
+            .and(organization_members::organization_id.eq(organization.0));
+        let mut found = Vec::new();
+        for part in email_keys.chunks(ROWS) {
+            let rows = users::table
+                .left_join(organization_members::table.on(membership))
+                .filter(users::email_key.eq_any(part))
+                .select((COLUMNS, users::email_key, organization_members::user_id.nullable()))
+                .load(c)?;
+            found.extend(rows.into_iter().map(|(row, email_key, member): (_, String, Option<i64>)| {
+                AddressOwner { email_key, user: to_user(row), belongs: member.is_some() }
+            }));
+        }
+        Ok(found)
+    }
+}

@@ -1,0 +1,209 @@
+//! Invitations, and the mails and links that go with them.
+
+use std::sync::Arc;
+
+use eddyline_model::invitations::{Invitation, InvitationState};
+use eddyline_model::mail::{Link, Purpose, QueuedMail};
+use eddyline_model::names::Email;
+use eddyline_model::{InvitationId, Timestamp, UserId};
+use eddyline_storage::{Error, NewInvitations, NewMail};
+
+use crate::home::{Home, on_every_database};
+use crate::world::{World, new_user};
+
+on_every_database!(
+    many_invitations_are_made_at_once_in_order,
+    one_invitation_to_an_address_is_pending_in_a_room,
+    words_and_the_name_under_them_go_together,
+    addresses_are_known_with_their_owners,
+    an_accepted_invitation_is_not_pending_any_more,
+    mail_and_links_of_an_invitation_end_together,
+    a_mail_is_taken_once_until_its_time_comes_again,
+    what_has_ended_is_forgotten,
+);
+
+fn email(text: &str) -> Email {
+    text.parse().expect("an address")
+}
+
+/// Invites to the main room.
+async fn invite(world: &World, addresses: &[String], inviter: Option<UserId>) -> Vec<Invitation> {
+    let room = world.main;
+    let addresses: Vec<Email> = addresses.iter().map(|address| email(address)).collect();
+    let made = world.store.write(move |tx| {
+        let emails: Vec<&Email> = addresses.iter().collect();
+        tx.insert_invitations(NewInvitations {
+            room,
+            emails: &emails,
+            inviter,
+            message: Some("hi"),
+            now: Timestamp(5),
+        })
+    });
+    made.await.expect("they are made").0
+}
+
+async fn many_invitations_are_made_at_once_in_order(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let addresses: Vec<String> = (0..1203).map(|number| format!("P{}@x.org", number * 7 % 1203)).collect();
+    let made = invite(&world, &addresses, Some(world.ann)).await;
+    let emails: Vec<&str> = made.iter().map(|invitation| invitation.email.as_str()).collect();
+    assert_eq!(emails, addresses);
+    let room = world.main;
+    let pending = world.read(move |session| session.pending_invitations(room)).await;
+    assert_eq!(pending.len(), made.len());
+    let id = made[600].id;
+    assert_eq!(world.read(move |session| session.invitation(id)).await.as_ref(), Some(&made[600]));
+    let keys: Vec<String> = addresses.iter().map(|address| address.to_lowercase()).collect();
+    let found = world.read(move |session| session.pending_invitations_to(room, &keys)).await;
+    assert_eq!(found.len(), made.len());
+    let side = world.side;
+    assert_eq!(world.read(move |session| session.pending_invitations(side)).await, []);
+    let everywhere = world.read(|session| session.invitations_for_email("p7@x.org")).await;
+    assert_eq!(everywhere, [made[1].clone()]);
+}
+
+async fn one_invitation_to_an_address_is_pending_in_a_room(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let address = ["dan@x.org".to_owned()];
+    let first = invite(&world, &address, None).await.remove(0);
+    assert_eq!((first.inviter, first.state), (None, InvitationState::Pending));
+    let room = world.main;
+    let again = world.store.write(move |tx| {
+        let (dan, now) = (email("DAN@x.org"), Timestamp(6));
+        tx.insert_invitations(NewInvitations { room, emails: &[&dan], inviter: None, message: None, now })
+    });
+    assert!(matches!(again.await, Err(Error::Exists(_))));
+    world.store.write(move |tx| tx.set_invitations_accepted(&[first.id])).await.expect("it is accepted");
+    let second = invite(&world, &address, None).await.remove(0);
+    assert_ne!(second.id, first.id);
+    world.store.write(move |tx| tx.delete_invitation(second.id)).await.expect("it is removed");
+    assert_eq!(world.read(move |session| session.invitation(second.id)).await, None);
+}
+
+async fn words_and_the_name_under_them_go_together(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let made = invite(&world, &["dan@x.org".to_owned()], Some(world.ann)).await.remove(0);
+    let asked = invite(&world, &["eve@x.org".to_owned()], None).await.remove(0);
+    let (bob, ids) = (Some(world.bob), [made.id, asked.id]);
+    let seen = async |id: InvitationId| {
+        let now = world.read(move |session| session.invitation(id)).await.expect("it is there");
+        (now.inviter, now.message, now.sent_at.0)
+    };
+    let touch = async |asker, message: Option<&'static str>, now| {
+        let touched = world.store.write(move |tx| tx.touch_invitations(&ids, asker, message, Timestamp(now)));
+        touched.await.expect("they are touched");
+    };
+    touch(None, None, 7).await;
+    assert_eq!(seen(made.id).await, (Some(world.ann), Some("hi".into()), 7));
+    assert_eq!(seen(asked.id).await, (None, Some("hi".into()), 7));
+    touch(bob, None, 8).await;
+    assert_eq!(seen(made.id).await, (Some(world.ann), Some("hi".into()), 8));
+    assert_eq!(seen(asked.id).await, (bob, Some("hi".into()), 8));
+    touch(bob, Some("come"), 9).await;
+    assert_eq!(seen(made.id).await, (bob, Some("come".into()), 9));
+}
+
+async fn addresses_are_known_with_their_owners(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let (dan, _) = world.store.write(|tx| tx.insert_user(&new_user("dan"))).await.expect("dan is added");
+    let keys = ["ann@example.org", "dan@example.org", "nobody@example.org"].map(str::to_owned);
+    let organization = world.organization;
+    let mut owners = world.read(move |session| session.owners_of_addresses(&keys, organization)).await;
+    owners.sort_by_key(|owner| owner.user.id);
+    let known: Vec<_> = owners.iter().map(|o| (o.email_key.as_str(), o.user.id, o.belongs)).collect();
+    assert_eq!(known, [("ann@example.org", world.ann, true), ("dan@example.org", dan, false)]);
+}
+
+async fn an_accepted_invitation_is_not_pending_any_more(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let made = invite(&world, &["a@x.org".to_owned(), "b@x.org".to_owned()], Some(world.ann)).await;
+    let (accepted, room) = (made[0].id, world.main);
+    world.store.write(move |tx| tx.set_invitations_accepted(&[accepted])).await.expect("it is accepted");
+    assert_eq!(world.read(move |session| session.pending_invitations(room)).await, made[1..]);
+    let shown = world.read(move |session| session.invitation(accepted)).await.expect("it is kept");
+    assert_eq!(shown.state, InvitationState::Accepted);
+    assert_eq!(world.read(|session| session.invitations_for_email("a@x.org")).await, []);
+}
+
+fn mail_about(purpose: Purpose) -> NewMail {
+    NewMail { purpose, recipient: "a@x.org".into(), detail: None }
+}
+
+async fn mail_and_links_of_an_invitation_end_together(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let (one, two) = (InvitationId(1), InvitationId(2));
+    // The number of a user is no number of an invitation.
+    let about = [Purpose::Invitation(one), Purpose::Invitation(two), Purpose::PasswordReset(UserId(1))];
+    let made = world.store.write(move |tx| {
+        tx.queue_mails(&about.map(mail_about), Timestamp(5))?;
+        for (number, purpose) in (0u8..).zip(about) {
+            tx.insert_link(&[number; 32], &Link { purpose, email: None, expires_at: Timestamp(100) })?;
+        }
+        Ok(())
+    });
+    made.await.expect("they are queued");
+    let waiting = world.read(move |session| session.invitations_with_mail(&[one, two])).await;
+    assert_eq!(waiting.len(), 2);
+    world.store.write(move |tx| tx.delete_mail_of_invitations(&[one])).await.expect("it ends");
+    let waiting = world.read(move |session| session.invitations_with_mail(&[one, two])).await;
+    assert_eq!(waiting.into_iter().collect::<Vec<_>>(), [two]);
+    let links = world.read(|session| {
+        (0u8..3)
+            .map(|number| Ok(session.link(&[number; 32], Timestamp(99))?.is_some()))
+            .collect::<Result<Vec<_>, _>>()
+    });
+    assert_eq!(links.await, [false, true, true]);
+    assert!(world.read(move |session| session.mail_waits(about[2])).await);
+}
+
+async fn a_mail_is_taken_once_until_its_time_comes_again(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let mails = [1, 2, 3].map(|number| mail_about(Purpose::Invitation(InvitationId(number))));
+    world.store.write(move |tx| tx.queue_mails(&mails, Timestamp(5))).await.expect("they are queued");
+    let take = async |now: i64, limit| -> Vec<QueuedMail> {
+        let taken =
+            world.store.write(move |tx| tx.take_due_mails(Timestamp(now), Timestamp(now + 10), limit));
+        taken.await.expect("they are taken").0
+    };
+    let due = async || world.read(|session| session.next_mail_due()).await;
+    assert_eq!(due().await, Some(Timestamp(5)));
+    assert_eq!(take(4, 9).await, []);
+    let first = take(6, 2).await;
+    assert_eq!(first.iter().map(|mail| mail.attempts).collect::<Vec<_>>(), [1, 1]);
+    let rest = take(7, 9).await;
+    assert_eq!(rest.len(), 1);
+    assert_eq!(take(8, 9).await, []);
+    let (sent, put_off) = (first[0].id, first[1].id);
+    let noted = world.store.write(move |tx| {
+        tx.delete_mail(sent)?;
+        tx.put_mail_off(put_off, Timestamp(30))
+    });
+    noted.await.expect("it is noted");
+    assert_eq!(due().await, Some(Timestamp(17)));
+    let again = take(20, 9).await;
+    assert_eq!(again.iter().map(|mail| (mail.id, mail.attempts)).collect::<Vec<_>>(), [(rest[0].id, 2)]);
+    assert_eq!(take(30, 9).await.len(), 2);
+}
+
+async fn what_has_ended_is_forgotten(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let (ann, purpose) = (world.ann, Purpose::PasswordReset(world.ann));
+    let made = world.store.write(move |tx| {
+        for (hash, end) in [(b"early", 10), (b"later", 20)] {
+            tx.insert_link(hash, &Link { purpose, email: None, expires_at: Timestamp(end) })?;
+        }
+        tx.insert_session(b"old", ann, Timestamp(1))?;
+        tx.insert_session(b"new", ann, Timestamp(2))?;
+        tx.delete_ended_links(Timestamp(10))?;
+        tx.delete_idle_sessions(Timestamp(1))
+    });
+    made.await.expect("it is written");
+    let left = world.read(|session| {
+        let links = [session.link(b"early", Timestamp(0))?, session.link(b"later", Timestamp(0))?];
+        let sessions =
+            [session.session_user(b"old", Timestamp(0))?, session.session_user(b"new", Timestamp(0))?];
+        Ok((links.map(|link| link.is_some()), sessions.map(|session| session.is_some())))
+    });
+    assert_eq!(left.await, ([false, true], [false, true]));
+}

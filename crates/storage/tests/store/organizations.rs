@@ -1,0 +1,203 @@
+//! Organizations as their people and operators see and change them; pictures.
+
+use std::sync::Arc;
+
+use eddyline_model::organizations::{OrganizationMembership, OrganizationRole, Subscription};
+use eddyline_model::{OrganizationId, Timestamp, UserId};
+use eddyline_storage::{AvatarOf, Error, NewUser};
+
+use crate::home::{Home, on_every_database};
+use crate::world::{World, member, new_flow, new_user};
+
+on_every_database!(
+    a_name_in_urls_leads_to_its_organization_for_good,
+    what_changes_about_an_organization_is_kept,
+    organizations_come_with_their_people,
+    those_in_a_flow_see_each_other,
+    administrators_see_everybody,
+    the_rooms_of_an_organization_are_its_flows,
+    a_picture_is_found_by_its_name_only,
+);
+
+async fn add_organization(world: &World, name: &'static str) -> OrganizationId {
+    let added = world.store.write(move |tx| tx.insert_organization(name, name, 10, Timestamp(1))).await;
+    added.expect("an organization").0
+}
+
+async fn rename(world: &World, id: OrganizationId, name: &'static str) -> Result<(), Error> {
+    let renamed = world.store.write(move |tx| {
+        let mut organization = tx.lock_organization(id)?.expect("it is there");
+        name.clone_into(&mut organization.parameterized_name);
+        tx.update_organization(&organization)
+    });
+    renamed.await.map(|_| ())
+}
+
+async fn a_name_in_urls_leads_to_its_organization_for_good(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let (acme, other) = (world.organization, add_organization(&world, "other").await);
+    rename(&world, acme, "newer").await.expect("a new name");
+    let found =
+        async |name: &'static str| world.read(move |session| session.organization_id_by_name(name)).await;
+    assert_eq!((found("acme").await, found("newer").await), (Some(acme), Some(acme)));
+    for taken in ["acme", "newer"] {
+        assert!(matches!(rename(&world, other, taken).await, Err(Error::Exists(_))), "{taken}");
+        let new = world.store.write(move |tx| tx.insert_organization("New", taken, 1, Timestamp(1))).await;
+        assert!(matches!(new, Err(Error::Exists(_))), "{taken}: {new:?}");
+    }
+    rename(&world, acme, "acme").await.expect("its own name again");
+    let name = world.read(move |session| session.organization(acme)).await.unwrap().parameterized_name;
+    assert_eq!((name.as_str(), found("newer").await), ("acme", Some(acme)));
+}
+
+async fn what_changes_about_an_organization_is_kept(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let (id, parent) = (world.organization, add_organization(&world, "parent").await);
+    let mut wanted = world.read(move |session| session.organization(id)).await.expect("it is there");
+    assert_eq!(wanted.subscription, Subscription::Paid { next_bill: None });
+    wanted.name = "Acme & Sons".into();
+    wanted.user_limit = 2;
+    wanted.active = false;
+    wanted.parent = Some(parent);
+    for subscription in [
+        Subscription::Trial { ends: "2027-01-31".parse().expect("a day") },
+        Subscription::Paid { next_bill: Some("2027-02-28".parse().expect("a day")) },
+        Subscription::Paid { next_bill: None },
+    ] {
+        wanted.subscription = subscription;
+        let change = wanted.clone();
+        world.store.write(move |tx| tx.update_organization(&change)).await.expect("a change");
+        assert_eq!(world.read(move |session| session.organization(id)).await.as_ref(), Some(&wanted));
+    }
+}
+
+async fn organizations_come_with_their_people(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let (ann, bob, cid) = (world.ann, world.bob, world.cid);
+    let (other, foreign) =
+        (add_organization(&world, "other").await, add_organization(&world, "foreign").await);
+    world
+        .store
+        .write(move |tx| {
+            let role = OrganizationRole::Administrator;
+            let boss = OrganizationMembership { organization: other, user: cid, role };
+            tx.insert_organization_member(boss, "cid", Timestamp(1))?;
+            tx.insert_organization_member(member(other, ann), "ann", Timestamp(1))?;
+            tx.insert_organization_member(member(foreign, bob), "bob", Timestamp(1))
+        })
+        .await
+        .expect("members");
+    let mine = world.read(move |session| session.organizations_of(ann)).await;
+    let people: Vec<(OrganizationId, i64, Vec<(UserId, bool)>)> = mine
+        .iter()
+        .map(|(of, people)| {
+            (of.id, of.user_count, people.iter().map(|(user, admin)| (user.id, *admin)).collect())
+        })
+        .collect();
+    let acme = vec![(ann, false), (bob, false), (cid, false)];
+    assert_eq!(people, [(world.organization, 3, acme), (other, 2, vec![(ann, false), (cid, true)])]);
+    let one = world.read(move |session| session.organization_user(other, cid)).await;
+    assert_eq!(one.map(|(user, admin)| (user.id, admin)), Some((cid, true)));
+    assert_eq!(world.read(move |session| session.organization_user(other, bob)).await, None);
+    world.store.write(move |tx| tx.delete_organization_member(other, ann)).await.expect("ann is out");
+    let left = world.read(move |session| session.organizations_of(ann)).await;
+    assert_eq!(left.iter().map(|(of, _)| of.id).collect::<Vec<_>>(), [world.organization]);
+}
+
+async fn seen_by(world: &World, user: UserId) -> Vec<UserId> {
+    let seen = world.read(move |session| session.users_seen_by(user)).await;
+    seen.into_iter().map(|user| user.id).collect()
+}
+
+async fn those_in_a_flow_see_each_other(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let (ann, bob, cid, main, side) = (world.ann, world.bob, world.cid, world.main, world.side);
+    let (dan, _) = world
+        .store
+        .write(move |tx| {
+            let dan = tx.insert_user(&new_user("dan"))?;
+            tx.insert_organization_member(member(OrganizationId(1), dan), "dan", Timestamp(1))?;
+            // A private conversation is no flow.
+            tx.insert_private_room(dan, bob)?;
+            tx.set_blocked(side, cid, true)?;
+            tx.delete_room_member(main, cid)?;
+            Ok(dan)
+        })
+        .await
+        .expect("dan is there, cid is out");
+    assert_eq!(seen_by(&world, ann).await, [ann, bob], "each once");
+    assert_eq!((seen_by(&world, cid).await, seen_by(&world, dan).await), (vec![cid], vec![dan]));
+    world
+        .store
+        .write(move |tx| {
+            for room in [main, side] {
+                let mut flow = tx.flow(room)?.expect("a flow");
+                flow.disabled = true;
+                tx.update_flow(&flow)?;
+            }
+            Ok(())
+        })
+        .await
+        .expect("all is archived");
+    assert_eq!(seen_by(&world, ann).await, [ann]);
+}
+
+async fn administrators_see_everybody(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let (ann, other) = (world.ann, add_organization(&world, "other").await);
+    let ((dan, eva), _) = world
+        .store
+        .write(move |tx| {
+            let (dan, eva) = (tx.insert_user(&new_user("dan"))?, tx.insert_user(&new_user("eva"))?);
+            let role = OrganizationRole::Administrator;
+            let boss = OrganizationMembership { organization: other, user: eva, role };
+            tx.insert_organization_member(boss, "eva", Timestamp(1))?;
+            for (user, nick) in [(ann, "ann"), (dan, "dan")] {
+                tx.insert_organization_member(member(other, user), nick, Timestamp(1))?;
+            }
+            Ok((dan, eva))
+        })
+        .await
+        .expect("another organization");
+    assert_eq!(seen_by(&world, eva).await, [ann, dan, eva]);
+    assert_eq!(seen_by(&world, dan).await, [dan]);
+}
+
+async fn the_rooms_of_an_organization_are_its_flows(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let (ann, bob, side) = (world.ann, world.bob, world.side);
+    let other = add_organization(&world, "other").await;
+    world
+        .store
+        .write(move |tx| {
+            let flow = tx.insert_flow(&new_flow(other, "third"))?;
+            tx.insert_room_member(flow, ann, Timestamp(1))?;
+            tx.insert_private_room(ann, bob)?;
+            tx.set_blocked(side, ann, true)
+        })
+        .await
+        .expect("more rooms");
+    let organization = world.organization;
+    let rooms = world.read(move |session| session.rooms_in(organization, ann)).await;
+    assert_eq!(rooms, [world.main, world.side], "also those one is blocked from");
+}
+
+async fn a_picture_is_found_by_its_name_only(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let name = |digit: char| digit.to_string().repeat(32);
+    let new = NewUser { avatar: name('a'), ..new_user("dan") };
+    let (dan, _) = world.store.write(move |tx| tx.insert_user(&new)).await.expect("dan");
+    let whose = async |digit| world.read(move |session| session.avatar_of(&name(digit))).await;
+    let of = |uploaded| Some(AvatarOf { user: dan, name: "DAN".into(), uploaded });
+    assert_eq!((whose('a').await, whose('b').await), (of(false), None));
+    for (digit, bytes) in [('b', &[1, 2][..]), ('c', &[3][..])] {
+        world.store.write(move |tx| tx.set_avatar(dan, &name(digit), "image/png", bytes)).await.expect("new");
+        assert_eq!(whose(digit).await, of(true));
+        let file = world.read(move |session| session.uploaded_avatar(&name(digit))).await;
+        assert_eq!(file, Some(("image/png".to_owned(), bytes.to_vec())));
+    }
+    assert_eq!((whose('a').await, whose('b').await), (None, None));
+    let gone = world.store.write(move |tx| tx.delete_avatar(dan, &name('d'))).await.expect("gone").0;
+    let again = world.store.write(move |tx| tx.delete_avatar(dan, &name('e'))).await.expect("gone").0;
+    assert_eq!((gone, again, whose('d').await, whose('e').await), (true, false, of(false), None));
+}

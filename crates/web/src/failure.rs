@@ -1,0 +1,143 @@
+//! The one place that turns what went wrong into a page.
+
+use askama::Template;
+use axum::response::{IntoResponse, Response};
+use eddyline_app::Error;
+use eddyline_http::serve::BodyError;
+use http::StatusCode;
+use http::header::{HeaderValue, RETRY_AFTER};
+
+use crate::answer::page;
+
+/// Seconds after which one may come back when the store is down or busy.
+const RETRY_SECONDS: u64 = 2;
+
+/// Why there is no such page, or it does not do what it was asked.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The application said no.
+    App(Error),
+    /// There is no such page.
+    NoPage,
+    /// The page is not for this method.
+    WrongMethod,
+    /// A link was used, has ended, or never was.
+    LinkGone,
+    /// A form that did not come from a page of ours, as far as can be told.
+    Forged,
+    /// A form that cannot be read.
+    Unreadable(StatusCode),
+    /// A mistake of ours.
+    Broken,
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::App(error)
+    }
+}
+
+impl From<BodyError> for Failure {
+    fn from(error: BodyError) -> Self {
+        Self::Unreadable(error.status())
+    }
+}
+
+#[derive(Template)]
+#[template(path = "problem.html")]
+struct Problem<'a> {
+    title: &'a str,
+    text: &'a str,
+    way_on: Option<(&'a str, &'a str)>,
+}
+
+impl IntoResponse for Failure {
+    fn into_response(self) -> Response {
+        match self {
+            Self::App(error) => of_app(error),
+            Self::NoPage => no_page(),
+            Self::WrongMethod => {
+                say(StatusCode::METHOD_NOT_ALLOWED, "That cannot be done here", "Open the page anew.")
+            }
+            Self::LinkGone => say(
+                StatusCode::NOT_FOUND,
+                "This link leads nowhere",
+                "It was used already, its time is over, or it was copied in part. \
+                 Ask for a new one where you got it.",
+            ),
+            Self::Forged => say(
+                StatusCode::FORBIDDEN,
+                "This form could not be accepted",
+                "It did not come from one of our pages, or the page was too old. \
+                 Cookies must be allowed. Go back, load the page again, and send the form once more.",
+            ),
+            Self::Unreadable(status) => {
+                say(status, "This form could not be read", "Go back, load the page again, and try once more.")
+            }
+            Self::Broken => broken(),
+        }
+    }
+}
+
+fn of_app(error: Error) -> Response {
+    match error {
+        Error::NotFound | Error::NoSuchFlow(_) => no_page(),
+        Error::Denied | Error::FlowDenied(_) | Error::MissingScope => say(
+            StatusCode::FORBIDDEN,
+            "You cannot come in here",
+            "You are not in this flow, you were blocked from it, or its organization is closed for now.",
+        ),
+        Error::Unauthenticated(_) | Error::InvalidToken => {
+            say(StatusCode::FORBIDDEN, "You are not signed in", "Sign in and try once more.")
+        }
+        Error::TooMany { retry_after } | Error::TooManyRequests { retry_after } => retry(
+            say(StatusCode::TOO_MANY_REQUESTS, "That was too often", "Wait a minute and try once more."),
+            retry_after,
+        ),
+        Error::Conflict(text) => say(StatusCode::CONFLICT, "That cannot be done now", &sentence(&text)),
+        Error::Invalid(errors) => {
+            let texts = errors.iter().flat_map(|(name, texts)| texts.iter().map(move |text| (name, text)));
+            let text: Vec<_> = texts.map(|(name, text)| sentence(&format!("{name} {text}"))).collect();
+            say(StatusCode::BAD_REQUEST, "That did not work", &text.join(" "))
+        }
+        Error::Unavailable(why) => {
+            tracing::warn!(why, "answered that the service is unavailable");
+            let text = "The server is busy or its database does not answer. Try again in a moment.";
+            retry(say(StatusCode::SERVICE_UNAVAILABLE, "Not available for now", text), RETRY_SECONDS)
+        }
+        Error::DiskFull => {
+            tracing::error!("the disk is full");
+            let text = "The server has no room for more data.";
+            say(StatusCode::INSUFFICIENT_STORAGE, "That could not be kept", text)
+        }
+        Error::Internal(why) => {
+            tracing::error!(why, "internal error");
+            broken()
+        }
+    }
+}
+
+fn no_page() -> Response {
+    let text = "There is nothing here, or nothing that you may see.";
+    say(StatusCode::NOT_FOUND, "Page not found", text)
+}
+
+fn broken() -> Response {
+    say(StatusCode::INTERNAL_SERVER_ERROR, "Something went wrong on our side", "Try again in a moment.")
+}
+
+fn say(status: StatusCode, title: &str, text: &str) -> Response {
+    page(status, &Problem { title, text, way_on: Some(("/", "Go to the first page")) })
+}
+
+fn retry(mut response: Response, seconds: u64) -> Response {
+    response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
+    response
+}
+
+/// Texts of the application begin small and have no full stop.
+pub(crate) fn sentence(text: &str) -> String {
+    let mut rest = text.chars();
+    let first: String = rest.next().map(|first| first.to_uppercase().collect()).unwrap_or_default();
+    format!("{first}{}.", rest.as_str())
+}

@@ -1,0 +1,190 @@
+//! Forms as they are shown.
+
+use askama::Template;
+use eddyline_app::FieldErrors;
+
+/// One field of a form.
+pub(crate) struct Field {
+    /// Names the value.
+    name: &'static str,
+    /// What people read beside it.
+    label: &'static str,
+    /// The type of the input.
+    kind: &'static str,
+    /// What browsers may fill in by themselves.
+    autocomplete: &'static str,
+    value: String,
+    hint: &'static str,
+    readonly: bool,
+    optional: bool,
+    problems: Vec<String>,
+}
+
+impl Field {
+    pub(crate) fn text(name: &'static str, label: &'static str, autocomplete: &'static str) -> Self {
+        Self::new(name, label, "text", autocomplete)
+    }
+
+    /// An address, which is also what accounts are known by.
+    pub(crate) fn email() -> Self {
+        Self::new("email", "E-mail address", "email", "username")
+    }
+
+    pub(crate) fn password(name: &'static str, label: &'static str, autocomplete: &'static str) -> Self {
+        Self::new(name, label, "password", autocomplete)
+    }
+
+    fn new(name: &'static str, label: &'static str, kind: &'static str, autocomplete: &'static str) -> Self {
+        Self {
+            name,
+            label,
+            kind,
+            autocomplete,
+            value: String::new(),
+            hint: "",
+            readonly: false,
+            optional: false,
+            problems: Vec::new(),
+        }
+    }
+
+    pub(crate) fn value(mut self, value: &str) -> Self {
+        value.clone_into(&mut self.value);
+        self
+    }
+
+    pub(crate) fn hint(mut self, hint: &'static str) -> Self {
+        self.hint = hint;
+        self
+    }
+
+    pub(crate) fn readonly(mut self) -> Self {
+        self.readonly = true;
+        self
+    }
+
+    pub(crate) fn optional(mut self) -> Self {
+        self.optional = true;
+        self
+    }
+}
+
+/// A form. Its text is HTML already.
+#[derive(Template)]
+#[template(path = "form.html")]
+pub(crate) struct FormView {
+    action: String,
+    /// Sets the ids of this form apart from those of others on the page.
+    prefix: &'static str,
+    hidden: Vec<(&'static str, String)>,
+    fields: Vec<Field>,
+    button: String,
+    quiet: bool,
+    /// What is wrong with no field in particular.
+    problems: Vec<String>,
+}
+
+impl FormView {
+    /// A form that posts to this path.
+    pub(crate) fn new(action: impl Into<String>, csrf: &str, button: impl Into<String>) -> Self {
+        Self {
+            action: action.into(),
+            prefix: "",
+            hidden: vec![("csrf", csrf.to_owned())],
+            fields: Vec::new(),
+            button: button.into(),
+            quiet: false,
+            problems: Vec::new(),
+        }
+    }
+
+    pub(crate) fn prefix(mut self, prefix: &'static str) -> Self {
+        self.prefix = prefix;
+        self
+    }
+
+    pub(crate) fn hidden(mut self, name: &'static str, value: &str) -> Self {
+        self.hidden.push((name, value.to_owned()));
+        self
+    }
+
+    pub(crate) fn field(mut self, field: Field) -> Self {
+        self.fields.push(field);
+        self
+    }
+
+    /// Shows the button as one that is seldom the right one.
+    pub(crate) fn quiet(mut self) -> Self {
+        self.quiet = true;
+        self
+    }
+
+    /// Says what is wrong.
+    pub(crate) fn problem(mut self, text: impl Into<String>) -> Self {
+        self.problems.push(text.into());
+        self
+    }
+
+    /// Says what is wrong with each field.
+    pub(crate) fn errors(mut self, errors: FieldErrors) -> Self {
+        for (name, texts) in errors {
+            match self.fields.iter_mut().find(|field| field.name == name) {
+                Some(field) => field.problems.extend(texts),
+                None => self.problems.extend(texts.into_iter().map(|text| format!("{name} {text}"))),
+            }
+        }
+        self
+    }
+
+    /// Whether something is wrong.
+    pub(crate) fn is_wrong(&self) -> bool {
+        !self.problems.is_empty() || self.fields.iter().any(|field| !field.problems.is_empty())
+    }
+
+    fn id(&self, field: &Field) -> String {
+        format!("{}{}", self.prefix, field.name)
+    }
+
+    /// The ids of what describes a field, for screen readers.
+    fn describedby(&self, field: &Field) -> String {
+        let id = self.id(field);
+        let hint = (!field.hint.is_empty()).then(|| format!("{id}-hint"));
+        let error = (!field.problems.is_empty()).then(|| format!("{id}-error"));
+        hint.into_iter().chain(error).collect::<Vec<_>>().join(" ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_typed_is_shown_as_text() {
+        let form = FormView::new("/x", "token", "Go").field(Field::email().value("\"><script>"));
+        let html = form.render().unwrap();
+        assert!(!html.contains("<script>"), "{html}");
+    }
+
+    #[test]
+    fn a_wrong_field_is_tied_to_what_is_wrong() {
+        let errors = FieldErrors::from([
+            ("nick".to_owned(), vec!["is taken".to_owned()]),
+            ("other".to_owned(), vec!["is odd".to_owned()]),
+        ]);
+        let nick = Field::text("nick", "Nick", "nickname").hint("Short.");
+        let form = FormView::new("/x", "token", "Go").field(nick).errors(errors);
+        assert!(form.is_wrong());
+        let html = form.render().unwrap();
+        for part in [
+            "role=\"alert\"",
+            "<a href=\"#nick\">Nick is taken</a>",
+            "<li>other is odd</li>",
+            "<label for=\"nick\">Nick</label>",
+            "aria-invalid=\"true\"",
+            "aria-describedby=\"nick-hint nick-error\"",
+            "id=\"nick-error\"",
+        ] {
+            assert!(html.contains(part), "{part} in {html}");
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! The pages of the Eddyline messaging server: signing in and up, joining, the way back in without a
+//! password, and one's own account.
+//!
+//! They are plain HTML that needs no script. A request becomes a [`Visit`](visit::Visit), which knows
+//! whose browser it is, or with a form a [`Submission`](submission::Submission), which was checked
+//! against forgery; a page asks the application and shows the answer. Reading never changes
+//! anything, since mail programs follow the links in mails before people do.
+//!
+//! The crate may know the application and how HTTP is read, and no database.
+
+mod answer;
+mod cookies;
+mod failure;
+mod field;
+mod form;
+mod front;
+mod local_path;
+mod origin;
+mod pages;
+mod root;
+mod segments;
+mod submission;
+mod visit;
+
+use std::sync::Arc;
+
+use eddyline_app::App;
+use eddyline_http::{Config, TrustedProxies};
+
+use crate::cookies::CookieNames;
+pub use crate::front::Pages;
+use crate::origin::OwnOrigin;
+use crate::root::Root;
+
+/// The first segments of the paths that are pages.
+const OWN: [&str; 9] =
+    ["", "account", "app", "assets", "email", "invitations", "password", "sign-in", "sign-out"];
+
+/// Whether this path is a page, and not the API's.
+#[must_use]
+pub fn owns(path: &str) -> bool {
+    let Some(rest) = path.strip_prefix('/') else { return false };
+    let first = rest.split('/').next().unwrap_or_default();
+    OWN.contains(&first) && (rest.is_empty() || !first.is_empty())
+}
+
+/// The pages, as a service beside the API. They read requests as the API does: the same proxies are
+/// believed, and bodies may take as long.
+#[must_use]
+pub fn service(app: App, config: &Config) -> Pages {
+    let web = app.config().addresses.web.clone();
+    let secure = web.starts_with("https://");
+    let site = Site {
+        inner: Arc::new(Inner {
+            cookies: CookieNames::new(secure),
+            origin: OwnOrigin::of(&web),
+            proxies: TrustedProxies::new(config.trusted_proxies.clone()),
+            body_time: config.body.time,
+            app,
+        }),
+    };
+    Pages::new(pages::router(site), Root::of(&web))
+}
+
+/// What every page needs. Clones share it.
+#[derive(Clone)]
+pub(crate) struct Site {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    app: App,
+    cookies: CookieNames,
+    origin: OwnOrigin,
+    proxies: TrustedProxies,
+    body_time: std::time::Duration,
+}
+
+impl std::ops::Deref for Site {
+    type Target = Inner;
+    fn deref(&self) -> &Inner {
+        &self.inner
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_have_their_own_paths() {
+        for path in ["/", "/sign-in", "/sign-out", "/password/ab", "/app/acme/main", "/app/", "/assets/x"] {
+            assert!(owns(path), "{path}");
+        }
+        for path in ["", "*", "//", "//app", "/flows", "/user", "/v1/app", "/application", "/sign-in2"] {
+            assert!(!owns(path), "{path}");
+        }
+    }
+}

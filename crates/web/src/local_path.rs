@@ -1,0 +1,46 @@
+//! Where to go on after signing in: a path here, and never another site.
+
+/// How long such a path may be, in bytes.
+const MAX: usize = 2000;
+
+/// The text, if it leads somewhere on this server whatever a browser makes of it: browsers read a
+/// backslash as a slash, leave out tabs and line feeds, and take two slashes for another host.
+pub(crate) fn local_path(text: &str) -> Option<&str> {
+    let decent = text.len() <= MAX && text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
+    (decent && text.starts_with('/') && !text.starts_with("//")).then_some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_here_is_gone_on_to() {
+        for path in ["/", "/app", "/app/acme/main?x=1#y", "/invitations/abc-main", "/app//x", "/a:b"] {
+            assert_eq!(local_path(path), Some(path));
+        }
+    }
+
+    #[test]
+    fn another_site_is_not() {
+        for path in [
+            "",
+            "app",
+            "//evil.example",
+            "///evil.example",
+            "/\\evil.example",
+            "\\\\evil.example",
+            "/\t/evil.example",
+            "/\n/evil.example",
+            " //evil.example",
+            "https://evil.example",
+            "https:evil.example",
+            "javascript:alert(1)",
+            "/é",
+            "/a\r\nSet-Cookie: a=b",
+        ] {
+            assert_eq!(local_path(path), None, "{path:?}");
+        }
+        assert_eq!(local_path(&format!("/{}", "a".repeat(MAX))), None);
+    }
+}

@@ -1,0 +1,172 @@
+//! One's own account: names, address, password.
+
+use askama::Template;
+use axum::response::Response;
+use eddyline_app::{Error, FieldErrors, NewPassword, Password, Result as AppResult, UserChanges};
+use eddyline_model::users::User;
+use http::StatusCode;
+
+use super::password::HINT;
+use crate::answer::see_other;
+use crate::failure::{Failure, sentence};
+use crate::field::{Field, FormView};
+use crate::submission::Submission;
+use crate::visit::{Inside, Visit};
+
+#[derive(Template)]
+#[template(path = "account.html")]
+struct AccountPage {
+    inside: Inside,
+    done: Option<&'static str>,
+    forms: Vec<(&'static str, FormView)>,
+}
+
+impl AccountPage {
+    fn is_wrong(&self) -> bool {
+        self.forms.iter().any(|(_, form)| form.is_wrong())
+    }
+}
+
+pub(super) async fn show(visit: Visit) -> Result<Response, Failure> {
+    let user = match visit.signed_in() {
+        Ok(actor) => &actor.user()?.user,
+        Err(elsewhere) => return Ok(*elsewhere),
+    };
+    let done = match visit.query("done") {
+        "profile" => Some("Your names are changed."),
+        "email" => Some("Your address is changed. The old one gets a mail by which it can be undone."),
+        "password" => Some("Your password is changed, and all your other sessions have ended."),
+        _ => None,
+    };
+    let forms = vec![
+        ("Names", profile(&visit, &user.name, &user.nick, &user.website)),
+        ("E-mail address", email(&visit, &user.email)),
+        ("Password", password(&visit)),
+    ];
+    Ok(visit.page(&AccountPage { inside: visit.inside(), done, forms }))
+}
+
+/// Each of the forms changes what it shows.
+pub(super) async fn change(sent: Submission) -> Result<Response, Failure> {
+    let visit = &sent.visit;
+    let user = match visit.signed_in() {
+        Ok(actor) => &actor.user()?.user,
+        Err(elsewhere) => return Ok(*elsewhere),
+    };
+    match sent.get("part") {
+        "profile" => change_profile(&sent, user).await,
+        "email" => change_email(&sent).await,
+        "password" => change_password(&sent, user).await,
+        _ => Err(Failure::Unreadable(StatusCode::BAD_REQUEST)),
+    }
+}
+
+async fn change_profile(sent: &Submission, user: &User) -> Result<Response, Failure> {
+    let (name, nick, website) = (sent.get("name"), sent.get("nick"), sent.get("website"));
+    let mut errors = FieldErrors::new();
+    let mut changes = UserChanges::default();
+    // What stays is not looked at again: it may be older than the rules.
+    if name != user.name {
+        changes.name = Some(name.to_owned());
+    }
+    if nick != user.nick {
+        changes.nick = parsed("nick", nick, &mut errors);
+    }
+    if website != user.website {
+        changes.website = parsed("website", website, &mut errors);
+    }
+    let outcome = if errors.is_empty() { apply(sent, changes).await } else { Err(Error::Invalid(errors)) };
+    let form = profile(&sent.visit, name, nick, website);
+    finish(sent, "profile", "Names", form, outcome)
+}
+
+async fn change_email(sent: &Submission) -> Result<Response, Failure> {
+    let mut errors = FieldErrors::new();
+    let address = parsed("email", sent.get("email"), &mut errors);
+    let outcome = match errors.is_empty() {
+        true => apply(sent, UserChanges { email: address, ..UserChanges::default() }).await,
+        false => Err(Error::Invalid(errors)),
+    };
+    finish(sent, "email", "E-mail address", email(&sent.visit, sent.get("email")), outcome)
+}
+
+async fn change_password(sent: &Submission, user: &User) -> Result<Response, Failure> {
+    let visit = &sent.visit;
+    let new = Password::new(sent.get("password"));
+    let change = NewPassword { present: Password::new(sent.get("current_password")), new: new.clone() };
+    match apply(sent, UserChanges { password: Some(change), ..UserChanges::default() }).await {
+        Ok(()) => {
+            // That has ended every session, this one as well.
+            let session = visit.app().sign_in(&user.email, &new, visit.client()).await?;
+            visit.begin_session(&session, "/account?done=password").await
+        }
+        refused => finish(sent, "password", "Password", password(visit), refused),
+    }
+}
+
+fn parsed<T: std::str::FromStr<Err: std::fmt::Display>>(
+    name: &str,
+    text: &str,
+    errors: &mut FieldErrors,
+) -> Option<T> {
+    match text.parse() {
+        Ok(value) => Some(value),
+        Err(error) => {
+            errors.insert(name.to_owned(), vec![error.to_string()]);
+            None
+        }
+    }
+}
+
+async fn apply(sent: &Submission, changes: UserChanges) -> AppResult<()> {
+    let visit = &sent.visit;
+    match visit.actor() {
+        Some(actor) => visit.app().change_user(actor, changes, visit.client()).await,
+        None => Err(Error::Denied),
+    }
+}
+
+/// Goes on to the page anew, or shows the form again with what is wrong.
+fn finish(
+    sent: &Submission,
+    part: &str,
+    title: &'static str,
+    form: FormView,
+    outcome: AppResult<()>,
+) -> Result<Response, Failure> {
+    let visit = &sent.visit;
+    let form = match outcome {
+        Ok(()) => return Ok(see_other(&format!("/account?done={part}"))),
+        Err(Error::Invalid(errors)) => form.errors(errors),
+        Err(Error::Conflict(text)) => form.problem(sentence(&text)),
+        Err(error) => return Err(error.into()),
+    };
+    let page = AccountPage { inside: visit.inside(), done: None, forms: vec![(title, form)] };
+    Ok(visit.page_with(StatusCode::BAD_REQUEST, &page))
+}
+
+fn profile(visit: &Visit, name: &str, nick: &str, website: &str) -> FormView {
+    FormView::new("/account", visit.csrf(), "Change the names")
+        .prefix("profile-")
+        .hidden("part", "profile")
+        .field(Field::text("name", "Full name", "name").value(name))
+        .field(
+            Field::text("nick", "Nick", "nickname").value(nick).hint("By which others mention you: @nick."),
+        )
+        .field(Field::text("website", "Home page", "url").value(website).optional())
+}
+
+fn email(visit: &Visit, address: &str) -> FormView {
+    FormView::new("/account", visit.csrf(), "Change the address")
+        .prefix("email-")
+        .hidden("part", "email")
+        .field(Field::email().value(address).hint("You sign in with it. The change counts at once."))
+}
+
+fn password(visit: &Visit) -> FormView {
+    FormView::new("/account", visit.csrf(), "Change the password")
+        .prefix("password-")
+        .hidden("part", "password")
+        .field(Field::password("current_password", "Present password", "current-password"))
+        .field(Field::password("password", "New password", "new-password").hint(HINT))
+}

@@ -1,0 +1,41 @@
+//! Undoing a change of address by the link that was mailed to the old one.
+
+use axum::response::Response;
+
+use super::password::gone;
+use super::plain::Plain;
+use super::secret;
+use crate::failure::Failure;
+use crate::field::FormView;
+use crate::segments::Link;
+use crate::submission::Submission;
+use crate::visit::Visit;
+
+/// Digits of the secret in the link.
+const DIGITS: usize = 64;
+
+pub(super) async fn show(visit: Visit, Link(link): Link) -> Result<Response, Failure> {
+    let link = secret(&link, DIGITS).ok_or(Failure::LinkGone)?;
+    let found = visit.app().undo_link(&link).await.map_err(gone)?;
+    let form = FormView::new(visit.path(), visit.csrf(), format!("Go back to {}", found.old));
+    let shown = Plain::new("Take your old address back")
+        .text(format!(
+            "The address of {}'s account was changed from {} to {}.",
+            found.name, found.old, found.present
+        ))
+        .text("If that was not you, go back to the old one. It ends all sessions of the account.")
+        .form(form);
+    Ok(visit.page(&shown))
+}
+
+pub(super) async fn undo(Link(link): Link, sent: Submission) -> Result<Response, Failure> {
+    let visit = &sent.visit;
+    let link = secret(&link, DIGITS).ok_or(Failure::LinkGone)?;
+    visit.app().undo_email_change(&link).await.map_err(gone)?;
+    let shown = Plain::new("The old address is back")
+        .text("All sessions of the account have ended.")
+        .text("Choose a new password now: whoever changed the address may know the present one.")
+        .link("/password", "Choose a new password")
+        .link("/sign-in", "Sign in");
+    Ok(visit.page(&shown))
+}

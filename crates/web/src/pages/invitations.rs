@@ -1,0 +1,141 @@
+//! What an invitation's link leads to, and the paths it shares with the join links of flows.
+
+use askama::Template;
+use axum::response::Response;
+use eddyline_app::{Error, FieldErrors, FlowPath, Invited, NewAccount, Password, Secret};
+use http::StatusCode;
+
+use super::password::{HINT, gone};
+use super::{join, secret};
+use crate::answer::see_other;
+use crate::failure::{Failure, sentence};
+use crate::field::{Field, FormView};
+use crate::segments::Link;
+use crate::submission::Submission;
+use crate::visit::{Visit, sign_in_path};
+
+use super::plain::Plain;
+
+/// Digits of the secret in a mailed link.
+const DIGITS: usize = 64;
+
+#[derive(Template)]
+#[template(path = "invitation.html")]
+struct InvitationPage {
+    title: String,
+    text: Vec<String>,
+    words: Option<String>,
+    main_form: FormView,
+    links: Vec<(String, &'static str)>,
+    others: Vec<FormView>,
+}
+
+pub(super) async fn show(visit: Visit, Link(link): Link) -> Result<Response, Failure> {
+    let Some(link) = secret(&link, DIGITS) else { return join::show(&visit, &link).await };
+    let invited = visit.app().invitation_link(&link).await.map_err(gone)?;
+    let form = main_form(&visit, &invited, "", "");
+    Ok(visit.page(&describe(&visit, invited, form)))
+}
+
+pub(super) async fn submit(Link(link): Link, sent: Submission) -> Result<Response, Failure> {
+    let Some(link) = secret(&link, DIGITS) else { return join::submit(&sent, &link).await };
+    match sent.get("do") {
+        "join" => join_by(&sent, &link).await,
+        "decline" => decline(&sent, &link).await,
+        "sign-up" => sign_up(&sent, &link).await,
+        _ => Err(Failure::Unreadable(StatusCode::BAD_REQUEST)),
+    }
+}
+
+async fn join_by(sent: &Submission, link: &Secret) -> Result<Response, Failure> {
+    let visit = &sent.visit;
+    let actor = match visit.signed_in() {
+        Ok(actor) => actor,
+        Err(elsewhere) => return Ok(*elsewhere),
+    };
+    Ok(see_other(&page_of(&visit.app().accept_link(actor, link).await.map_err(gone)?)))
+}
+
+async fn decline(sent: &Submission, link: &Secret) -> Result<Response, Failure> {
+    sent.visit.app().decline_link(link).await.map_err(gone)?;
+    let told = Plain::new("You declined").text("The invitation is gone. Nothing else happens.");
+    Ok(sent.visit.page(&told))
+}
+
+async fn sign_up(sent: &Submission, link: &Secret) -> Result<Response, Failure> {
+    let visit = &sent.visit;
+    let (name, nick) = (sent.get("name"), sent.get("nick"));
+    let new = NewAccount {
+        name: name.to_owned(),
+        nick: nick.to_owned(),
+        password: Password::new(sent.get("password")),
+    };
+    let (status, errors, text) = match visit.app().sign_up(link, new).await {
+        Ok((session, path)) => return visit.begin_session(&session, &page_of(&path)).await,
+        Err(Error::Invalid(errors)) => (StatusCode::BAD_REQUEST, errors, None),
+        Err(Error::Conflict(text)) => (StatusCode::CONFLICT, FieldErrors::new(), Some(text)),
+        Err(error) => return Err(gone(error)),
+    };
+    let invited = visit.app().invitation_link(link).await.map_err(gone)?;
+    let form = sign_up_form(visit, &invited, name, nick).errors(errors);
+    let form = match text {
+        Some(text) => form.problem(sentence(&text)),
+        None => form,
+    };
+    Ok(visit.page_with(status, &describe(visit, invited, form)))
+}
+
+/// The page of a flow.
+pub(super) fn page_of(path: &FlowPath) -> String {
+    format!("/app/{}/{}", path.organization, path.flow)
+}
+
+fn describe(visit: &Visit, invited: Invited, main_form: FormView) -> InvitationPage {
+    let who = invited.inviter.as_deref().unwrap_or("Somebody with your address, probably you,");
+    let asks = if invited.inviter.is_some() { "invites you to" } else { "wants to join" };
+    let text = format!("{who} {asks} the flow {} of {}.", invited.flow_name, invited.organization_name);
+    let sign_in = sign_in_path(visit.path());
+    let links = match (visit.actor().is_some(), invited.has_account) {
+        (false, false) => vec![(sign_in, "You have an account with another address? Sign in")],
+        (false, true) => vec![("/password".to_owned(), "Forgot your password?")],
+        (true, _) => Vec::new(),
+    };
+    let decline = FormView::new(visit.path(), visit.csrf(), "Decline").hidden("do", "decline").quiet();
+    let mut others = vec![decline];
+    if visit.actor().is_some() {
+        others.push(FormView::new("/sign-out", visit.csrf(), "Sign out to join as somebody else").quiet());
+    }
+    InvitationPage {
+        title: format!("Join {}", invited.flow_name),
+        text: vec![text],
+        words: invited.message,
+        main_form,
+        links,
+        others,
+    }
+}
+
+/// What most people come for.
+fn main_form(visit: &Visit, invited: &Invited, name: &str, nick: &str) -> FormView {
+    match visit.name() {
+        Some(name) => {
+            FormView::new(visit.path(), visit.csrf(), format!("Join as {name}")).hidden("do", "join")
+        }
+        None if invited.has_account => FormView::new("/sign-in", visit.csrf(), "Sign in")
+            .hidden("next", visit.path())
+            .field(Field::email().value(&invited.email))
+            .field(Field::password("password", "Password", "current-password")),
+        None => sign_up_form(visit, invited, name, nick),
+    }
+}
+
+fn sign_up_form(visit: &Visit, invited: &Invited, name: &str, nick: &str) -> FormView {
+    FormView::new(visit.path(), visit.csrf(), format!("Join {}", invited.flow_name))
+        .hidden("do", "sign-up")
+        .field(Field::email().value(&invited.email).readonly().hint("You will sign in with it."))
+        .field(Field::text("name", "Full name", "name").value(name))
+        .field(
+            Field::text("nick", "Nick", "nickname").value(nick).hint("By which others mention you: @nick."),
+        )
+        .field(Field::password("password", "Password", "new-password").hint(HINT))
+}

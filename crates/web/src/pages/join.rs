@@ -1,0 +1,92 @@
+//! The join link of a flow, `<40 hexadecimal digits>-<flow>`: one click for who is signed in, and a
+//! mail for everybody else, since an address must be proved first.
+
+use axum::response::Response;
+use eddyline_app::JoinLink;
+use eddyline_model::names::Email;
+use http::StatusCode;
+
+use super::invitations::page_of;
+use super::password::{error, gone};
+use super::plain::Plain;
+use super::secret;
+use crate::answer::see_other;
+use crate::failure::Failure;
+use crate::field::{Field, FormView};
+use crate::submission::Submission;
+use crate::visit::{Visit, sign_in_path};
+
+/// Digits of the secret in a join link.
+const DIGITS: usize = 40;
+
+pub(super) async fn show(visit: &Visit, link: &str) -> Result<Response, Failure> {
+    let (secret, flow) = parse(link)?;
+    let found = visit.app().join_link(visit.actor(), secret, flow).await.map_err(gone)?;
+    if found.joined {
+        return Ok(see_other(&page_of(&found.path)));
+    }
+    Ok(visit.page(&describe(visit, &found, form(visit, ""))))
+}
+
+pub(super) async fn submit(sent: &Submission, link: &str) -> Result<Response, Failure> {
+    let (secret, flow) = parse(link)?;
+    let visit = &sent.visit;
+    match sent.get("do") {
+        "join" => {
+            let actor = match visit.signed_in() {
+                Ok(actor) => actor,
+                Err(elsewhere) => return Ok(*elsewhere),
+            };
+            let path = visit.app().join_by_link(actor, secret, flow).await.map_err(gone)?;
+            Ok(see_other(&page_of(&path)))
+        }
+        "mail" => request(sent, secret, flow).await,
+        _ => Err(Failure::Unreadable(StatusCode::BAD_REQUEST)),
+    }
+}
+
+async fn request(sent: &Submission, secret: &str, flow: &str) -> Result<Response, Failure> {
+    let (visit, text) = (&sent.visit, sent.get("email"));
+    let email = match text.parse::<Email>() {
+        Ok(email) => email,
+        Err(wrong) => {
+            let found = visit.app().join_link(None, secret, flow).await.map_err(gone)?;
+            let form = form(visit, text).errors([error("email", &wrong.to_string())].into());
+            return Ok(visit.page_with(StatusCode::BAD_REQUEST, &describe(visit, &found, form)));
+        }
+    };
+    visit.app().request_join(secret, flow, &email, visit.client()).await.map_err(gone)?;
+    let told = Plain::new("Look into your mail")
+        .text(format!("A mail with an invitation is on its way to {email}. It may take a few minutes."))
+        .text("There is none when the address is in the flow already, or got one just now.");
+    Ok(visit.page(&told))
+}
+
+/// The secret of a join link, and the flow's name in URLs.
+fn parse(link: &str) -> Result<(&str, &str), Failure> {
+    let (digits, flow) = link.split_once('-').ok_or(Failure::LinkGone)?;
+    secret(digits, DIGITS).map(|_| (digits, flow)).ok_or(Failure::LinkGone)
+}
+
+fn describe(visit: &Visit, link: &JoinLink, form: FormView) -> Plain {
+    let page = Plain::new(format!("Join {}", link.flow_name))
+        .text(format!("{} is a flow of {}.", link.flow_name, link.organization_name));
+    match visit.actor() {
+        Some(_) => page.form(form),
+        None => page
+            .text("Tell us your address. We mail you an invitation, by which you come in.")
+            .form(form)
+            .link(sign_in_path(visit.path()), "You have an account? Sign in"),
+    }
+}
+
+fn form(visit: &Visit, email: &str) -> FormView {
+    match visit.name() {
+        Some(name) => {
+            FormView::new(visit.path(), visit.csrf(), format!("Join as {name}")).hidden("do", "join")
+        }
+        None => FormView::new(visit.path(), visit.csrf(), "Send me an invitation")
+            .hidden("do", "mail")
+            .field(Field::email().value(email)),
+    }
+}

@@ -1,0 +1,99 @@
+//! The way back in without the password: having a link mailed, and choosing a new one by it.
+
+use axum::response::Response;
+use eddyline_app::{Error, Password, ResetLink};
+use http::StatusCode;
+
+use super::plain::Plain;
+use super::secret;
+use crate::failure::Failure;
+use crate::field::{Field, FormView};
+use crate::segments::Link;
+use crate::submission::Submission;
+use crate::visit::Visit;
+
+/// Digits of the secret in the link.
+const DIGITS: usize = 64;
+
+pub(super) async fn ask(visit: Visit) -> Response {
+    visit.page(&asking(asking_form(&visit, "")))
+}
+
+pub(super) async fn request(sent: Submission) -> Result<Response, Failure> {
+    let (visit, email) = (&sent.visit, sent.get("email"));
+    if !email.contains('@') {
+        let form = asking_form(visit, email).errors([error("email", "is not a valid e-mail address")].into());
+        return Ok(visit.page_with(StatusCode::BAD_REQUEST, &asking(form)));
+    }
+    visit.app().request_password_reset(email, visit.client()).await?;
+    let told = Plain::new("Look into your mail")
+        .text(format!(
+            "If {email} has an account here, a mail with a link is on its way. It may take a few minutes."
+        ))
+        .text("The link works for a few hours. Another one is sent after five minutes at the earliest.")
+        .link("/sign-in", "Sign in");
+    Ok(visit.page(&told))
+}
+
+pub(super) async fn choose(visit: Visit, Link(link): Link) -> Result<Response, Failure> {
+    let found = find(&visit, &link).await?;
+    Ok(visit.page(&choosing(choosing_form(&visit, &found), &found)))
+}
+
+pub(super) async fn set(Link(link): Link, sent: Submission) -> Result<Response, Failure> {
+    let visit = &sent.visit;
+    let shown = find(visit, &link).await?;
+    let link = secret(&link, DIGITS).ok_or(Failure::LinkGone)?;
+    match visit.app().reset_password(&link, &Password::new(sent.get("password"))).await {
+        Ok(session) => visit.begin_session(&session, "/app").await,
+        Err(Error::Invalid(errors)) => {
+            let form = choosing_form(visit, &shown).errors(errors);
+            Ok(visit.page_with(StatusCode::BAD_REQUEST, &choosing(form, &shown)))
+        }
+        Err(error) => Err(gone(error)),
+    }
+}
+
+async fn find(visit: &Visit, link: &str) -> Result<ResetLink, Failure> {
+    let link = secret(link, DIGITS).ok_or(Failure::LinkGone)?;
+    visit.app().reset_link(&link).await.map_err(gone)
+}
+
+/// A link that is not found was one.
+pub(super) fn gone(error: Error) -> Failure {
+    match error {
+        Error::NotFound => Failure::LinkGone,
+        other => other.into(),
+    }
+}
+
+pub(super) fn error(field: &str, text: &str) -> (String, Vec<String>) {
+    (field.to_owned(), vec![text.to_owned()])
+}
+
+fn asking(form: FormView) -> Plain {
+    Plain::new("Choose a new password")
+        .text("Tell us the address of your account. We mail you a link by which you choose a new password.")
+        .form(form)
+        .link("/sign-in", "Sign in")
+}
+
+fn asking_form(visit: &Visit, email: &str) -> FormView {
+    FormView::new("/password", visit.csrf(), "Send me a link").field(Field::email().value(email))
+}
+
+fn choosing(form: FormView, link: &ResetLink) -> Plain {
+    Plain::new("Choose a new password")
+        .text(format!("{}, this ends all your sessions, on every device.", link.name))
+        .form(form)
+}
+
+fn choosing_form(visit: &Visit, link: &ResetLink) -> FormView {
+    FormView::new(visit.path(), visit.csrf(), "Set the password")
+        .field(Field::email().value(&link.email).readonly())
+        .field(Field::password("password", "New password", "new-password").hint(HINT))
+}
+
+/// What makes a password a good one.
+pub(super) const HINT: &str =
+    "Several words that do not belong together are easy to keep in mind and hard to guess.";

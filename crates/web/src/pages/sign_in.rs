@@ -1,0 +1,62 @@
+//! Signing in and out.
+
+use axum::response::Response;
+use eddyline_app::{Error, Password};
+use http::StatusCode;
+
+use super::plain::Plain;
+use crate::answer::see_other;
+use crate::failure::Failure;
+use crate::field::{Field, FormView};
+use crate::local_path::local_path;
+use crate::submission::Submission;
+use crate::visit::Visit;
+
+/// Where one goes on to when nothing else was asked for.
+const INSIDE: &str = "/app";
+
+/// The first page is one of two others.
+pub(super) async fn first(visit: Visit) -> Response {
+    see_other(if visit.actor().is_some() { INSIDE } else { "/sign-in" })
+}
+
+pub(super) async fn show(visit: Visit) -> Response {
+    let next = next(visit.query("next"));
+    if visit.actor().is_some() {
+        return see_other(next);
+    }
+    visit.page(&sign_in(form(&visit, next, "")))
+}
+
+pub(super) async fn submit(sent: Submission) -> Result<Response, Failure> {
+    let visit = &sent.visit;
+    let (next, email) = (next(sent.get("next")), sent.get("email"));
+    let password = Password::new(sent.get("password"));
+    match visit.app().sign_in(email, &password, visit.client()).await {
+        Ok(session) => visit.begin_session(&session, next).await,
+        Err(Error::Unauthenticated(_)) => {
+            let form = form(visit, next, email).problem("The e-mail address or the password is wrong.");
+            Ok(visit.page_with(StatusCode::BAD_REQUEST, &sign_in(form)))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+pub(super) async fn sign_out(sent: Submission) -> Result<Response, Failure> {
+    sent.visit.end_session(see_other("/sign-in")).await
+}
+
+fn next(text: &str) -> &str {
+    local_path(text).unwrap_or(INSIDE)
+}
+
+fn form(visit: &Visit, next: &str, email: &str) -> FormView {
+    FormView::new("/sign-in", visit.csrf(), "Sign in")
+        .hidden("next", next)
+        .field(Field::email().value(email))
+        .field(Field::password("password", "Password", "current-password"))
+}
+
+fn sign_in(form: FormView) -> Plain {
+    Plain::new("Sign in").form(form).link("/password", "Forgot your password?")
+}

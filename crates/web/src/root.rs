@@ -1,0 +1,65 @@
+//! Pages that are reached under a path of their address: whoever is in front of us takes that path
+//! away, and here it is put back into where pages lead.
+
+use std::sync::Arc;
+
+use axum::body::{Body, to_bytes};
+use axum::response::Response;
+use http::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderValue, LOCATION};
+
+/// The path of the pages' address without a slash at its end, mostly empty.
+#[derive(Clone, Debug)]
+pub(crate) struct Root(Arc<str>);
+
+impl Root {
+    /// That of an address.
+    pub(crate) fn of(address: &str) -> Self {
+        let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
+        let path = rest.find('/').map_or("", |slash| &rest[slash..]);
+        // It comes to stand in attributes and headers. What no address should hold is left out.
+        let decent = path.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._~/%".contains(&byte));
+        Self(if decent { path.trim_end_matches('/') } else { "" }.into())
+    }
+
+    /// Puts the path into a page's links and forms, and into where a browser is sent on to.
+    pub(crate) async fn put_back(&self, response: Response) -> Response {
+        if self.0.is_empty() {
+            return response;
+        }
+        let (mut head, body) = response.into_parts();
+        if let Some(location) = head.headers.get_mut(LOCATION) {
+            let path = format!("{}{}", self.0, location.to_str().unwrap_or("/"));
+            *location = HeaderValue::from_str(&path).unwrap_or(HeaderValue::from_static("/"));
+        }
+        let is_page =
+            head.headers.get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"text/html"));
+        if !is_page {
+            return Response::from_parts(head, body);
+        }
+        // It is in memory already. What people typed has no quotes in it, so these are our own.
+        let bytes = to_bytes(body, usize::MAX).await.unwrap_or_default();
+        let text = String::from_utf8_lossy(&bytes);
+        let text = ["href", "action"].iter().fold(text.into_owned(), |text, attribute| {
+            text.replace(&format!("{attribute}=\"/"), &format!("{attribute}=\"{}/", self.0))
+        });
+        head.headers.remove(CONTENT_LENGTH);
+        Response::from_parts(head, Body::from(text))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_root_is_the_path_of_the_address() {
+        for (address, root) in [
+            ("https://chat.example.org", ""),
+            ("https://chat.example.org/", ""),
+            ("https://example.org/team/chat", "/team/chat"),
+            ("https://example.org/a\"b", ""),
+        ] {
+            assert_eq!(&*Root::of(address).0, root, "{address}");
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! A form that somebody sent: read within bounds, and checked against forgery before anybody acts on
+//! it.
+
+use axum::body::Body;
+use axum::extract::{FromRequest, FromRequestParts as _};
+use eddyline_http::serve::{BodyLimit, read_body};
+use http::header::CONTENT_TYPE;
+use http::{HeaderMap, Request, StatusCode};
+
+use crate::Site;
+use crate::failure::Failure;
+use crate::form::Form;
+use crate::visit::Visit;
+
+/// How large a form may be, in bytes.
+const MAX_BYTES: usize = 64 * 1024;
+
+/// A form, and who sent it.
+pub(crate) struct Submission {
+    pub(crate) visit: Visit,
+    form: Form,
+}
+
+impl Submission {
+    /// A value of the form.
+    pub(crate) fn get(&self, name: &str) -> &str {
+        self.form.get(name)
+    }
+}
+
+impl FromRequest<Site> for Submission {
+    type Rejection = Failure;
+
+    async fn from_request(request: Request<Body>, site: &Site) -> Result<Self, Failure> {
+        let (mut parts, body) = request.into_parts();
+        if !is_form(&parts.headers) {
+            return Err(Failure::Unreadable(StatusCode::UNSUPPORTED_MEDIA_TYPE));
+        }
+        let visit = Visit::from_request_parts(&mut parts, site).await?;
+        if visit.is_foreign(&parts.headers) {
+            return Err(Failure::Forged);
+        }
+        let body = read_body(body, BodyLimit { bytes: MAX_BYTES, time: visit.body_time() }).await?;
+        let form = Form::parse(&body).ok_or(Failure::Unreadable(StatusCode::BAD_REQUEST))?;
+        if !visit.is_own_form(form.get("csrf")) {
+            return Err(Failure::Forged);
+        }
+        Ok(Self { visit, form })
+    }
+}
+
+fn is_form(headers: &HeaderMap) -> bool {
+    let kind = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let kind = kind.split(';').next().unwrap_or_default().trim();
+    kind.eq_ignore_ascii_case("application/x-www-form-urlencoded")
+}

@@ -1,0 +1,170 @@
+//! Somebody's look at a page: whose browser it is, and what its forms must show.
+
+use std::net::IpAddr;
+
+use askama::Template;
+use axum::extract::FromRequestParts;
+use axum::response::Response;
+use eddyline_app::{Actor, App, Secret};
+use http::header::{HeaderMap, HeaderValue, SET_COOKIE};
+use http::{StatusCode, request::Parts};
+
+use crate::Site;
+use crate::answer::{page, see_other};
+use crate::failure::Failure;
+use crate::form::Form;
+
+/// A request for a page.
+pub(crate) struct Visit {
+    site: Site,
+    actor: Option<Actor>,
+    session: Option<Secret>,
+    /// What our forms bear, and whether the browser does not have it yet.
+    csrf: (String, bool),
+    client: IpAddr,
+    query: Form,
+    path: String,
+}
+
+/// What the top of a page shows to somebody who is signed in.
+pub(crate) struct Inside {
+    pub(crate) name: String,
+    pub(crate) csrf: String,
+}
+
+impl FromRequestParts<Site> for Visit {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, site: &Site) -> Result<Self, Failure> {
+        let session = site.cookies.session(&parts.headers).map(Secret::presented);
+        let actor = match &session {
+            Some(session) => site.app.by_session(session).await?,
+            None => None,
+        };
+        let csrf = match site.cookies.csrf(&parts.headers) {
+            Some(token) => (token, false),
+            None => (new_token(), true),
+        };
+        let query = parts.uri.query().unwrap_or_default();
+        Ok(Self {
+            actor,
+            session,
+            csrf,
+            client: site.proxies.client(&parts.headers, &parts.extensions).addr,
+            query: Form::parse(query.as_bytes()).ok_or(Failure::NoPage)?,
+            path: parts.uri.path().to_owned(),
+            site: site.clone(),
+        })
+    }
+}
+
+impl Visit {
+    pub(crate) fn app(&self) -> &App {
+        &self.site.app
+    }
+
+    /// Who is signed in.
+    pub(crate) fn actor(&self) -> Option<&Actor> {
+        self.actor.as_ref()
+    }
+
+    /// The full name of who is signed in.
+    pub(crate) fn name(&self) -> Option<&str> {
+        self.actor.as_ref().and_then(|actor| actor.user().ok()).map(|caller| caller.user.name.as_str())
+    }
+
+    /// Where the request comes from, for counting.
+    pub(crate) fn client(&self) -> IpAddr {
+        self.client
+    }
+
+    /// A value of the query.
+    pub(crate) fn query(&self, name: &str) -> &str {
+        self.query.get(name)
+    }
+
+    /// The path that was asked for.
+    pub(crate) fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// What a form of ours bears.
+    pub(crate) fn csrf(&self) -> &str {
+        &self.csrf.0
+    }
+
+    /// Whether a form bears what the browser's cookie holds. Another site can have the browser send
+    /// the cookie, but cannot read it.
+    pub(crate) fn is_own_form(&self, shown: &str) -> bool {
+        let (token, fresh) = &self.csrf;
+        !fresh && eddyline_app::constant_time_eq(token.as_bytes(), shown.as_bytes())
+    }
+
+    pub(crate) fn is_foreign(&self, headers: &HeaderMap) -> bool {
+        self.site.origin.is_foreign(headers)
+    }
+
+    pub(crate) fn body_time(&self) -> std::time::Duration {
+        self.site.body_time
+    }
+
+    /// What the top of the page shows.
+    pub(crate) fn inside(&self) -> Inside {
+        Inside { name: self.name().unwrap_or_default().to_owned(), csrf: self.csrf().to_owned() }
+    }
+
+    /// Who must be signed in for a page, or where to sign in before going on to it.
+    pub(crate) fn signed_in(&self) -> Result<&Actor, Box<Response>> {
+        self.actor().ok_or_else(|| Box::new(see_other(&sign_in_path(&self.path))))
+    }
+
+    /// The answer to the request.
+    pub(crate) fn page(&self, template: &impl Template) -> Response {
+        self.page_with(StatusCode::OK, template)
+    }
+
+    /// The answer, with this status.
+    pub(crate) fn page_with(&self, status: StatusCode, template: &impl Template) -> Response {
+        let mut response = page(status, template);
+        if self.csrf.1 {
+            response.headers_mut().append(SET_COOKIE, self.site.cookies.set_csrf(&self.csrf.0));
+        }
+        response
+    }
+
+    /// Sends the browser on, signed in. Its session before ends: it has one at a time. Pages that were
+    /// open before cannot send their forms any more, since somebody else may have loaded them.
+    pub(crate) async fn begin_session(&self, session: &Secret, path: &str) -> Result<Response, Failure> {
+        let cookie = self.site.cookies.set_session(session.expose());
+        self.replace_session(cookie, see_other(path)).await
+    }
+
+    /// Ends the session of the browser, and lets it forget it.
+    pub(crate) async fn end_session(&self, response: Response) -> Result<Response, Failure> {
+        self.replace_session(self.site.cookies.end_session(), response).await
+    }
+
+    async fn replace_session(
+        &self,
+        cookie: HeaderValue,
+        mut response: Response,
+    ) -> Result<Response, Failure> {
+        if let Some(session) = &self.session {
+            self.app().sign_out(session).await?;
+        }
+        let token = self.site.cookies.set_csrf(&new_token());
+        response.headers_mut().append(SET_COOKIE, cookie);
+        response.headers_mut().append(SET_COOKIE, token);
+        Ok(response)
+    }
+}
+
+/// Where to sign in before going on to a path.
+pub(crate) fn sign_in_path(next: &str) -> String {
+    let next = percent_encoding::utf8_percent_encode(next, percent_encoding::NON_ALPHANUMERIC);
+    format!("/sign-in?next={next}")
+}
+
+fn new_token() -> String {
+    Secret::generate_hex::<32>().expose().to_owned()
+}

@@ -1,0 +1,159 @@
+//! A visitor of the pages: a browser as far as they need one. It keeps cookies and sends forms; where
+//! it is sent on to, the test goes itself.
+
+use std::collections::BTreeMap;
+
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+
+use crate::server::Server;
+
+/// The cookie of a session.
+pub const SESSION: &str = "eddyline-session";
+/// The cookie with the token of forms.
+pub const CSRF: &str = "eddyline-csrf";
+
+const FORM: &str = "Content-Type: application/x-www-form-urlencoded";
+
+/// A browser with nothing in it but cookies.
+#[derive(Clone)]
+pub struct Visitor {
+    host: String,
+    cookies: BTreeMap<String, String>,
+}
+
+/// What a visitor was answered.
+#[derive(Debug)]
+pub struct Page {
+    /// The status code.
+    pub status: u16,
+    /// The text of the page.
+    pub text: String,
+    headers: Vec<(String, String)>,
+}
+
+impl Page {
+    /// The values of a header.
+    pub fn headers(&self, name: &str) -> Vec<&str> {
+        let found = self.headers.iter().filter(|(key, _)| key.eq_ignore_ascii_case(name));
+        found.map(|(_, value)| value.as_str()).collect()
+    }
+
+    /// The only value of a header, empty when there is none.
+    pub fn header(&self, name: &str) -> &str {
+        let found = self.headers(name);
+        assert!(found.len() <= 1, "{name}: {found:?}");
+        found.first().copied().unwrap_or_default()
+    }
+
+    /// Where the browser is sent on to.
+    #[track_caller]
+    pub fn sent_on(&self) -> &str {
+        assert_eq!(self.status, 303, "{}", self.text);
+        self.header("location")
+    }
+
+    /// Checks the status and that the page says this.
+    #[track_caller]
+    pub fn says(&self, status: u16, text: &str) {
+        assert_eq!(self.status, status, "{}", self.text);
+        assert!(self.text.contains(text), "{text} in {}", self.text);
+    }
+
+    fn parse(answer: &str) -> Self {
+        let (head, text) = answer.split_once("\r\n\r\n").expect("an answer has a head");
+        let mut lines = head.lines();
+        let status = lines.next().and_then(|line| line.split(' ').nth(1)).expect("a status");
+        let headers = lines.filter_map(|line| line.split_once(": "));
+        Self {
+            status: status.parse().unwrap(),
+            text: text.to_owned(),
+            headers: headers.map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
+        }
+    }
+}
+
+impl Server {
+    /// Somebody who has never been here.
+    pub fn visitor(&self) -> Visitor {
+        let host = self.base_url().split('/').nth(2).expect("an address has a host");
+        Visitor { host: host.to_owned(), cookies: BTreeMap::new() }
+    }
+
+    /// Somebody who has signed in.
+    pub async fn signed_in(&self, email: &str, password: &str) -> Visitor {
+        let mut visitor = self.visitor();
+        let page = visitor.post("/sign-in", &[("email", email), ("password", password)]).await;
+        assert_eq!(page.sent_on(), "/app");
+        visitor
+    }
+}
+
+impl Visitor {
+    /// A cookie that it has.
+    pub fn cookie(&self, name: &str) -> Option<&str> {
+        self.cookies.get(name).map(String::as_str)
+    }
+
+    /// Gets a page.
+    pub async fn get(&mut self, path: &str) -> Page {
+        self.send("GET", path, &[], "").await
+    }
+
+    /// Sends a form as a page of ours would: with the token that it holds. Gets a page first when it
+    /// has no token yet.
+    pub async fn post(&mut self, path: &str, fields: &[(&str, &str)]) -> Page {
+        if self.cookie(CSRF).is_none() {
+            self.get("/password").await;
+        }
+        let token = self.cookie(CSRF).expect("every page brings a token").to_owned();
+        let fields = [&[("csrf", token.as_str())], fields].concat();
+        self.send("POST", path, &[FORM], &encode(&fields)).await
+    }
+
+    /// Sends any request.
+    pub async fn send(&mut self, method: &str, path: &str, headers: &[&str], body: &str) -> Page {
+        let mut head = format!("{method} {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n", self.host);
+        if !self.cookies.is_empty() {
+            let pairs: Vec<_> = self.cookies.iter().map(|(name, value)| format!("{name}={value}")).collect();
+            head += &format!("Cookie: {}\r\n", pairs.join("; "));
+        }
+        for line in headers {
+            head += &format!("{line}\r\n");
+        }
+        if method == "POST" {
+            head += &format!("Content-Length: {}\r\n", body.len());
+        }
+        let mut socket = TcpStream::connect(&self.host).await.unwrap();
+        socket.write_all(format!("{head}\r\n{body}").as_bytes()).await.unwrap();
+        let mut answer = String::new();
+        socket.read_to_string(&mut answer).await.unwrap();
+        let page = Page::parse(&answer);
+        for cookie in page.headers("set-cookie") {
+            self.keep(cookie);
+        }
+        page
+    }
+
+    fn keep(&mut self, cookie: &str) {
+        let (pair, attributes) = cookie.split_once("; ").unwrap_or((cookie, ""));
+        let (name, value) = pair.split_once('=').expect("a cookie has a name");
+        if attributes.contains("Max-Age=0") {
+            self.cookies.remove(name);
+        } else {
+            self.cookies.insert(name.to_owned(), value.to_owned());
+        }
+    }
+}
+
+fn encode(fields: &[(&str, &str)]) -> String {
+    let escape = |text: &str| {
+        let bytes = text.bytes().map(|byte| match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' => char::from(byte).to_string(),
+            _ => format!("%{byte:02X}"),
+        });
+        bytes.collect::<String>()
+    };
+    let pairs = fields.iter().map(|(name, value)| format!("{}={}", escape(name), escape(value)));
+    pairs.collect::<Vec<_>>().join("&")
+}

@@ -1,0 +1,103 @@
+//! Who may do what: every endpoint, with every kind of caller. One table says it all
+//! ([`table::ROWS`]); an endpoint that has no row in it, or a row that has no endpoint, fails.
+
+use std::collections::BTreeSet;
+
+use eddyline_client::{Json, Method};
+use eddyline_tests::{Tenant, on_shared_servers};
+
+use self::cast::{CALLERS, Stage};
+use self::table::{ROWS, Row};
+
+mod cast;
+mod table;
+
+on_shared_servers![
+    every_endpoint_has_a_row,
+    the_table_holds_for_flows,
+    the_table_holds_for_messages,
+    the_table_holds_for_people,
+    the_table_holds_for_organizations,
+    the_table_holds_for_invitations,
+    the_table_holds_for_private_conversations,
+    the_table_holds_for_streams_and_the_rest,
+];
+
+async fn every_endpoint_has_a_row(tenant: Tenant) {
+    let document: Json =
+        tenant.ben.client.request(Method::GET, "/openapi.json").anonymous().call().await.unwrap();
+    // The description does not describe itself.
+    let mut served = BTreeSet::from(["GET /openapi.json".to_owned()]);
+    for (path, methods) in document["paths"].as_object().unwrap() {
+        served.extend(methods.as_object().unwrap().keys().map(|m| format!("{} {path}", m.to_uppercase())));
+    }
+    let described: BTreeSet<String> = ROWS.iter().map(|row| row.endpoint.to_owned()).collect();
+    assert_eq!(described.len(), ROWS.len(), "one row for each endpoint");
+    let missing: Vec<_> = served.difference(&described).collect();
+    let obsolete: Vec<_> = described.difference(&served).collect();
+    assert!(missing.is_empty() && obsolete.is_empty(), "without a row: {missing:#?}\ngone: {obsolete:#?}");
+}
+
+/// Whose test a row is in. Several tests share the table, so that they run side by side.
+fn subject(row: &Row) -> &'static str {
+    let path = row.endpoint.split_once(' ').unwrap().1;
+    let subjects = [
+        ("/private", "private"),
+        ("/invitations", "invitations"),
+        ("/organizations", "organizations"),
+        ("/messages", "messages"),
+        ("/comments", "messages"),
+        ("/user", "people"),
+        ("/avatars", "people"),
+        ("/stream", "rest"),
+        ("/flows", "flows"),
+    ];
+    subjects.into_iter().find(|(part, _)| path.contains(part)).map_or("rest", |(_, subject)| subject)
+}
+
+async fn check(tenant: &Tenant, wanted: &str) {
+    let stage = Stage::set(tenant).await;
+    let mut wrong = Vec::new();
+    let mut checked = 0;
+    for row in ROWS.iter().filter(|row| subject(row) == wanted) {
+        let expected: Vec<u16> = row.expected.split_whitespace().map(|code| code.parse().unwrap()).collect();
+        assert_eq!(expected.len(), CALLERS.len(), "{}", row.endpoint);
+        for (caller, expected) in CALLERS.into_iter().zip(expected) {
+            let found = stage.try_it(row, caller).await;
+            if found != expected {
+                wrong.push(format!("{} by {caller}: {found} instead of {expected}", row.endpoint));
+            }
+        }
+        checked += 1;
+    }
+    assert!(checked > 0);
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}
+
+async fn the_table_holds_for_flows(tenant: Tenant) {
+    check(&tenant, "flows").await;
+}
+
+async fn the_table_holds_for_messages(tenant: Tenant) {
+    check(&tenant, "messages").await;
+}
+
+async fn the_table_holds_for_people(tenant: Tenant) {
+    check(&tenant, "people").await;
+}
+
+async fn the_table_holds_for_organizations(tenant: Tenant) {
+    check(&tenant, "organizations").await;
+}
+
+async fn the_table_holds_for_invitations(tenant: Tenant) {
+    check(&tenant, "invitations").await;
+}
+
+async fn the_table_holds_for_private_conversations(tenant: Tenant) {
+    check(&tenant, "private").await;
+}
+
+async fn the_table_holds_for_streams_and_the_rest(tenant: Tenant) {
+    check(&tenant, "rest").await;
+}

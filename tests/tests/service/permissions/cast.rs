@@ -1,0 +1,162 @@
+//! The callers of the table, and what each of them finds when they come.
+
+use eddyline_client::{Client, Credentials, Json, Method, StreamRequest};
+use eddyline_tests::{Caller, Tenant};
+use serde_json::json;
+
+use super::table::{Body, Row};
+
+/// The kinds of callers, in the order of the table's columns.
+pub(super) const CALLERS: [&str; 10] = [
+    // Member of the flow; the one whose message, account and conversation it is.
+    "owner",
+    // Another member of the flow.
+    "member",
+    // Of the organization, not in the flow.
+    "outsider",
+    // Blocked from the flow.
+    "blocked",
+    // Administrator of the organization, in the flow.
+    "administrator",
+    // Administrator of the organization, not in the flow.
+    "outside administrator",
+    // Of another organization, whose address has an invitation to the flow.
+    "guest",
+    // Administrator of another organization.
+    "stranger",
+    // Holds a token of the flow.
+    "flow token",
+    // Without credentials.
+    "nobody",
+];
+
+/// The organization with its flow, the callers, and what requests are about.
+pub(super) struct Stage<'t> {
+    tenant: &'t Tenant,
+    clients: Vec<Client>,
+    /// The one whom requests name.
+    pub(super) owner: &'t Caller,
+    guest: Caller,
+    /// The flow's id.
+    pub(super) flow_id: String,
+    /// The organization's number.
+    pub(super) organization_id: i64,
+}
+
+impl<'t> Stage<'t> {
+    pub(super) async fn set(tenant: &'t Tenant) -> Self {
+        let blocked = tenant.member("bert");
+        let block = tenant.path(&format!("/users/{}", blocked.id));
+        tenant.ada.does(Method::PUT, &block, &json!({"disabled": true})).await;
+        let neighbour = tenant.neighbour();
+        let guest = neighbour.user("gus");
+        let flow = tenant.ben.get(&tenant.path("")).await;
+        let clients = vec![
+            tenant.ben.client.clone(),
+            tenant.member("mia").client,
+            tenant.user("olga").client,
+            blocked.client,
+            tenant.ada.client.clone(),
+            tenant.administrator("otto").client,
+            guest.client.clone(),
+            neighbour.ada.client.clone(),
+            tenant.client(Credentials::FlowToken(tenant.flow_token())),
+            tenant.client(Credentials::None),
+        ];
+        Self {
+            tenant,
+            clients,
+            owner: &tenant.ben,
+            guest,
+            flow_id: flow["id"].as_str().unwrap().to_owned(),
+            organization_id: flow["organization"]["id"].as_i64().unwrap(),
+        }
+    }
+
+    /// The flow, as `organization/flow`.
+    pub(super) fn flow(&self) -> &str {
+        &self.tenant.main
+    }
+
+    /// Lets a caller try what the row says, on a stage where all is as it should be, and gives the
+    /// status of the answer.
+    pub(super) async fn try_it(&self, row: &Row, caller: &str) -> u16 {
+        let client = &self.clients[CALLERS.iter().position(|known| *known == caller).unwrap()];
+        let (method, template) = row.endpoint.split_once(' ').unwrap();
+        let path = self.path(template, row.expendable, caller).await;
+        let request = client.request(method.parse().unwrap(), &path);
+        let request = match (row.body)(self) {
+            Body::None => request,
+            Body::Json(body) => request.json(&body),
+            Body::Raw(kind, bytes) => request.raw(kind, bytes),
+            Body::Stream => return self.listen(client, template).await,
+        };
+        request.send().await.unwrap().status.as_u16()
+    }
+
+    /// A stream does not end, so only its beginning is waited for.
+    async fn listen(&self, client: &Client, template: &str) -> u16 {
+        let request = match template.ends_with("{flow}") {
+            true => StreamRequest::new().path(self.flow()),
+            false => StreamRequest::new().flow(self.flow()),
+        };
+        match client.stream(&request).await {
+            Ok(_) => 200,
+            Err(error) => error.status().unwrap().as_u16(),
+        }
+    }
+
+    /// Fills a path in, making what it names.
+    async fn path(&self, template: &str, expendable: bool, caller: &str) -> String {
+        let mut path = template.replace("{organization}", &self.tenant.name).replace("{flow}", "main");
+        self.bring_owner_back().await;
+        if path.contains("{message}") || path.contains("{thread}") {
+            let message = match path.starts_with("/private") {
+                true => self.private_message(caller).await,
+                false => self.owner.say(self.flow(), "hello").await,
+            };
+            path = path.replace("{message}", &message["id"].to_string());
+            path = path.replace("{thread}", message["thread_id"].as_str().unwrap_or_default());
+        }
+        if path.contains("{invitation}") {
+            path = path.replace("{invitation}", &self.invitation().await.to_string());
+        }
+        if path.contains("{avatar}") {
+            let avatar = self.owner.get("/user").await["avatar"].as_str().unwrap().to_owned();
+            path = path.replace("{avatar}", avatar.trim_end_matches('/').rsplit('/').next().unwrap());
+        }
+        let user = match expendable {
+            true => self.tenant.user(&format!("temp{}", caller.replace(' ', ""))).id,
+            false => self.owner.id,
+        };
+        path.replace("{user}", &user.to_string()).replace("{size}", "64")
+    }
+
+    async fn bring_owner_back(&self) {
+        let users = self.tenant.path("/users");
+        self.tenant.ada.does(Method::POST, &users, &json!({"id": self.owner.id})).await;
+    }
+
+    /// A pending invitation of the guest, who is no member of the organization.
+    async fn invitation(&self) -> i64 {
+        let membership = format!("/organizations/{}/users/{}", self.tenant.name, self.guest.id);
+        self.tenant.ada.send(Method::DELETE, &membership, &Json::Null).await;
+        let invitations = self.tenant.path("/invitations");
+        let invitation = json!({"email": self.guest.email});
+        let made = self.tenant.ada.send(Method::POST, &invitations, &invitation).await.success().unwrap();
+        made.json()["id"].as_i64().unwrap()
+    }
+
+    /// A message in the caller's conversation with the owner, written by the caller; where the caller
+    /// can have none, any number.
+    async fn private_message(&self, caller: &str) -> Json {
+        let client = &self.clients[CALLERS.iter().position(|known| *known == caller).unwrap()];
+        let path = format!("/private/{}/messages", self.owner.id);
+        let message = json!({"event": "message", "content": "hello"});
+        if !client.request(Method::POST, &path).json(&message).send().await.unwrap().status.is_success() {
+            return json!({"id": 1});
+        }
+        let messages: Json = client.request(Method::GET, &path).call().await.unwrap();
+        messages.as_array().unwrap().last().unwrap().clone()
+    }
+}

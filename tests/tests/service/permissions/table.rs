@@ -1,0 +1,134 @@
+//! The table.
+
+use eddyline_client::Json;
+use serde_json::json;
+
+use super::cast::Stage;
+
+/// What a request sends.
+pub(super) enum Body {
+    /// Nothing.
+    None,
+    /// Parameters.
+    Json(Json),
+    /// Bytes of a kind.
+    Raw(&'static str, Vec<u8>),
+    /// Nothing, and what is answered does not end.
+    Stream,
+}
+
+/// An endpoint, and what it answers to each kind of caller.
+pub(super) struct Row {
+    /// Method and path, as the server describes them.
+    pub(super) endpoint: &'static str,
+    /// Whether `{user}` is somebody who has only just come, rather than the owner.
+    pub(super) expendable: bool,
+    pub(super) body: fn(&Stage<'_>) -> Body,
+    /// The status for each caller, in the order of [`super::cast::CALLERS`].
+    pub(super) expected: &'static str,
+}
+
+const fn row(endpoint: &'static str, body: fn(&Stage<'_>) -> Body, expected: &'static str) -> Row {
+    Row { endpoint, expendable: false, body, expected }
+}
+
+fn none(_: &Stage<'_>) -> Body {
+    Body::None
+}
+
+fn chat(_: &Stage<'_>) -> Body {
+    Body::Json(json!({"event": "message", "content": "hello"}))
+}
+
+fn picture(_: &Stage<'_>) -> Body {
+    Body::Raw("image/png", PIXEL.to_vec())
+}
+
+/// A PNG picture of one point.
+const PIXEL: &[u8] = &[
+    0x89, b'P', b'N', b'G', 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 0x0d, b'I', b'H', b'D', b'R', 0, 0, 0, 1, 0, 0,
+    0, 1, 8, 6, 0, 0, 0, 0x1f, 0x15, 0xc4, 0x89, 0, 0, 0, 0x0d, b'I', b'D', b'A', b'T', 0x78, 0xda, 0x63,
+    0x64, 0xf8, 0xcf, 0x50, 0x0f, 0, 0x03, 0x86, 0x01, 0x80, 0x5a, 0x34, 0x7d, 0x6b, 0, 0, 0, 0, b'I', b'E',
+    b'N', b'D', 0xae, 0x42, 0x60, 0x82,
+];
+
+const EVERYBODY: &str = "200 200 200 200 200 200 200 200 200 200";
+const USERS: &str = "200 200 200 200 200 200 200 200 403 401";
+const MEMBERS: &str = "200 200 403 403 200 403 404 404 403 401";
+const WHO_SEES_THE_FLOW: &str = "200 200 403 403 200 200 404 404 403 401";
+const WHO_POSTS: &str = "202 202 403 403 202 403 404 404 202 401";
+const ORGANIZATION: &str = "200 200 200 200 200 200 404 404 403 401";
+
+/// Who may do what. The columns are owner, member, outsider, blocked, administrator, outside
+/// administrator, guest, stranger, flow token, nobody.
+#[rustfmt::skip]
+pub(super) const ROWS: &[Row] = &[
+    row("GET /flows", none, USERS),
+    row("GET /flows/all", none, USERS),
+    row("GET /flows/find", |stage| Body::Json(json!({"id": stage.flow_id})), WHO_SEES_THE_FLOW),
+    row("GET /flows/{organization}/{flow}", none, WHO_SEES_THE_FLOW),
+    row("POST /flows/{organization}", |_| Body::Json(json!({"name": "New"})), "201 201 201 201 201 201 404 404 403 401"),
+    row("PUT /flows/{organization}/{flow}", |_| Body::Json(json!({"name": "Main"})), "403 403 403 403 200 200 404 404 403 401"),
+    row("PUT /flows/{organization}/{flow}/read", |_| Body::Json(json!({"message": 1})), MEMBERS),
+
+    row("POST /messages", |stage| {
+        Body::Json(json!({"flow": stage.flow_id, "event": "message", "content": "hello"}))
+    }, WHO_POSTS),
+    row("POST /comments", |stage| {
+        Body::Json(json!({"flow": stage.flow_id, "message": 1, "event": "comment", "content": "hello"}))
+    }, WHO_POSTS),
+    row("GET /flows/{organization}/{flow}/messages", none, MEMBERS),
+    row("POST /flows/{organization}/{flow}/messages", chat, WHO_POSTS),
+    row("GET /flows/{organization}/{flow}/messages/{message}", none, MEMBERS),
+    row("PUT /flows/{organization}/{flow}/messages/{message}", |_| Body::Json(json!({"content": "new"})), "200 403 403 403 403 403 404 404 403 401"),
+    row("DELETE /flows/{organization}/{flow}/messages/{message}", none, "200 403 403 403 403 403 404 404 403 401"),
+    row("GET /flows/{organization}/{flow}/messages/{message}/comments", none, MEMBERS),
+    row("POST /flows/{organization}/{flow}/messages/{message}/comments", |_| Body::Json(json!({"content": "hello"})), WHO_POSTS),
+    row("GET /flows/{organization}/{flow}/threads/{thread}/messages", none, MEMBERS),
+    row("POST /flows/{organization}/{flow}/threads/{thread}/messages", chat, WHO_POSTS),
+
+    row("GET /user", none, USERS),
+    row("PUT /user", |_| Body::Json(json!({})), USERS),
+    row("GET /users", none, USERS),
+    row("GET /users/{user}", none, ORGANIZATION),
+    row("PUT /users/{user}", |_| Body::Json(json!({"website": ""})), "200 403 403 403 403 403 404 404 403 401"),
+    row("PUT /users/{user}/avatar", picture, "200 403 403 403 403 403 404 404 403 401"),
+    row("DELETE /users/{user}/avatar", none, "204 403 403 403 403 403 404 404 403 401"),
+    row("GET /avatars/{avatar}", none, EVERYBODY),
+    row("GET /avatars/{avatar}/{size}", none, EVERYBODY),
+    row("GET /flows/{organization}/{flow}/users", none, WHO_SEES_THE_FLOW),
+    row("POST /flows/{organization}/{flow}/users", |stage| Body::Json(json!({"id": stage.owner.id})), MEMBERS),
+    row("PUT /flows/{organization}/{flow}/users/{user}", |_| Body::Json(json!({"disabled": false})), "200 200 403 403 200 200 404 404 403 401"),
+    row("DELETE /flows/{organization}/{flow}/users/{user}", none, "204 403 403 403 403 403 404 404 403 401"),
+
+    row("GET /organizations", none, USERS),
+    row("GET /organizations/find", |stage| Body::Json(json!({"id": stage.organization_id})), ORGANIZATION),
+    row("GET /organizations/{organization}", none, ORGANIZATION),
+    row("PUT /organizations/{organization}", |_| Body::Json(json!({"name": "Same"})), "403 403 403 403 200 200 404 404 403 401"),
+    row("GET /organizations/{organization}/users", none, ORGANIZATION),
+    row("GET /organizations/{organization}/users/{user}", none, ORGANIZATION),
+    Row { expendable: true, ..row("DELETE /organizations/{organization}/users/{user}", none, "403 403 403 403 204 204 404 404 403 401") },
+
+    row("GET /flows/{organization}/{flow}/invitations", none, MEMBERS),
+    row("POST /flows/{organization}/{flow}/invitations", |_| Body::Json(json!({"email": "new@example.org"})), "201 201 403 403 201 403 404 404 403 401"),
+    row("POST /flows/{organization}/{flow}/invitations/import", |_| Body::Json(json!({"list": "more@example.org"})), MEMBERS),
+    row("GET /flows/{organization}/{flow}/invitations/{invitation}", none, "200 200 403 403 200 403 200 404 403 401"),
+    row("PUT /flows/{organization}/{flow}/invitations/{invitation}", |_| Body::Json(json!({"state": "accepted"})), "403 403 403 403 403 403 200 404 403 401"),
+    row("DELETE /flows/{organization}/{flow}/invitations/{invitation}", none, "204 204 403 403 204 403 204 404 403 401"),
+
+    row("GET /private", none, USERS),
+    row("GET /private/{user}", none, ORGANIZATION),
+    row("PUT /private/{user}", |_| Body::Json(json!({"open": true})), ORGANIZATION),
+    row("GET /private/{user}/messages", none, ORGANIZATION),
+    row("POST /private/{user}/messages", chat, ORGANIZATION),
+    row("PUT /private/{user}/read", |_| Body::Json(json!({"message": 1})), ORGANIZATION),
+    row("GET /private/{user}/messages/{message}", none, ORGANIZATION),
+    row("PUT /private/{user}/messages/{message}", |_| Body::Json(json!({"content": "new"})), ORGANIZATION),
+    row("DELETE /private/{user}/messages/{message}", none, ORGANIZATION),
+
+    row("GET /stream/flows", |_| Body::Stream, "200 200 403 403 200 403 404 404 403 401"),
+    row("GET /stream/flows/{organization}/{flow}", |_| Body::Stream, "200 200 403 403 200 403 404 404 403 401"),
+    row("GET /openapi.json", none, EVERYBODY),
+    row("GET /healthz", none, EVERYBODY),
+    row("GET /readyz", none, EVERYBODY),
+];
