@@ -32,6 +32,7 @@ mod restarts;
 mod search;
 mod streams;
 mod tags;
+mod transitions;
 mod transport;
 mod typed_client;
 mod users;

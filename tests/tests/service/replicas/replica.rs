@@ -117,7 +117,7 @@ impl<'p> Replica<'p> {
     fn take_private(&mut self, event: &Json, kind: &str, to: i64) {
         let from: i64 = event["user"].as_str().unwrap().parse().unwrap();
         let other = if from == self.person.id { to } else { from };
-        let talk = self.view.talks.entry(other).or_insert_with(TalkView::default);
+        let talk = self.view.talks.entry(other).or_default();
         match kind {
             "message" => drop(talk.messages.insert(event["id"].as_i64().unwrap(), Said::of(event))),
             "message-edit" => {

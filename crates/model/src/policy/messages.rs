@@ -1,0 +1,88 @@
+//! Messages: who changes and deletes which.
+
+use super::Refusal;
+use crate::UserId;
+use crate::messages::{Event, Message};
+
+/// What deleting a message does (specification, section 3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Deletion {
+    /// The message goes.
+    Remove,
+    /// The message stays, empty.
+    Truncate,
+}
+
+/// Whether, and how, a reader of the room may delete a message.
+///
+/// # Errors
+///
+/// [`Refusal::Denied`] for every other message.
+pub fn delete(user: UserId, message: &Message) -> Result<Deletion, Refusal> {
+    let own = message.author.user == Some(user);
+    match message.event {
+        Event::Activity | Event::Discussion | Event::Mail => Ok(Deletion::Remove),
+        Event::File if own => Ok(Deletion::Remove),
+        Event::Message | Event::Comment if own => Ok(Deletion::Truncate),
+        _ => Err(Refusal::Denied),
+    }
+}
+
+/// Whether a reader of the room may change a message's content: only their own chat messages and
+/// comments (specification, section 4).
+///
+/// # Errors
+///
+/// [`Refusal::Denied`].
+pub fn edit_content(user: UserId, message: &Message) -> Result<(), Refusal> {
+    match message.event {
+        // An empty one was deleted, and stays so.
+        Event::Message | Event::Comment
+            if message.author.user == Some(user) && !message.content.is_empty() =>
+        {
+            Ok(())
+        }
+        _ => Err(Refusal::Denied),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::messages::Author;
+    use crate::{MessageId, RoomId, Timestamp};
+
+    #[test]
+    fn deletion_removes_inbox_messages_and_own_files_and_truncates_own_chat() {
+        let message = |event, user| Message {
+            room: RoomId(1),
+            id: MessageId(1),
+            event,
+            author: Author { user, external_name: None },
+            content: String::new(),
+            tags: vec![],
+            explicit_tags: vec![],
+            uuid: None,
+            sent: Timestamp(0),
+            edited: None,
+            thread_root: None,
+            parent: None,
+            to: None,
+        };
+        let (own, other) = (Some(UserId(1)), Some(UserId(2)));
+        for (event, author, expected) in [
+            (Event::Message, own, Ok(Deletion::Truncate)),
+            (Event::Comment, own, Ok(Deletion::Truncate)),
+            (Event::Message, other, Err(Refusal::Denied)),
+            (Event::Message, None, Err(Refusal::Denied)),
+            (Event::File, own, Ok(Deletion::Remove)),
+            (Event::File, other, Err(Refusal::Denied)),
+            (Event::Activity, None, Ok(Deletion::Remove)),
+            (Event::Mail, None, Ok(Deletion::Remove)),
+            (Event::Action, own, Err(Refusal::Denied)),
+            (Event::Status, own, Err(Refusal::Denied)),
+        ] {
+            assert_eq!(delete(UserId(1), &message(event, author)), expected, "{event:?}");
+        }
+    }
+}

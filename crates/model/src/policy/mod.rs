@@ -1,0 +1,26 @@
+//! The one place that decides who may do what.
+//!
+//! Callers come with what they are ([`Standing`] towards a flow, a role in an organization, an
+//! [`Acquaintance`] with another user); the answer is a plain yes or the reason for the refusal. Each
+//! room decides about its own kind of thing, and nothing here looks anything up.
+
+mod flows;
+mod invitations;
+mod messages;
+mod organizations;
+mod private;
+
+pub use flows::{FlowDeed, Place, Standing, block, flow, join_by_link};
+pub use invitations::{Invited, accept_invitation, invited};
+pub use messages::{Deletion, delete, edit_content};
+pub use organizations::{OrganizationDeed, may_do_without, organization, write};
+pub use private::{Acquaintance, PrivateDeed, private};
+
+/// Why something is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// For this caller the thing does not exist, so that ids cannot be probed.
+    NotFound,
+    /// The caller knows that it exists, but may not.
+    Denied,
+}
