@@ -10,7 +10,7 @@ use eddyline_model::tags::{Context, Roster, reparse};
 use eddyline_tests::{Caller, Listener};
 use tokio::time::timeout;
 
-use super::state::{self, FlowView, Said, TalkView, View};
+use super::state::{self, FlowView, Said, View};
 
 /// How long a copy waits for the event that makes it right.
 const PATIENCE: Duration = Duration::from_secs(20);
