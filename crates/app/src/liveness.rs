@@ -34,7 +34,8 @@ impl App {
     /// Waits until every process has acted upon the log up to a position: afterwards nobody
     /// believes what was true before.
     ///
-    /// A process that does not confirm in time has stopped believing its memory by itself.
+    /// A process that does not confirm in time has stopped believing its memory by itself. Processes
+    /// confirm at once only what told a control; a write of messages alone is not to be waited for.
     pub(crate) async fn settle(&self, event: Option<EventId>) {
         let Some(event) = event else { return };
         let waiting = async {

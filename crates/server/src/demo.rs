@@ -1,6 +1,7 @@
 //! A server with a small, lively organization to try things on.
 
 use std::io::Write as _;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,9 +14,9 @@ use eddyline_model::messages::Event;
 use eddyline_model::names::Email;
 use eddyline_model::policy::FlowDeed;
 
-use crate::Failure;
 use crate::config::Settings;
 use crate::serve::Node;
+use crate::{Failure, mail};
 
 const ORGANIZATION: &str = "demo";
 const FLOW: &str = "main";
@@ -56,12 +57,13 @@ pub(crate) async fn run(mut settings: Settings, keep: bool) -> Result<(), Failur
     if let Some(directory) = &throw_away {
         settings.data_dir = directory.path().to_owned();
     }
+    let mailbox = mail::outbox(&settings)?;
     let node = Node::start(settings).await?;
     let app = node.app().clone();
     populate(&app).await?;
     let email: Email = EMAIL.parse()?;
     let (_, token) = app.operator_create_user_token(&email).await?;
-    print_welcome(&app, &token)?;
+    print_welcome(&app, &token, &mailbox)?;
     let chatter = tokio::spawn(chatter(app));
     let outcome = node.run().await;
     chatter.abort();
@@ -158,9 +160,10 @@ async fn chatter(app: App) {
     }
 }
 
-fn print_welcome(app: &App, token: &Secret) -> Result<(), Failure> {
+fn print_welcome(app: &App, token: &Secret, mailbox: &Path) -> Result<(), Failure> {
     let addresses = &app.config().addresses;
-    let (base, stream, token) = (&addresses.base, &addresses.stream, token.expose());
+    let (base, stream, web, token) = (&addresses.base, &addresses.stream, &addresses.web, token.expose());
+    let mailbox = mailbox.display();
     let mut out = std::io::stdout().lock();
     writeln!(
         out,
@@ -169,6 +172,7 @@ fn print_welcome(app: &App, token: &Secret) -> Result<(), Failure> {
          API:        {base}\n\
          Stream:     {stream}\n\
          API docs:   {base}/openapi.json\n\
+         Pages:      {web}/sign-in\n\
          Sign-in:    {EMAIL} with password {PASSWORD}\n\
          API token:  {token}\n\
          \n\
@@ -180,6 +184,9 @@ fn print_welcome(app: &App, token: &Secret) -> Result<(), Failure> {
          \n\
          Listen (a bot says something every few seconds):\n\
          \x20 curl -N -u {token}: {stream}/flows/{ORGANIZATION}/{FLOW}\n\
+         \n\
+         Invite somebody (the mail, with its link, is put into {mailbox}):\n\
+         \x20 curl -u {token}: -d email=you@example.com {base}/flows/{ORGANIZATION}/{FLOW}/invitations\n\
          \n\
          Stop with Ctrl-C."
     )?;

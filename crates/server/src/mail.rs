@@ -33,7 +33,8 @@ pub(crate) fn tell_about_outbox(settings: &Settings) -> Result<(), Failure> {
     Ok(())
 }
 
-fn outbox(settings: &Settings) -> Result<PathBuf, Failure> {
+/// Where mail is put when no mail server takes it.
+pub(crate) fn outbox(settings: &Settings) -> Result<PathBuf, Failure> {
     Ok(std::path::absolute(settings.data_dir.join(OUTBOX))?)
 }
 

@@ -156,7 +156,7 @@ impl App {
     /// [`Error::NotFound`] as in [`App::invitation_link`].
     pub async fn decline_link(&self, link: &Secret) -> Result<()> {
         let hash = link.hash();
-        let (outcome, event) = self
+        let (outcome, _) = self
             .store()
             .write(move |tx| {
                 let now = tx.now();
@@ -167,7 +167,6 @@ impl App {
                 decline_in(tx, &invitation, account.map(|account| account.user.id))
             })
             .await?;
-        self.settle(event).await;
         outcome
     }
 }

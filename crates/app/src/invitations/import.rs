@@ -71,8 +71,11 @@ impl App {
             })
             .await?;
         self.mail_is_queued();
-        self.settle(event).await;
         let (sorted, invitations, now) = done;
+        // Invitations change nothing that a process remembers.
+        if !sorted.add.is_empty() {
+            self.settle(event).await;
+        }
         let base = &self.config().addresses.base;
         Ok(ImportedInvitations {
             invitations: invitations.iter().map(|invitation| self.show(room, invitation)).collect(),

@@ -18,11 +18,11 @@ impl Drop for Running {
 }
 
 #[test]
-fn the_three_commands_of_the_demonstration_work_as_printed() {
+fn the_commands_of_the_demonstration_work_as_printed() {
     let (_demo, welcome) = demonstrate(&[]);
     let commands: Vec<_> =
         welcome.iter().map(|line| line.trim()).filter(|line| line.starts_with("curl ")).collect();
-    let [post, list, listen] = commands[..] else { panic!("{welcome:?}") };
+    let [post, list, listen, invite] = commands[..] else { panic!("{welcome:?}") };
 
     let mut listening = Running(shell(listen).stdout(Stdio::piped()).spawn().unwrap());
     let mut heard = BufReader::new(listening.0.stdout.take().unwrap());
@@ -37,6 +37,12 @@ fn the_three_commands_of_the_demonstration_work_as_printed() {
     let message = heard.lines().map(Result::unwrap).find(|line| line.contains("Hello from curl #demo"));
     let message: Value = serde_json::from_str(&message.expect("the stream is open")).unwrap();
     assert_eq!(message["event"], "message");
+
+    let invitation: Value = serde_json::from_str(&output(invite)).unwrap();
+    assert_eq!(invitation["state"], "pending", "{invitation}");
+    let mailbox = welcome.iter().find_map(|line| line.split_once("is put into ")).unwrap().1;
+    let mailbox = std::path::Path::new(mailbox.trim_end_matches("):"));
+    assert!(mailbox.is_dir(), "{}", mailbox.display());
 }
 
 #[test]
