@@ -83,12 +83,13 @@ impl Actor {
         }
     }
 
-    /// The same with the organizations as they are now: somebody may have been removed since the
-    /// request began.
+    /// The same as the store has it now: somebody may have been removed, or have another name or address,
+    /// since the request began.
     pub(crate) fn afresh(&self, session: &mut Session<'_>) -> StoreResult<Self> {
         let Self::User { caller, scopes } = self else { return Ok(self.clone()) };
         let organizations = session.memberships_of(caller.user.id)?;
-        let caller = Arc::new(Caller { user: caller.user.clone(), organizations });
+        let user = session.user(caller.user.id)?.unwrap_or_else(|| caller.user.clone());
+        let caller = Arc::new(Caller { user, organizations });
         Ok(Self::User { caller, scopes: *scopes })
     }
 

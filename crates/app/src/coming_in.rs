@@ -43,6 +43,10 @@ fn join_organization(tx: &mut Tx<'_, '_>, id: OrganizationId, user: &User) -> St
     if tx.memberships_of(user.id)?.iter().any(|member| member.organization == id) {
         return Ok(Ok(()));
     }
+    // Held, and looked at again: the nick may be changing on another node.
+    tx.lock_organization(id)?;
+    tx.lock_user(user.id)?;
+    let Some(user) = tx.user(user.id)? else { return Ok(Err(Error::NotFound)) };
     // Asked first: a statement that fails would end the transaction on PostgreSQL.
     let key = names::nick_key(&user.nick);
     if tx.nick_is_taken(id, &key, user.id)? {

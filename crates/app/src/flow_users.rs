@@ -120,8 +120,11 @@ impl App {
                 }
                 tx.delete_room_member(id, user)?;
                 tx.bump_access(id)?;
-                let draft = action(tx, id, Some(user), "leave", &json!(caller.user.nick));
-                tx.post(&[draft])?;
+                // Nothing is said in an archived flow.
+                if tx.flow(id)?.is_some_and(|flow| !flow.disabled) {
+                    let draft = action(tx, id, Some(user), "leave", &json!(caller.user.nick));
+                    tx.post(&[draft])?;
+                }
                 tx.tell(Control::FlowRemove { room: id, user });
                 Ok(Ok(()))
             })

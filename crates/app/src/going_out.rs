@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use eddyline_model::log::Control;
+use eddyline_model::names::email_key;
 use eddyline_model::organizations::{OrganizationMembership, OrganizationRole};
 use eddyline_model::users::User;
 use eddyline_model::{OrganizationId, RoomId, policy};
@@ -14,8 +15,8 @@ use crate::flow_users::action;
 use crate::{Error, Result};
 
 /// Takes a user out of those of these organizations that they belong to, and out of all flows there,
-/// also those they are blocked from. What they wrote stays, and so do their account and whom they
-/// invited. Tells whether they belonged to any. Writes nothing when it refuses.
+/// also those they are blocked from; invitations that would let them in again end. What they wrote stays,
+/// and so do their account and whom they invited. Tells whether they belonged to any. Writes nothing when it refuses.
 ///
 /// # Errors
 ///
@@ -27,7 +28,7 @@ pub(crate) fn go_out(
 ) -> StoreResult<Result<bool>> {
     // Rooms before organizations, as those who come in hold them. All rooms of the flows there, since
     // somebody may be about to add the user to one.
-    tx.lock_flows_of(organizations)?;
+    tx.lock_rooms_of(organizations, &[user.id])?;
     let ordered: BTreeSet<OrganizationId> = organizations.iter().copied().collect();
     for organization in &ordered {
         tx.lock_organization(*organization)?;
@@ -48,12 +49,23 @@ pub(crate) fn go_out(
             leave(tx, room, user)?;
         }
         tx.delete_organization_member(membership.organization, user.id)?;
+        withdraw(tx, membership.organization, user)?;
     }
     if !memberships.is_empty() {
         tx.bump_private_rooms_of(user.id)?;
         tx.tell(Control::OrganizationRemove { user: user.id });
     }
     Ok(Ok(!memberships.is_empty()))
+}
+
+/// Takes back what would let them in again.
+fn withdraw(tx: &mut Tx<'_, '_>, organization: OrganizationId, user: &User) -> StoreResult<()> {
+    let pending = tx.invitations_into(organization, &email_key(&user.email))?;
+    tx.delete_mail_of_invitations(&pending)?;
+    for invitation in pending {
+        tx.delete_invitation(invitation)?;
+    }
+    Ok(())
 }
 
 fn leave(tx: &mut Tx<'_, '_>, room: RoomId, user: &User) -> StoreResult<()> {

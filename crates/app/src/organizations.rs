@@ -138,6 +138,9 @@ impl App {
         let (outcome, event) = self
             .store()
             .write(move |tx| {
+                // Held before the caller's rights are looked at: others may be taking them.
+                tx.lock_rooms_of(&[id], &[user])?;
+                tx.lock_organization(id)?;
                 let role = role_in(&tx.memberships_of(caller)?, id);
                 if let Err(refusal) = policy::organization(role, OrganizationDeed::Administer) {
                     return Ok(Err(refusal.into()));

@@ -23,6 +23,7 @@ impl App {
             let tidied = self.store().write(|tx| {
                 let now = tx.now();
                 tx.delete_ended_links(now)?;
+                tx.delete_ended_claims(now)?;
                 tx.delete_idle_sessions(now.plus_millis(-SESSION_DAYS * DAY_MILLIS))
             });
             if let Err(error) = tidied.await {

@@ -21,6 +21,9 @@ pub struct User {
     pub status: Option<String>,
     /// Whether this is a program rather than a person.
     pub bot: bool,
+    /// Whether mail to the address reached the user, or an operator vouches for it. An address that the
+    /// user just entered is not proved.
+    pub email_proved: bool,
     /// When the account was made.
     pub created_at: Timestamp,
 }

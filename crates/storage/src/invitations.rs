@@ -8,7 +8,7 @@ use eddyline_model::names::{Email, email_key};
 use eddyline_model::users::User;
 use eddyline_model::{InvitationId, OrganizationId, RoomId, Timestamp, UserId};
 
-use crate::schema::{invitations, organization_members, users};
+use crate::schema::{flows, invitations, organization_members, users};
 use crate::session::{Session, portable};
 use crate::users::{COLUMNS, to_user};
 use crate::{Error, Result};
@@ -121,6 +121,19 @@ portable! {
             }
         }
         Ok(found)
+    }
+
+    /// The pending invitations into the flows of an organization that were sent to an address.
+    pub fn invitations_into(c, organization: OrganizationId, email_key: &str) -> Result<Vec<InvitationId>> {
+        let rooms = flows::table.filter(flows::organization_id.eq(organization.0)).select(flows::room_id);
+        let ids = invitations::table
+            .filter(invitations::email_key.eq(email_key))
+            .filter(invitations::state.eq(PENDING))
+            .filter(invitations::room_id.eq_any(rooms))
+            .order(invitations::id)
+            .select(invitations::id)
+            .load::<i64>(c)?;
+        Ok(ids.into_iter().map(InvitationId).collect())
     }
 
     /// The pending invitations into any room that were sent to an address, ordered by number.

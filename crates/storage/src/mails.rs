@@ -102,31 +102,35 @@ portable! {
     pub fn delete_mail_of_invitations(c, ids: &[InvitationId]) -> Result<()> {
         for part in ids.chunks(ROWS) {
             let targets: Vec<i64> = part.iter().map(|id| id.0).collect();
-            let ended = links::table.filter(links::purpose.eq(INVITATION));
-            diesel::delete(ended.filter(links::target_id.eq_any(&targets))).execute(c)?;
+            // Mails first: whoever sends one holds it until its link is stored.
             let unsent = mails::table.filter(mails::purpose.eq(INVITATION));
             diesel::delete(unsent.filter(mails::target_id.eq_any(&targets))).execute(c)?;
+            let ended = links::table.filter(links::purpose.eq(INVITATION));
+            diesel::delete(ended.filter(links::target_id.eq_any(&targets))).execute(c)?;
         }
         Ok(())
     }
 
-    /// Takes the mails that are due, oldest first, and puts them off until `again`, when they are due
-    /// again unless they were sent: no other process takes them meanwhile.
+    /// Takes the mails that are due and puts them off until `again`, when they are due again unless they
+    /// were sent: no other process takes them meanwhile. Oldest first, but those about an account before
+    /// any invitation, of which there may be thousands.
     pub fn take_due_mails(c, now: Timestamp, again: Timestamp, limit: i64) -> Result<Vec<QueuedMail>> {
-        let due: Vec<i64> = mails::table
-            .filter(mails::due_at.le(now.0))
-            .order((mails::due_at, mails::id))
-            .select(mails::id)
-            .limit(limit)
-            .load(c)?;
-        let mut taken = Vec::with_capacity(due.len());
-        for id in due {
+        let due = || mails::table.filter(mails::due_at.le(now.0)).order((mails::due_at, mails::id)).select(mails::id);
+        let mut ids: Vec<i64> = due().filter(mails::purpose.ne(INVITATION)).limit(limit).load(c)?;
+        let left = limit - ids.len() as i64;
+        ids.extend(due().filter(mails::purpose.eq(INVITATION)).limit(left).load::<i64>(c)?);
+        let mut taken = Vec::with_capacity(ids.len());
+        for id in ids {
             // Asked again, since another process may have taken it since.
             let row = diesel::update(mails::table.find(id).filter(mails::due_at.le(now.0)))
                 .set((mails::due_at.eq(again.0), mails::attempts.eq(mails::attempts + 1)))
                 .get_result::<MailRow>(c)
                 .optional()?;
-            taken.extend(row.map(to_mail).transpose()?);
+            match row.map(to_mail).transpose() {
+                Ok(mail) => taken.extend(mail),
+                // Of a newer server, perhaps, which will send it.
+                Err(error) => tracing::warn!(mail = id, %error, "a mail is left for another server"),
+            }
         }
         Ok(taken)
     }

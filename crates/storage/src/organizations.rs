@@ -1,5 +1,7 @@
 //! Organizations and who belongs to them.
 
+use std::collections::BTreeSet;
+
 use diesel::prelude::*;
 use eddyline_model::organizations::{Organization, OrganizationMembership, OrganizationRole, Subscription};
 use eddyline_model::users::User;
@@ -225,14 +227,19 @@ portable! {
 }
 
 impl Session<'_> {
-    /// Holds the rooms of all flows of some organizations against other writers until the transaction
-    /// ends.
+    /// Holds the rooms of all flows of some organizations, and all private conversations of some users,
+    /// against other writers until the transaction ends. In one go, since everybody takes rooms in
+    /// ascending order.
     ///
     /// # Errors
     ///
     /// As any query.
-    pub fn lock_flows_of(&mut self, of: &[OrganizationId]) -> Result<()> {
-        let rooms: Vec<i64> = self.flows_of(of)?.into_iter().map(|flow| flow.room.0).collect();
+    pub fn lock_rooms_of(&mut self, of: &[OrganizationId], users: &[UserId]) -> Result<()> {
+        let mut rooms: BTreeSet<i64> = self.flows_of(of)?.into_iter().map(|flow| flow.room.0).collect();
+        for user in users {
+            rooms.extend(self.private_rooms_of(*user)?);
+        }
+        let rooms: Vec<i64> = rooms.into_iter().collect();
         let _locked: Vec<LockedRoom> = dialect!(self, lock_rooms, &rooms)?;
         Ok(())
     }

@@ -183,7 +183,7 @@ portable! {
         Ok(rows.into_iter().map(|(id, active)| (OrganizationId(id), active)).collect())
     }
 
-    fn private_rooms_of(c, user: UserId) -> Result<Vec<i64>> {
+    pub(crate) fn private_rooms_of(c, user: UserId) -> Result<Vec<i64>> {
         Ok(private_rooms::table
             .filter(with!(user))
             .order(private_rooms::room_id)

@@ -32,7 +32,11 @@ diesel::table! {
         bot -> Bool,
         password_hash -> Nullable<Text>,
         created_at -> BigInt,
+        email_proved -> Bool,
     }
+}
+diesel::table! {
+    email_claims (email_key, user_id) { email_key -> Text, user_id -> BigInt, expires_at -> BigInt, }
 }
 diesel::table! {
     organization_members (organization_id, user_id) {
@@ -207,6 +211,7 @@ diesel::allow_tables_to_appear_in_same_query!(
     organization_names,
     users,
     avatars,
+    email_claims,
     sessions,
     invitations,
     links,

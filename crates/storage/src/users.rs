@@ -8,10 +8,10 @@ use eddyline_model::{OrganizationId, RoomId, Timestamp, UserId};
 
 use crate::Result;
 use crate::organizations::People;
-use crate::schema::{api_tokens, flows, organization_members, room_members, users};
+use crate::schema::{api_tokens, email_claims, flows, organization_members, room_members, users};
 use crate::session::portable;
 
-pub(crate) type Row = (i64, String, String, String, String, String, Option<String>, bool, i64);
+pub(crate) type Row = (i64, String, String, String, String, String, Option<String>, bool, i64, bool);
 
 type Columns = (
     users::id,
@@ -23,6 +23,7 @@ type Columns = (
     users::status,
     users::bot,
     users::created_at,
+    users::email_proved,
 );
 
 pub(crate) const COLUMNS: Columns = (
@@ -35,9 +36,11 @@ pub(crate) const COLUMNS: Columns = (
     users::status,
     users::bot,
     users::created_at,
+    users::email_proved,
 );
 
-pub(crate) fn to_user((id, email, name, nick, website, avatar, status, bot, created_at): Row) -> User {
+pub(crate) fn to_user(row: Row) -> User {
+    let (id, email, name, nick, website, avatar, status, bot, created_at, email_proved) = row;
     User {
         id: UserId(id),
         email,
@@ -48,6 +51,7 @@ pub(crate) fn to_user((id, email, name, nick, website, avatar, status, bot, crea
         status,
         bot,
         created_at: Timestamp(created_at),
+        email_proved,
     }
 }
 
@@ -115,6 +119,55 @@ portable! {
             .get_result::<(Row, Option<String>)>(c)
             .optional()?;
         Ok(row.map(|(row, password_hash)| Account { user: to_user(row), password_hash }))
+    }
+
+    /// Sets whether a user's address is proved.
+    pub fn set_email_proved(c, id: UserId, proved: bool) -> Result<()> {
+        diesel::update(users::table.find(id.0)).set(users::email_proved.eq(proved)).execute(c)?;
+        Ok(())
+    }
+
+    /// Keeps an address that a user gives up for them, until they can no longer take it back.
+    pub fn claim_email(c, email_key: &str, user: UserId, until: Timestamp) -> Result<()> {
+        diesel::insert_into(email_claims::table)
+            .values((
+                email_claims::email_key.eq(email_key),
+                email_claims::user_id.eq(user.0),
+                email_claims::expires_at.eq(until.0),
+            ))
+            .on_conflict((email_claims::email_key, email_claims::user_id))
+            .do_update()
+            .set(email_claims::expires_at.eq(until.0))
+            .execute(c)?;
+        Ok(())
+    }
+
+    /// Whether somebody else may still take an address back.
+    pub fn email_is_claimed(c, email_key: &str, but: UserId, now: Timestamp) -> Result<bool> {
+        let others = email_claims::table
+            .filter(email_claims::email_key.eq(email_key))
+            .filter(email_claims::user_id.ne(but.0))
+            .filter(email_claims::expires_at.gt(now.0));
+        Ok(diesel::select(diesel::dsl::exists(others)).get_result(c)?)
+    }
+
+    /// Ends a user's claims that end at a time or later.
+    pub fn delete_claims_ending_from(c, user: UserId, end: Timestamp) -> Result<()> {
+        let of_user = email_claims::table.filter(email_claims::user_id.eq(user.0));
+        diesel::delete(of_user.filter(email_claims::expires_at.ge(end.0))).execute(c)?;
+        Ok(())
+    }
+
+    /// Forgets the claims that have ended.
+    pub fn delete_ended_claims(c, now: Timestamp) -> Result<()> {
+        diesel::delete(email_claims::table.filter(email_claims::expires_at.le(now.0))).execute(c)?;
+        Ok(())
+    }
+
+    /// Takes a user's password away, so that none opens the account.
+    pub fn clear_password(c, id: UserId) -> Result<()> {
+        diesel::update(users::table.find(id.0)).set(users::password_hash.eq(None::<String>)).execute(c)?;
+        Ok(())
     }
 
     /// Sets the hash of a user's password.

@@ -27,7 +27,6 @@ use std::sync::Arc;
 use eddyline_app::App;
 use eddyline_http::{Config, TrustedProxies};
 
-use crate::cookies::CookieNames;
 pub use crate::front::Pages;
 use crate::origin::OwnOrigin;
 use crate::root::Root;
@@ -49,10 +48,9 @@ pub fn owns(path: &str) -> bool {
 #[must_use]
 pub fn service(app: App, config: &Config) -> Pages {
     let web = app.config().addresses.web.clone();
-    let secure = web.starts_with("https://");
     let site = Site {
         inner: Arc::new(Inner {
-            cookies: CookieNames::new(secure),
+            secure: web.starts_with("https://"),
             origin: OwnOrigin::of(&web),
             proxies: TrustedProxies::new(config.trusted_proxies.clone()),
             body_time: config.body.time,
@@ -70,7 +68,8 @@ pub(crate) struct Site {
 
 struct Inner {
     app: App,
-    cookies: CookieNames,
+    /// Whether the pages are known to be reached by https.
+    secure: bool,
     origin: OwnOrigin,
     proxies: TrustedProxies,
     body_time: std::time::Duration,

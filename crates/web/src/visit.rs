@@ -11,12 +11,14 @@ use http::{StatusCode, request::Parts};
 
 use crate::Site;
 use crate::answer::{page, see_other};
+use crate::cookies::CookieNames;
 use crate::failure::Failure;
 use crate::form::Form;
 
 /// A request for a page.
 pub(crate) struct Visit {
     site: Site,
+    cookies: CookieNames,
     actor: Option<Actor>,
     session: Option<Secret>,
     /// What our forms bear, and whether the browser does not have it yet.
@@ -36,12 +38,15 @@ impl FromRequestParts<Site> for Visit {
     type Rejection = Failure;
 
     async fn from_request_parts(parts: &mut Parts, site: &Site) -> Result<Self, Failure> {
-        let session = site.cookies.session(&parts.headers).map(Secret::presented);
+        let client = site.proxies.client(&parts.headers, &parts.extensions);
+        // A proxy may do the encryption, and say so.
+        let cookies = CookieNames::new(site.secure || client.secure == Some(true));
+        let session = cookies.session(&parts.headers).map(Secret::presented);
         let actor = match &session {
             Some(session) => site.app.by_session(session).await?,
             None => None,
         };
-        let csrf = match site.cookies.csrf(&parts.headers) {
+        let csrf = match cookies.csrf(&parts.headers) {
             Some(token) => (token, false),
             None => (new_token(), true),
         };
@@ -50,7 +55,8 @@ impl FromRequestParts<Site> for Visit {
             actor,
             session,
             csrf,
-            client: site.proxies.client(&parts.headers, &parts.extensions).addr,
+            client: client.addr,
+            cookies,
             query: Form::parse(query.as_bytes()).ok_or(Failure::NoPage)?,
             path: parts.uri.path().to_owned(),
             site: site.clone(),
@@ -127,7 +133,7 @@ impl Visit {
     pub(crate) fn page_with(&self, status: StatusCode, template: &impl Template) -> Response {
         let mut response = page(status, template);
         if self.csrf.1 {
-            response.headers_mut().append(SET_COOKIE, self.site.cookies.set_csrf(&self.csrf.0));
+            response.headers_mut().append(SET_COOKIE, self.cookies.set_csrf(&self.csrf.0));
         }
         response
     }
@@ -135,13 +141,13 @@ impl Visit {
     /// Sends the browser on, signed in. Its session before ends: it has one at a time. Pages that were
     /// open before cannot send their forms any more, since somebody else may have loaded them.
     pub(crate) async fn begin_session(&self, session: &Secret, path: &str) -> Result<Response, Failure> {
-        let cookie = self.site.cookies.set_session(session.expose());
+        let cookie = self.cookies.set_session(session.expose());
         self.replace_session(cookie, see_other(path)).await
     }
 
     /// Ends the session of the browser, and lets it forget it.
     pub(crate) async fn end_session(&self, response: Response) -> Result<Response, Failure> {
-        self.replace_session(self.site.cookies.end_session(), response).await
+        self.replace_session(self.cookies.end_session(), response).await
     }
 
     async fn replace_session(
@@ -152,7 +158,7 @@ impl Visit {
         if let Some(session) = &self.session {
             self.app().sign_out(session).await?;
         }
-        let token = self.site.cookies.set_csrf(&new_token());
+        let token = self.cookies.set_csrf(&new_token());
         response.headers_mut().append(SET_COOKIE, cookie);
         response.headers_mut().append(SET_COOKIE, token);
         Ok(response)

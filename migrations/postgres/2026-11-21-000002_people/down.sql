@@ -1,3 +1,5 @@
+drop table email_claims;
+alter table users drop column email_proved;
 drop index mentions_seen_message;
 drop index flows_join_secret;
 drop index event_log_peer;

@@ -91,3 +91,15 @@ create index event_log_peer on event_log (peer_id, seq) where peer_id is not nul
 create index flows_join_secret on flows (join_secret);
 
 create index mentions_seen_message on mentions_seen (room_id, message_id);
+
+-- Whether mail to the address reached the user. Operators vouch for those they enter.
+alter table users add column email_proved boolean not null default true;
+
+-- Addresses that users gave up lately, and can take back until then. Nobody else gets them meanwhile.
+create table email_claims (
+    email_key text not null,
+    user_id integer not null references users (id),
+    expires_at bigint not null,
+    primary key (email_key, user_id)
+) without rowid;
+create index email_claims_user on email_claims (user_id);

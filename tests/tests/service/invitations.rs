@@ -14,6 +14,7 @@ on_shared_servers![
     invitation_pending_put_accepted_by_the_guest_makes_it_accepted,
     invitation_accepted_delete_is_refused,
     an_accepted_invitation_lets_nobody_in_again,
+    who_is_removed_does_not_come_back_by_an_old_invitation,
     only_the_guest_accepts,
     whoever_may_not_know_of_invitations_cannot_probe_their_numbers,
     who_is_in_the_flow_or_blocked_is_not_invited,
@@ -160,6 +161,21 @@ async fn invitation_accepted_delete_is_refused(tenant: Tenant) {
         assert_eq!(answer.json()["message"], "the invitation was accepted already");
     }
     assert_eq!(tenant.ben.get(&guest.path).await["state"], "accepted");
+}
+
+async fn who_is_removed_does_not_come_back_by_an_old_invitation(tenant: Tenant) {
+    tenant.flow("side", &[&tenant.ada]);
+    let mia = tenant.member("mia");
+    let side = format!("/flows/{}/side/invitations", tenant.name);
+    let invitation =
+        tenant.ada.send(Method::POST, &side, &json!({"email": mia.email})).await.success().unwrap();
+    let path = format!("{side}/{}", invitation.json()["id"]);
+    assert_eq!(mia.get(&path).await["state"], "pending");
+    let membership = format!("/organizations/{}/users/{}", tenant.name, mia.id);
+    tenant.ada.does(Method::DELETE, &membership, &Json::Null).await;
+    assert_eq!(tenant.ada.get(&side).await, json!([]));
+    let accepted = mia.send(Method::PUT, &path, &json!({"state": "accepted"})).await;
+    assert_eq!(accepted.status, 404);
 }
 
 async fn an_accepted_invitation_lets_nobody_in_again(tenant: Tenant) {

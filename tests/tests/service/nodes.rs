@@ -44,6 +44,7 @@ on_two_servers![
     who_is_removed_from_the_organization_is_out_at_the_other_server,
     of_two_administrators_who_remove_each_other_one_stays,
     a_changed_account_is_known_to_the_other_server,
+    what_is_read_on_one_server_is_read_on_the_other,
     a_dead_server_holds_nobody_up,
 ];
 
@@ -200,6 +201,36 @@ async fn a_changed_account_is_known_to_the_other_server(one: Server, other: Serv
     assert_eq!(by_password("bunny@acme.example").me().await.unwrap().nick, "bunny");
     let message = at(&other, &ada).say(MAIN, "@bunny hello").await;
     assert_eq!(message["tags"][0], format!(":user:{}", ben.id));
+}
+
+async fn what_is_read_on_one_server_is_read_on_the_other(one: Server, other: Server) {
+    let Acme { ada, ben } = one.acme();
+    let (ada_there, ben_there) = (at(&other, &ada), at(&other, &ben));
+    let mut there = Listener::open(&ada_there.client, &StreamRequest::new().user().flow(MAIN)).await;
+    let mut bens = Listener::open(&ben_there.client, &StreamRequest::new().user().flow(MAIN)).await;
+    ben_there.say(MAIN, "@ada one").await;
+    let last = ben.say(MAIN, "@everyone two").await;
+    let unread = async |caller: &Caller| caller.get("/flows/acme/main").await["unread_mentions"].clone();
+    assert_eq!((unread(&ada).await, unread(&ada_there).await), (json!(2), json!(2)));
+    ada.does(Method::PUT, "/flows/acme/main/read", &json!({"message": last["id"]})).await;
+    assert_eq!((unread(&ada).await, unread(&ada_there).await), (json!(0), json!(0)));
+    assert_eq!(there.event("read").await["content"]["message"], last["id"]);
+    // One that is edited on the one and deleted on the other is counted nowhere.
+    let third = ben.say(MAIN, "three").await;
+    let path = format!("{MESSAGES}/{}", third["id"]);
+    ben_there.does(Method::PUT, &path, &json!({"content": "@ada three"})).await;
+    assert_eq!((unread(&ada).await, unread(&ada_there).await), (json!(1), json!(1)));
+    ben.does(Method::DELETE, &path, &Json::Null).await;
+    assert_eq!((unread(&ada).await, unread(&ada_there).await), (json!(0), json!(0)));
+    // What ada has read is nobody else's business.
+    ben.say(MAIN, "the end").await;
+    loop {
+        let event = bens.json().await;
+        assert_ne!(event["event"], "read", "{event}");
+        if event["content"] == "the end" {
+            break;
+        }
+    }
 }
 
 async fn a_dead_server_holds_nobody_up(one: Server, mut other: Server) {

@@ -265,11 +265,16 @@ async fn ones_address_is_changed_and_the_old_one_can_take_it_back(tenant: Tenant
         page.says(200, &new);
     }
     assert_eq!(tenant.ben.get("/user").await["email"], new.as_str(), "reading has changed nothing");
-    owner.post(&link, &[]).await.says(200, "Choose a new password");
+    owner.post(&link, &[]).await.says(200, "on its way to your old address");
     assert_eq!(tenant.ben.get("/user").await["email"], tenant.ben.email.as_str());
     assert_eq!(ben.get("/app").await.status, 303, "all sessions have ended");
     owner.post(&link, &[]).await.says(404, "This link leads nowhere");
-    tenant.server().signed_in(&tenant.ben.email, PASSWORD).await;
+    let sign_in = [("email", tenant.ben.email.as_str()), ("password", PASSWORD)];
+    owner.post("/sign-in", &sign_in).await.says(400, "is wrong");
+    let letter = tenant.server().letter(&tenant.ben.email, 2).await;
+    let link = links::path_of(&letter, tenant.server());
+    assert_eq!(owner.post(&link, &[("password", OTHER)]).await.sent_on(), "/app");
+    tenant.server().signed_in(&tenant.ben.email, OTHER).await;
 }
 
 async fn the_style_is_kept_by_browsers(tenant: Tenant) {

@@ -44,7 +44,7 @@ impl FlowPath {
 impl App {
     /// Counts that somebody at `client` has mail sent to `recipient`. Everybody may ask for it, so
     /// that it is bounded as failed sign-ins are.
-    fn count_mail_request(&self, recipient: &str, client: IpAddr) -> Result<()> {
+    pub(crate) fn count_mail_request(&self, recipient: &str, client: IpAddr) -> Result<()> {
         let (requests, now) = (&self.inner.mail_requests, self.now());
         requests
             .check(recipient, client, now)

@@ -21,8 +21,9 @@ pub(crate) fn replace(tx: &mut Tx<'_, '_>, user: UserId, hash: &str) -> StoreRes
 
 /// Ends the links to a new password, also those that are not sent yet.
 pub(crate) fn end_resets(tx: &mut Tx<'_, '_>, user: UserId) -> StoreResult<()> {
-    tx.delete_links(Purpose::PasswordReset(user))?;
-    tx.delete_mails_about(Purpose::PasswordReset(user))
+    // Mails first: whoever sends one holds it until its link is stored.
+    tx.delete_mails_about(Purpose::PasswordReset(user))?;
+    tx.delete_links(Purpose::PasswordReset(user))
 }
 
 /// What others know about a user: a password must not be made of it.

@@ -77,6 +77,8 @@ impl App {
                     return Ok(None);
                 }
                 password::replace(tx, user.id, &hash)?;
+                // The link came by mail.
+                tx.set_email_proved(user.id, true)?;
                 sessions::begin(tx, &session, user.id)?;
                 Ok(Some(user.id))
             })
@@ -110,7 +112,8 @@ fn was_mailed(tx: &mut Tx<'_, '_>, user: UserId) -> StoreResult<bool> {
     Ok(tx.last_link_end(purpose)?.is_some_and(|end| end > fresh))
 }
 
-fn queue(tx: &mut Tx<'_, '_>, user: &User) -> StoreResult<()> {
+/// Has a link to a new password mailed to a user.
+pub(super) fn queue(tx: &mut Tx<'_, '_>, user: &User) -> StoreResult<()> {
     let purpose = Purpose::PasswordReset(user.id);
     let now = tx.now();
     tx.queue_mails(&[NewMail { purpose, recipient: user.email.clone(), detail: None }], now)

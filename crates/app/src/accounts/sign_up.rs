@@ -207,7 +207,9 @@ fn admit(
     }
     // In the order in which everybody takes them: the flow, then its organization.
     tx.lock_room(flow.room)?;
-    if tx.account_by_email(&new.email_key)?.is_some() {
+    let taken = tx.account_by_email(&new.email_key)?.is_some()
+        || tx.email_is_claimed(&new.email_key, UserId(0), now)?;
+    if taken {
         return Ok(Err(Error::Conflict("this address has an account by now; sign in instead".into())));
     }
     if let Err(refusal) = admit_to_organization(tx, organization.id, &new.nick)? {

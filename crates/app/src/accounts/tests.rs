@@ -70,9 +70,10 @@ impl World {
         self.app.store().read(move |session| session.account_by_email(&email)).await.unwrap()
     }
 
-    async fn waiting_mails(&self) -> usize {
+    async fn waiting_mails(&self) -> Vec<(Purpose, String)> {
         let far = Timestamp(START + 1000 * DAY);
-        self.app.store().write(move |tx| tx.take_due_mails(far, far, 1000)).await.unwrap().0.len()
+        let taken = self.app.store().write(move |tx| tx.take_due_mails(far, far, 1000));
+        taken.await.unwrap().0.into_iter().map(|mail| (mail.purpose, mail.recipient)).collect()
     }
 
     async fn change_email(&self, email: &str) {
@@ -149,19 +150,19 @@ async fn mail_about_a_password_goes_out_once_in_five_minutes() {
     let world = World::new().await;
     let ask = async |email: &str| world.app.request_password_reset(email, HERE).await.unwrap();
     ask("nobody@acme.example").await;
-    assert_eq!(world.waiting_mails().await, 0);
+    assert_eq!(world.waiting_mails().await.len(), 0);
     ask(ADA).await;
     ask("ADA@acme.example").await;
-    assert_eq!(world.waiting_mails().await, 1, "one waits already");
+    assert_eq!(world.waiting_mails().await.len(), 1, "one waits already");
     let about = Purpose::PasswordReset(world.ada_id());
     world.app.store().write(move |tx| tx.delete_mails_about(about)).await.unwrap();
     world.link(about, None, 4 * 60 * MINUTE).await;
     world.pass(4 * MINUTE);
     ask(ADA).await;
-    assert_eq!(world.waiting_mails().await, 0, "one went out four minutes ago");
+    assert_eq!(world.waiting_mails().await.len(), 0, "one went out four minutes ago");
     world.pass(2 * MINUTE);
     ask(ADA).await;
-    assert_eq!(world.waiting_mails().await, 1);
+    assert_eq!(world.waiting_mails().await.len(), 1);
 }
 
 #[tokio::test]
@@ -243,7 +244,58 @@ async fn undoing_ends_what_whoever_changed_the_address_may_hold() {
     world.app.undo_email_change(&undo).await.unwrap();
     assert!(world.app.by_session(&session).await.unwrap().is_none());
     assert!(matches!(world.app.reset_link(&reset).await, Err(Error::NotFound)));
-    assert_eq!(world.waiting_mails().await, 0, "neither the way back nor a new password is mailed");
+    assert!(sign_in(&world, GOOD).await.is_err(), "nor does the password open it");
+    let new_password = (Purpose::PasswordReset(world.ada_id()), ADA.to_owned());
+    assert_eq!(world.waiting_mails().await, [new_password], "nobody else is mailed a way in");
+}
+
+#[tokio::test]
+async fn an_address_that_was_never_proved_gets_no_way_back() {
+    let world = World::new().await;
+    world.change_email("ada@typo.example").await;
+    world.change_email("ada@new.example").await;
+    world.change_email(ADA).await;
+    // Ada is told, also though the address is hers again.
+    let change = Purpose::EmailChange(world.ada_id());
+    assert_eq!(world.waiting_mails().await, [(change, ADA.to_owned())]);
+}
+
+#[tokio::test]
+async fn an_address_given_up_is_kept_for_its_owner_for_seven_days() {
+    let world = World::new().await;
+    let ben = person(&world.app, "ben@acme.example", "ben").await;
+    world.change_email("ada@new.example").await;
+    let take = UserChanges { email: Some(ADA.parse().unwrap()), ..UserChanges::default() };
+    world.pass(7 * DAY - 1);
+    let early = world.app.change_user(&ben, take.clone(), HERE).await;
+    assert!(matches!(early, Err(Error::Conflict(_))), "{early:?}");
+    world.pass(1);
+    world.app.change_user(&ben, take, HERE).await.unwrap();
+}
+
+#[tokio::test]
+async fn an_address_merely_entered_accepts_no_invitation() {
+    let world = World::new().await;
+    let ben = person(&world.app, "ben@acme.example", "ben").await;
+    let link = world.invite("grace@hopper.example").await;
+    let claim =
+        UserChanges { email: Some("grace@hopper.example".parse().unwrap()), ..UserChanges::default() };
+    world.app.change_user(&ben, claim, HERE).await.unwrap();
+    let accepted = world.app.accept_invitation(&ben, "acme", "main", InvitationId(1)).await;
+    assert!(matches!(accepted, Err(Error::Denied)), "{accepted:?}");
+    // Whoever has the link has the mail.
+    world.app.accept_link(&ben, &link).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_password_set_by_an_operator_ends_what_the_old_one_opened() {
+    let world = World::new().await;
+    let session = sign_in(&world, GOOD).await.unwrap();
+    let reset = world.link(Purpose::PasswordReset(world.ada_id()), None, DAY).await;
+    let new = Password::new("another staple of horses");
+    world.app.operator_set_password(&ADA.parse().unwrap(), &new).await.unwrap();
+    assert!(world.app.by_session(&session).await.unwrap().is_none());
+    assert!(matches!(world.app.reset_link(&reset).await, Err(Error::NotFound)));
 }
 
 #[tokio::test]

@@ -7,7 +7,7 @@ use eddyline_model::users::User;
 use eddyline_model::{Timestamp, names};
 use eddyline_storage::{Result as StoreResult, Session};
 
-use super::password;
+use super::{password, reset};
 use crate::{App, Error, Result};
 
 /// What the page of such a link shows.
@@ -34,8 +34,8 @@ impl App {
         Ok(UndoLink { name: found.user.name, old: found.old, present: found.user.email })
     }
 
-    /// Gives an account its old address back. All its sessions and links to a new password end: they
-    /// may be somebody else's. The link leads nowhere afterwards, and neither do those of later
+    /// Gives an account its old address back. All its sessions, its password and links to a new one end:
+    /// they may be somebody else's. A link to a new password is mailed to the old address. The link leads nowhere afterwards, and neither do those of later
     /// changes; those of earlier ones do, since their addresses have the older claim.
     ///
     /// # Errors
@@ -48,6 +48,11 @@ impl App {
             .store()
             .write(move |tx| {
                 let now = tx.now();
+                let Some(Undo { user, .. }) = find(tx, &hash.0, now)? else {
+                    return Ok(Err(Error::NotFound));
+                };
+                tx.lock_user(user.id)?;
+                // Asked again, as it is now that nobody else changes it.
                 let Some(Undo { user, old, end }) = find(tx, &hash.0, now)? else {
                     return Ok(Err(Error::NotFound));
                 };
@@ -58,16 +63,23 @@ impl App {
                 }
                 let nick = names::nick_key(&user.nick);
                 tx.update_user(user.id, (&user.nick, &nick), (&old, &key))?;
+                tx.set_email_proved(user.id, true)?;
                 let change = Purpose::EmailChange(user.id);
-                tx.delete_links_ending_from(change, end)?;
                 tx.delete_mails_since(change, end.plus_millis(-UNDO_DAYS * 24 * 3_600_000))?;
+                tx.delete_links_ending_from(change, end)?;
+                tx.delete_claims_ending_from(user.id, end)?;
                 password::end_resets(tx, user.id)?;
                 tx.delete_sessions_of(user.id, None)?;
+                // Whoever changed the address may have chosen the password too.
+                tx.clear_password(user.id)?;
+                reset::queue(tx, &User { email: old, ..user.clone() })?;
                 tx.tell(Control::UserEdit { user: user.id });
                 tx.tell(Control::Revoked { user: user.id });
                 Ok(Ok(()))
             })
             .await?;
+        self.inner.memo.forget_all();
+        self.mail_is_queued();
         self.settle(event).await;
         outcome
     }

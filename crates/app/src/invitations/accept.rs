@@ -44,6 +44,8 @@ impl App {
             .write(move |tx| {
                 tx.lock_room(room)?;
                 let Some(room) = Room::load(tx, room)? else { return Ok(Err(Error::NotFound)) };
+                // Who asks may have been removed, or may have changed address, since.
+                let who = who.afresh(tx)?;
                 let (invitation, invited) = match meet(tx, &who, &room, id)? {
                     Ok(met) => met,
                     Err(refusal) => return Ok(Err(refusal)),

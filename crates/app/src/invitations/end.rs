@@ -33,6 +33,8 @@ impl App {
             .write(move |tx| {
                 tx.lock_room(room)?;
                 let Some(room) = Room::load(tx, room)? else { return Ok(Err(Error::NotFound)) };
+                // Who asks may have been removed, or may have changed address, since.
+                let who = who.afresh(tx)?;
                 match meet(tx, &who, &room, id)? {
                     Err(refusal) => Ok(Err(refusal)),
                     Ok((invitation, Invited::Guest)) => decline_in(tx, &invitation, who.user_id()),

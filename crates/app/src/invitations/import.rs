@@ -192,7 +192,7 @@ fn tell(
 
 fn invited_in_words(invited: &[String]) -> Value {
     let named = &invited[..invited.len().min(TOLD)];
-    let mut description = json!({"email": named.join(", ")});
+    let mut description = json!({"email": named.join(",")});
     if invited.len() > named.len() {
         description["more"] = json!(invited.len() - named.len());
     }
@@ -240,7 +240,7 @@ mod tests {
         let invited: Vec<String> = (0..52).map(|n| format!("a{n}@x.org")).collect();
         let words = invited_in_words(&invited);
         assert_eq!(words["more"], 2);
-        assert_eq!(words["email"].as_str().unwrap().split(", ").count(), 50);
-        assert_eq!(invited_in_words(&invited[..2]), json!({"email": "a0@x.org, a1@x.org"}));
+        assert_eq!(words["email"].as_str().unwrap().split(',').count(), 50);
+        assert_eq!(invited_in_words(&invited[..2]), json!({"email": "a0@x.org,a1@x.org"}));
     }
 }

@@ -70,7 +70,10 @@ fn meet(
         let refusal = policy::flow(standing, &room.flow, FlowDeed::Invite).err();
         return Ok(Err(refusal.map_or(Error::NotFound, Error::from)));
     };
-    let own = actor.user().is_ok_and(|caller| email_key(&caller.user.email) == email_key(&invitation.email));
+    // An address that somebody merely entered is not yet theirs; the link in the mail is good for all.
+    let own = actor.user().is_ok_and(|caller| {
+        caller.user.email_proved && email_key(&caller.user.email) == email_key(&invitation.email)
+    });
     Ok(match policy::invited(standing, &room.flow, own) {
         Ok(who) => Ok((invitation, who)),
         Err(refusal) => Err(refusal.into()),

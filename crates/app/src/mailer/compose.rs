@@ -79,8 +79,8 @@ fn email_change(
     mail: &QueuedMail,
     user: UserId,
 ) -> StoreResult<Option<Letter>> {
-    let changed = tx.user(user)?.filter(|user| email_key(&user.email) != email_key(&mail.recipient));
-    let Some(user) = changed else { return Ok(None) };
+    // Also where the address is back: somebody changed it, and may hold more than that.
+    let Some(user) = tx.user(user)? else { return Ok(None) };
     let new = mail.detail.as_deref().unwrap_or(&user.email);
     // Counted from the change, so that links end in the order of the changes: the older one wins.
     let link = link(tx, addresses, mail, mail.created_at, UNDO_DAYS * 24, Some(&mail.recipient))?;

@@ -1,6 +1,7 @@
 //! Making organizations, and changing what only operators may.
 
 use eddyline_auth::Secret;
+use eddyline_model::UserId;
 use eddyline_model::log::Control;
 use eddyline_model::names::parameterized_candidates;
 use eddyline_model::organizations::{Organization, Subscription};
@@ -110,7 +111,9 @@ impl App {
                 };
                 // Rooms before organizations, as everybody holds them.
                 if changes.active.is_some() {
-                    tx.lock_flows_of(&[id])?;
+                    let people: Vec<UserId> =
+                        tx.organization_users(id)?.into_iter().map(|(user, _)| user.id).collect();
+                    tx.lock_rooms_of(&[id], &people)?;
                 }
                 let Some(before) = tx.lock_organization(id)? else { return Ok(Err(Error::NotFound)) };
                 let after = changes.applied_to(&before);
@@ -154,9 +157,12 @@ impl OrganizationChanges {
 fn apply(tx: &mut Tx<'_, '_>, before: &Organization, after: &Organization) -> StoreResult<()> {
     tx.update_organization(after)?;
     if before.active != after.active {
-        // What is on its way into a flow is checked again.
+        // What is on its way into a flow or to somebody is checked again.
         for flow in tx.flows_of(&[after.id])? {
             tx.bump_access(flow.room)?;
+        }
+        for (user, _) in tx.organization_users(after.id)? {
+            tx.bump_private_rooms_of(user.id)?;
         }
     }
     tx.tell(Control::OrganizationChange);

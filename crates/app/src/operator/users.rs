@@ -9,6 +9,7 @@ use eddyline_model::users::User;
 use eddyline_storage::{NewUser, Tx};
 
 use super::{display_name, taken};
+use crate::accounts::password::replace;
 use crate::{App, Error, Result};
 
 /// Somebody to be brought into an organization.
@@ -53,7 +54,10 @@ impl App {
                 let Some(organization) = tx.organization_id_by_name(&new.organization)? else {
                     return Ok(Err(Error::NotFound));
                 };
-                let id = find_or_insert_user(tx, &new, password_hash.clone())?;
+                let id = match find_or_insert_user(tx, &new, password_hash.clone())? {
+                    Ok(id) => id,
+                    Err(refusal) => return Ok(Err(refusal)),
+                };
                 if tx.memberships_of(id)?.iter().any(|member| member.organization == organization) {
                     let text = format!("{} is in the organization already", new.email.as_str());
                     return Ok(Err(Error::Conflict(text)));
@@ -98,7 +102,8 @@ impl App {
         Ok((id.ok_or(Error::NotFound)?, token))
     }
 
-    /// Sets a user's password. The old one is refused once this answers.
+    /// Sets a user's password. The old one is refused once this answers, and all sessions and links to a
+    /// new one have ended.
     ///
     /// # Errors
     ///
@@ -110,8 +115,7 @@ impl App {
             .store()
             .write(move |tx| {
                 let Some(account) = tx.account_by_email(&key)? else { return Ok(None) };
-                tx.set_password_hash(account.user.id, &hash)?;
-                tx.tell(Control::Revoked { user: account.user.id });
+                replace(tx, account.user.id, &hash)?;
                 Ok(Some(account.user.id))
             })
             .await?;
@@ -132,11 +136,20 @@ fn find_or_insert_user(
     tx: &mut Tx<'_, '_>,
     new: &NewPerson,
     password_hash: Option<String>,
-) -> eddyline_storage::Result<UserId> {
+) -> eddyline_storage::Result<Result<UserId>> {
     if let Some(account) = tx.account_by_email(&new.email.key())? {
-        return Ok(account.user.id);
+        if !account.user.email_proved {
+            let text = "an account has this address without having proved it; its owner must follow a \
+                        link in a mail first, to a new password for instance";
+            return Ok(Err(Error::Conflict(text.into())));
+        }
+        return Ok(Ok(account.user.id));
     }
     let created_at = tx.now();
+    if tx.email_is_claimed(&new.email.key(), UserId(0), created_at)? {
+        let text = "the address was given up lately by a user who may still take it back";
+        return Ok(Err(Error::Conflict(text.into())));
+    }
     tx.insert_user(&NewUser {
         email: new.email.as_str().to_owned(),
         email_key: new.email.key(),
@@ -147,4 +160,5 @@ fn find_or_insert_user(
         password_hash,
         created_at,
     })
+    .map(Ok)
 }

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use eddyline_auth::Password;
 use eddyline_model::log::Control;
-use eddyline_model::mail::Purpose;
+use eddyline_model::mail::{Purpose, UNDO_DAYS};
 use eddyline_model::names::{Email, Nick, Website, email_key, nick_key};
 use eddyline_model::users::User;
 use eddyline_storage::{Error as StoreError, NewMail, Result as StoreResult, Tx};
@@ -62,6 +62,9 @@ impl App {
             Some(password) => Some(self.rehash(&caller.user, password, address).await?),
             None => None,
         };
+        if changes.email.as_ref().is_some_and(|email| email.key() != email_key(&caller.user.email)) {
+            self.count_mail_request(&email_key(&caller.user.email), address)?;
+        }
         let id = caller.user.id;
         let (outcome, event) = self
             .store()
@@ -133,7 +136,10 @@ fn check(
         }
     }
     let email = email_key(&after.email);
-    if tx.account_by_email(&email)?.is_some_and(|account| account.user.id != before.id) {
+    let now = tx.now();
+    if tx.account_by_email(&email)?.is_some_and(|account| account.user.id != before.id)
+        || tx.email_is_claimed(&email, before.id, now)?
+    {
         return Ok(Err(Error::Conflict("the email is the address of another account".into())));
     }
     if let Some(rehash) = rehash {
@@ -157,12 +163,17 @@ fn apply(tx: &mut Tx<'_, '_>, before: &User, after: &User, rehash: Option<&Rehas
         let now = tx.now();
         // Links to a new password went to the address that is no longer theirs.
         end_resets(tx, id)?;
-        let mail = NewMail {
-            purpose: Purpose::EmailChange(id),
-            recipient: before.email.clone(),
-            detail: Some(after.email.clone()),
-        };
-        tx.queue_mails(&[mail], now)?;
+        tx.set_email_proved(id, false)?;
+        // Whoever never proved an address has no claim to it.
+        if before.email_proved {
+            tx.claim_email(&email_key(&before.email), id, now.plus_millis(UNDO_DAYS * 24 * 3_600_000))?;
+            let mail = NewMail {
+                purpose: Purpose::EmailChange(id),
+                recipient: before.email.clone(),
+                detail: Some(after.email.clone()),
+            };
+            tx.queue_mails(&[mail], now)?;
+        }
     }
     if before != after {
         tx.tell(Control::UserEdit { user: id });

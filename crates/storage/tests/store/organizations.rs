@@ -46,7 +46,8 @@ async fn a_name_in_urls_leads_to_its_organization_for_good(home: Arc<Home>) {
         assert!(matches!(new, Err(Error::Exists(_))), "{taken}: {new:?}");
     }
     rename(&world, acme, "acme").await.expect("its own name again");
-    let name = world.read(move |session| session.organization(acme)).await.unwrap().parameterized_name;
+    let name =
+        world.read(move |session| session.organization(acme)).await.expect("it is there").parameterized_name;
     assert_eq!((name.as_str(), found("newer").await), ("acme", Some(acme)));
 }
 
@@ -88,7 +89,8 @@ async fn organizations_come_with_their_people(home: Arc<Home>) {
         .await
         .expect("members");
     let mine = world.read(move |session| session.organizations_of(ann)).await;
-    let people: Vec<(OrganizationId, i64, Vec<(UserId, bool)>)> = mine
+    type People = Vec<(UserId, bool)>;
+    let people: Vec<(OrganizationId, i64, People)> = mine
         .iter()
         .map(|(of, people)| {
             (of.id, of.user_count, people.iter().map(|(user, admin)| (user.id, *admin)).collect())

@@ -23,7 +23,10 @@ pub(super) async fn show(visit: Visit, Link(link): Link) -> Result<Response, Fai
             "The address of {}'s account was changed from {} to {}.",
             found.name, found.old, found.present
         ))
-        .text("If that was not you, go back to the old one. It ends all sessions of the account.")
+        .text(
+            "If that was not you, go back to the old one. That ends all sessions and the password of the \
+             account, and a link to a new password is mailed to you.",
+        )
         .form(form);
     Ok(visit.page(&shown))
 }
@@ -33,9 +36,8 @@ pub(super) async fn undo(Link(link): Link, sent: Submission) -> Result<Response,
     let link = secret(&link, DIGITS).ok_or(Failure::LinkGone)?;
     visit.app().undo_email_change(&link).await.map_err(gone)?;
     let shown = Plain::new("The old address is back")
-        .text("All sessions of the account have ended.")
-        .text("Choose a new password now: whoever changed the address may know the present one.")
-        .link("/password", "Choose a new password")
+        .text("All sessions of the account have ended, and so has its password.")
+        .text("A link to choose a new password is on its way to your old address.")
         .link("/sign-in", "Sign in");
     Ok(visit.page(&shown))
 }

@@ -139,8 +139,9 @@ async fn the_old_address_ends_at_once(tenant: Tenant) {
     assert_eq!(new.me().await.unwrap().id, tenant.ben.id);
     let said = tenant.ada.say(&tenant.main, "streams go on").await;
     assert_eq!(stream.event("message").await, said);
-    // Somebody else may have it now.
-    tenant.ada.does(Method::PUT, "/user", &json!({"email": tenant.ben.email})).await;
+    // Nobody else gets it while it can be taken back.
+    let taken = tenant.ada.send(Method::PUT, "/user", &json!({"email": tenant.ben.email})).await;
+    assert_eq!(taken.status, 409);
 }
 
 async fn the_old_address_is_told_of_the_new_one(tenant: Tenant) {
