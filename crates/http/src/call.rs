@@ -80,6 +80,7 @@ impl Call {
                 let sender = actor.as_ref().ok_or(Failure::Anonymous)?;
                 sender.require_any(endpoint.scopes)?;
                 check_kind(&parts.headers, wanted.kinds)?;
+                let _turn = shared.files.try_acquire().map_err(|_| busy())?;
                 file = read_body(body, BodyLimit { bytes: wanted.bytes, ..limit }).await?;
                 Map::new()
             }
@@ -149,6 +150,10 @@ fn parse_body(headers: &HeaderMap, body: &[u8]) -> Result<Map<String, serde_json
         "" | "text/json" => Ok(json::parse_object(body)?),
         other => Err(unsupported(other, "application/json or application/x-www-form-urlencoded")),
     }
+}
+
+fn busy() -> Failure {
+    Error::Unavailable("many files are on their way; try again in a moment".into()).into()
 }
 
 /// Checks that a file may be of a wanted kind. What it is, its content tells.

@@ -42,6 +42,7 @@ use std::sync::Arc;
 use axum::Router;
 use eddyline_app::App;
 use ipnet::IpNet;
+use tokio::sync::Semaphore;
 
 pub use crate::beside::Beside;
 pub use crate::face::Face;
@@ -74,6 +75,8 @@ impl Default for Config {
 
 /// Enough for any chat message with its flow token.
 const UNKNOWN_BODY_BYTES: usize = 128 * 1024;
+/// How many files are received at once; each takes memory until it is whole.
+const FILES: usize = 32;
 
 /// What every endpoint needs.
 pub(crate) struct Shared {
@@ -81,13 +84,15 @@ pub(crate) struct Shared {
     pub(crate) names: Names,
     pub(crate) proxies: TrustedProxies,
     pub(crate) body: BodyLimit,
+    /// Files that are being received.
+    pub(crate) files: Semaphore,
 }
 
 impl Shared {
     fn new(app: App, config: &Config) -> Arc<Self> {
         let names = Names::of(app.config().profile);
         let proxies = TrustedProxies::new(config.trusted_proxies.clone());
-        Arc::new(Self { app, names, proxies, body: config.body })
+        Arc::new(Self { app, names, proxies, body: config.body, files: Semaphore::new(FILES) })
     }
 
     /// How large a body may be whose sender has shown nothing yet but may do so in the body.

@@ -12,6 +12,8 @@ use crate::line::one_line;
 const SHORT: usize = 50;
 /// Characters of a name in the text.
 const LONG: usize = 100;
+/// How long a quoted line may be, in characters.
+const WIDTH: usize = 76;
 /// Characters of the longest address there is.
 const ADDRESS: usize = 254;
 
@@ -120,11 +122,60 @@ fn quotation(name: &str, words: &str) -> String {
     if words.is_empty() {
         return String::new();
     }
-    let lines: String = words.lines().map(|line| format!("> {}\n", one_line(line, usize::MAX))).collect();
+    let lines: String = words
+        .lines()
+        .flat_map(|line| wrapped(&one_line(line, usize::MAX)))
+        .map(|line| format!("> {line}\n"))
+        .collect();
     format!("{name} writes:\n\n{lines}\n")
+}
+
+/// Lines of a length that mail carries as they are, broken between words where that is possible.
+fn wrapped(line: &str) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    let mut length = 0;
+    for word in line.split(' ') {
+        let fits = length == 0 || length + 1 + word.chars().count() <= WIDTH;
+        if !fits {
+            lines.push(String::new());
+            length = 0;
+        }
+        for (i, letter) in word.chars().enumerate() {
+            let last = lines.len() - 1;
+            if i == 0 && length > 0 {
+                lines[last].push(' ');
+                length += 1;
+            }
+            if length == WIDTH {
+                lines.push(String::new());
+                length = 0;
+            }
+            let last = lines.len() - 1;
+            lines[last].push(letter);
+            length += 1;
+        }
+    }
+    lines
 }
 
 fn count(number: u32, what: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{number} {what}{plural}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_lines_are_broken_between_words_and_lose_nothing() {
+        let text = format!("{} {} end", "word ".repeat(40).trim_end(), "x".repeat(200));
+        let lines = wrapped(&text);
+        assert!(lines.iter().all(|line| line.chars().count() <= WIDTH), "{lines:?}");
+        assert!(lines[0].ends_with("word"), "{}", lines[0]);
+        let letters = |text: &str| text.replace(' ', "");
+        assert_eq!(letters(&lines.concat()), letters(&text));
+        assert_eq!(wrapped("short"), ["short"]);
+        assert_eq!(wrapped(""), [""]);
+    }
 }

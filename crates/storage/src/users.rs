@@ -151,6 +151,24 @@ portable! {
         Ok(diesel::select(diesel::dsl::exists(others)).get_result(c)?)
     }
 
+    /// The address that a user gave up last and may still take back, in the form by which addresses are
+    /// compared.
+    pub fn claim_of(c, user: UserId, now: Timestamp) -> Result<Option<String>> {
+        Ok(email_claims::table
+            .filter(email_claims::user_id.eq(user.0))
+            .filter(email_claims::expires_at.gt(now.0))
+            .order(email_claims::expires_at.desc())
+            .select(email_claims::email_key)
+            .first(c)
+            .optional()?)
+    }
+
+    /// Ends all API tokens of a user.
+    pub fn delete_api_tokens_of(c, user: UserId) -> Result<()> {
+        diesel::delete(api_tokens::table.filter(api_tokens::user_id.eq(user.0))).execute(c)?;
+        Ok(())
+    }
+
     /// Ends a user's claims that end at a time or later.
     pub fn delete_claims_ending_from(c, user: UserId, end: Timestamp) -> Result<()> {
         let of_user = email_claims::table.filter(email_claims::user_id.eq(user.0));

@@ -1,8 +1,8 @@
 //! The pages of the Eddyline messaging server: signing in and up, joining, the way back in without a
 //! password, and one's own account.
 //!
-//! They are plain HTML that needs no script. A request becomes a [`Visit`](visit::Visit), which knows
-//! whose browser it is, or with a form a [`Submission`](submission::Submission), which was checked
+//! They are plain HTML that needs no script. A request becomes a `Visit`, which knows
+//! whose browser it is, or with a form a `Submission`, which was checked
 //! against forgery; a page asks the application and shows the answer. Reading never changes
 //! anything, since mail programs follow the links in mails before people do.
 //!

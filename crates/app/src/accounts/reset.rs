@@ -77,8 +77,12 @@ impl App {
                     return Ok(None);
                 }
                 password::replace(tx, user.id, &hash)?;
-                // The link came by mail.
-                tx.set_email_proved(user.id, true)?;
+                // The link came by mail. Whoever entered the address without proving it is perhaps
+                // somebody else, and keeps nothing.
+                if !user.email_proved {
+                    tx.delete_api_tokens_of(user.id)?;
+                    tx.set_email_proved(user.id, true)?;
+                }
                 sessions::begin(tx, &session, user.id)?;
                 Ok(Some(user.id))
             })

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use eddyline_auth::{Password, Secret, TokenHash};
 use eddyline_model::invitations::Invitation;
+use eddyline_model::log::Control;
 use eddyline_model::names::{Email, Nick};
 use eddyline_model::users::User;
 use eddyline_model::{OrganizationId, UserId, names, policy};
@@ -59,7 +60,8 @@ impl App {
             else {
                 return Ok(None);
             };
-            let has_account = session.account_by_email(&names::email_key(&invitation.email))?.is_some();
+            let account = session.account_by_email(&names::email_key(&invitation.email))?;
+            let has_account = account.is_some_and(|account| account.user.email_proved);
             Ok(Some(Invited {
                 path: FlowPath::of(&organization, &flow),
                 flow_name: flow.name,
@@ -207,15 +209,36 @@ fn admit(
     }
     // In the order in which everybody takes them: the flow, then its organization.
     tx.lock_room(flow.room)?;
-    let taken = tx.account_by_email(&new.email_key)?.is_some()
-        || tx.email_is_claimed(&new.email_key, UserId(0), now)?;
-    if taken {
+    let holder = tx.account_by_email(&new.email_key)?.map(|account| account.user);
+    let proved = holder.as_ref().is_some_and(|user| user.email_proved);
+    if proved || tx.email_is_claimed(&new.email_key, UserId(0), now)? {
         return Ok(Err(Error::Conflict("this address has an account by now; sign in instead".into())));
     }
     if let Err(refusal) = admit_to_organization(tx, organization.id, &new.nick)? {
         return Ok(Err(refusal));
     }
+    if let Some(squatter) = holder {
+        displace(tx, &squatter)?;
+    }
     Ok(Ok((invitation, FlowPath::of(&organization, &flow))))
+}
+
+/// Takes an address that was merely entered away from an account, since somebody has proved it. The
+/// account gets back the last address that it proved, while it has a claim to it, or one that reaches
+/// nobody.
+fn displace(tx: &mut Tx<'_, '_>, user: &User) -> StoreResult<()> {
+    tx.lock_user(user.id)?;
+    let now = tx.now();
+    let claimed = tx.claim_of(user.id, now)?;
+    let (email, proved) = match claimed {
+        Some(email) => (email, true),
+        None => (format!("user-{}@unproved.invalid", user.id), false),
+    };
+    tx.update_user(user.id, (&user.nick, &names::nick_key(&user.nick)), (&email, &names::email_key(&email)))?;
+    tx.set_email_proved(user.id, proved)?;
+    password::end_resets(tx, user.id)?;
+    tx.tell(Control::UserEdit { user: user.id });
+    Ok(())
 }
 
 fn admit_to_organization(tx: &mut Tx<'_, '_>, id: OrganizationId, nick: &str) -> StoreResult<Result<()>> {

@@ -345,3 +345,30 @@ async fn a_full_organization_leaves_no_account_behind() {
     assert!(world.account("grace@hopper.example").await.is_none());
     assert!(world.app.invitation_link(&link).await.is_ok(), "when there is room again it still holds");
 }
+
+#[tokio::test]
+async fn an_address_merely_entered_goes_to_whoever_proves_it() {
+    let world = World::new().await;
+    let link = world.invite("grace@hopper.example").await;
+    world.change_email("grace@hopper.example").await;
+    assert!(!world.app.invitation_link(&link).await.unwrap().has_account);
+    world.app.sign_up(&link, newcomer("grace", GOOD)).await.unwrap();
+    let grace = world.account("grace@hopper.example").await.unwrap();
+    assert_ne!(grace.user.id, world.ada_id());
+    assert_eq!(
+        world.account(ADA).await.unwrap().user.id,
+        world.ada_id(),
+        "who entered it is back at the old one"
+    );
+}
+
+#[tokio::test]
+async fn a_reset_by_an_unproved_address_ends_what_was_there_before() {
+    let world = World::new().await;
+    let token = world.app.operator_create_user_token(&ADA.parse().unwrap()).await.unwrap().1;
+    world.change_email("other@acme.example").await;
+    let reset = world.link(Purpose::PasswordReset(world.ada_id()), None, DAY).await;
+    world.app.reset_password(&reset, &Password::new("another staple of horses")).await.unwrap();
+    assert!(world.app.authenticate(Credentials::Token(token), HERE).await.is_err());
+    assert!(world.account("other@acme.example").await.unwrap().user.email_proved);
+}

@@ -153,11 +153,13 @@ pub(crate) fn write_key(text: &str, key: &mut String) {
 
 /// Whether a nick may hold this character.
 pub(crate) fn is_nick_char(c: char) -> bool {
-    !(c.is_whitespace() || c.is_control() || matches!(c, '@' | ',' | ':'))
+    // Joiners belong to the spelling of some scripts.
+    let joiner = matches!(c, '\u{200c}' | '\u{200d}');
+    !(c.is_control() || (is_unseen(c) && !joiner) || matches!(c, '@' | ',' | ':'))
 }
 
 fn trimmed(text: &str, limit: usize) -> Result<&str, InvalidName> {
-    let text = text.trim();
+    let text = trim_unseen(text);
     if text.is_empty() {
         return Err(InvalidName::Blank);
     }
@@ -205,6 +207,15 @@ mod tests {
         assert_eq!("a\u{7}b".parse::<Nick>(), Err(InvalidName::ControlCharacter));
         assert_eq!("n".repeat(41).parse::<Nick>(), Err(InvalidName::TooLong(40)));
         assert_eq!("".parse::<Nick>(), Err(InvalidName::Blank));
+    }
+
+    #[test]
+    fn what_nobody_sees_makes_no_name() {
+        assert_eq!("\u{200b}\u{feff} ".parse::<Nick>(), Err(InvalidName::Blank));
+        assert_eq!("\u{2067}".parse::<FlowName>(), Err(InvalidName::Blank));
+        assert_eq!("\u{2067}ada\u{200b}".parse::<Nick>().map(|nick| nick.to_string()), Ok("ada".to_owned()));
+        assert_eq!("a\u{200b}da".parse::<Nick>(), Err(InvalidName::NotMentionable));
+        assert!("می\u{200c}خواهم".parse::<Nick>().is_ok(), "a joiner is part of the spelling");
     }
 
     #[test]

@@ -95,5 +95,4 @@ fn choosing_form(visit: &Visit, link: &ResetLink) -> FormView {
 }
 
 /// What makes a password a good one.
-pub(super) const HINT: &str =
-    "Several words that do not belong together are easy to keep in mind and hard to guess.";
+pub(super) const HINT: &str = "At least 8 characters. Several words that do not belong together are easy to keep in mind and hard to guess.";
