@@ -51,8 +51,7 @@ async fn an_edit_is_told_with_the_new_text(server: Server) {
     let mut stream = Listener::to(&ada.client, &["acme/main"]).await;
     let path = format!("{FLOW}/messages/{}", message["id"]);
     ben.does(Method::PUT, &path, &json!({"content": "hello"})).await;
-    let told = stream.json().await;
-    assert_eq!(told["event"], "message-edit");
+    let told = stream.event("message-edit").await;
     assert_eq!(told["content"], json!({"message": message["id"], "updated_content": "hello"}));
     assert_eq!(told["user"], ben.id.to_string());
     assert_eq!(told["flow"], message["flow"]);
@@ -65,8 +64,7 @@ async fn a_change_of_tags_is_told_as_a_difference(server: Server) {
     let mut stream = Listener::to(&ben.client, &["acme/main"]).await;
     let path = format!("{FLOW}/messages/{}", message["id"]);
     ada.does(Method::PUT, &path, &json!({"tags": ["tea", "new"]})).await;
-    let told = stream.json().await;
-    assert_eq!(told["event"], "tag-change");
+    let told = stream.event("tag-change").await;
     assert_eq!(told["content"], json!({"message": message["id"], "add": ["new"], "remove": ["old"]}));
     assert_eq!(told["user"], ada.id.to_string());
 }
@@ -77,8 +75,7 @@ async fn a_deleted_chat_message_is_told_as_an_empty_one(server: Server) {
     let mut stream = Listener::to(&ada.client, &["acme/main"]).await;
     let path = format!("{FLOW}/messages/{}", message["id"]);
     ben.does(Method::DELETE, &path, &json!({})).await;
-    let told = stream.json().await;
-    assert_eq!(told["event"], "message-edit");
+    let told = stream.event("message-edit").await;
     assert_eq!(told["content"], json!({"message": message["id"], "updated_content": ""}));
 }
 
@@ -103,8 +100,7 @@ async fn a_change_of_the_flow_is_told(server: Server) {
     let Acme { ada, ben } = server.acme();
     let mut stream = Listener::to(&ben.client, &["acme/main"]).await;
     ada.does(Method::PUT, FLOW, &json!({"name": "Headquarters"})).await;
-    let changed = stream.json().await;
-    assert_eq!(changed["event"], "flow-change");
+    let changed = stream.event("flow-change").await;
     assert_eq!(changed["content"]["name"], "Headquarters");
     assert_eq!(changed["content"]["parameterized_name"], "main");
     assert_eq!(changed["flow"], ada.get(FLOW).await["id"]);
