@@ -114,6 +114,18 @@ impl Endpoint {
         self
     }
 
+    /// Describes a list of messages: what chooses them, and the answer.
+    pub(crate) fn lists_messages(self) -> Self {
+        self.takes("event", "string", "Kinds of message, comma-separated")
+            .takes("limit", "integer", "1 to 100, 30 unless given")
+            .takes("sort", "string", "desc for the latest matches, asc for the oldest")
+            .takes("skip", "integer", "Matches to pass over")
+            .takes("since_id", "integer", "Only messages after this one; not in searches")
+            .takes("until_id", "integer", "Only messages before this one; not in searches")
+            .takes("search", "string", "Words that must all be there")
+            .answers(200, "Messages, ascending by id", Some(Shape::Many("Message")))
+    }
+
     /// Names the scopes of which an access token needs one.
     pub(crate) fn scopes(mut self, scopes: &'static [Scope]) -> Self {
         self.scopes = scopes;

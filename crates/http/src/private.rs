@@ -48,14 +48,7 @@ fn message_endpoints() -> Vec<Endpoint> {
             .answers(200, "It is on disk", Some(Empty)),
         Endpoint::new(Method::GET, messages, "List or search private messages", list_messages)
             .scopes(&[Private])
-            .takes("event", "string", "Kinds of message, comma-separated")
-            .takes("limit", "integer", "1 to 100, 30 unless given")
-            .takes("sort", "string", "desc for the latest matches, asc for the oldest")
-            .takes("skip", "integer", "Matches to pass over")
-            .takes("since_id", "integer", "Only messages after this one; not in searches")
-            .takes("until_id", "integer", "Only messages before this one; not in searches")
-            .takes("search", "string", "Words that must all be there")
-            .answers(200, "Messages, ascending by id", Some(Many("Message"))),
+            .lists_messages(),
         Endpoint::new(Method::GET, message, "A private message", get_message).scopes(&[Private]).answers(
             200,
             "The message",

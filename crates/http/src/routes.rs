@@ -108,16 +108,9 @@ fn message_endpoints() -> Vec<Endpoint> {
     let list = |path, summary, handler: fn(Call) -> messages::Listing| {
         Endpoint::new(Method::GET, path, summary, handler)
             .scopes(&[Flow])
-            .takes("event", "string", "Kinds of message, comma-separated")
-            .takes("limit", "integer", "1 to 100, 30 unless given")
-            .takes("sort", "string", "desc for the latest matches, asc for the oldest")
-            .takes("skip", "integer", "Matches to pass over")
-            .takes("since_id", "integer", "Only messages after this one; not in searches")
-            .takes("until_id", "integer", "Only messages before this one; not in searches")
+            .lists_messages()
             .takes("tags", "string", "Tags, comma-separated")
             .takes("tag_mode", "string", "and or or")
-            .takes("search", "string", "Words that must all be there")
-            .answers(200, "Messages, ascending by id", Some(Many("Message")))
     };
     let message = "/flows/{organization}/{flow}/messages/{message}";
     vec![

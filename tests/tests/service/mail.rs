@@ -77,7 +77,8 @@ async fn wait_for_log(server: &Server, words: &str) {
     assert!(tokio::time::timeout(PATIENCE, said).await.is_ok(), "{words:?} is not in the log");
 }
 
-fn mail_goes_to_the_mail_server_encrypted_and_signed_in(backend: Backend) {
+/// Runs a test with a server that sends its mail to a real mail server, encrypted and with a password.
+pub(crate) fn with_mail(backend: Backend, test: impl AsyncFnOnce(Server, SmtpServer)) {
     let CertifiedKey { cert, signing_key } = generate_simple_self_signed(["localhost".to_owned()]).unwrap();
     let identity = Identity { certificate: cert.pem(), key: signing_key.serialize_pem() };
     let login = Some(("eddyline".to_owned(), "let me out".to_owned()));
@@ -95,7 +96,11 @@ fn mail_goes_to_the_mail_server_encrypted_and_signed_in(backend: Backend) {
         ["--smtp-ca", authority.to_str().unwrap()],
         FROM,
     ];
-    run(backend, options.as_flattened(), async |server| {
+    run(backend, options.as_flattened(), async |server| test(server, mail).await);
+}
+
+fn mail_goes_to_the_mail_server_encrypted_and_signed_in(backend: Backend) {
+    with_mail(backend, async |server, mail| {
         let Acme { ada, .. } = server.acme();
         invite(&ada, "grace@hopper.example").await;
         let letter = wait_for(&mail, "grace@hopper.example");

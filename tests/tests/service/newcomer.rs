@@ -3,11 +3,11 @@
 
 use eddyline_client::Method;
 use eddyline_testing::browser::Browser;
-use eddyline_testing::smtp::{Encryption, Identity, Options, SmtpServer};
-use eddyline_tests::{Acme, Backend, Caller, Listener, Server, run};
-use rcgen::{CertifiedKey, generate_simple_self_signed};
+use eddyline_testing::smtp::SmtpServer;
+use eddyline_tests::{Acme, Backend, Caller, Listener, Server};
 use serde_json::json;
-use tempfile::TempDir;
+
+use crate::mail::with_mail;
 
 const EMAIL: &str = "grace@hopper.example";
 const PASSWORD: &str = "nanoseconds of wire on the desk";
@@ -27,28 +27,6 @@ fn a_newcomer_needs_no_javascript() {
     with_mail(Backend::Sqlite, async |server, mail| {
         follow(&server, &mail, Browser::with_javascript_disabled()).await;
     });
-}
-
-/// Runs a test with a server that sends its mail to a real mail server, encrypted and with a password.
-fn with_mail(backend: Backend, test: impl AsyncFnOnce(Server, SmtpServer)) {
-    let CertifiedKey { cert, signing_key } = generate_simple_self_signed(["localhost".to_owned()]).unwrap();
-    let identity = Identity { certificate: cert.pem(), key: signing_key.serialize_pem() };
-    let login = Some(("eddyline".to_owned(), "let me out".to_owned()));
-    let options = Options { encryption: Encryption::StartTls(identity), login, ..Options::default() };
-    let Some(mail) = SmtpServer::start(&options) else { return };
-    let files = TempDir::new().unwrap();
-    let authority = files.path().join("ca.pem");
-    std::fs::write(&authority, cert.pem()).unwrap();
-    let port = mail.port().to_string();
-    let options = [
-        ["--smtp-host", "localhost"],
-        ["--smtp-port", &port],
-        ["--smtp-user", "eddyline"],
-        ["--smtp-password", "let me out"],
-        ["--smtp-ca", authority.to_str().unwrap()],
-        ["--mail-from", "Eddyline <eddyline@acme.example>"],
-    ];
-    run(backend, options.as_flattened(), async |server| test(server, mail).await);
 }
 
 async fn follow(server: &Server, mail: &SmtpServer, browser: Option<Browser>) {
