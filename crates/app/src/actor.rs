@@ -2,15 +2,27 @@
 
 use std::sync::Arc;
 
+use eddyline_auth::TokenHash;
 use eddyline_model::organizations::{OrganizationMembership, OrganizationRole};
 use eddyline_model::policy::{Place, Standing};
 use eddyline_model::scopes::{Scope, Scopes};
 use eddyline_model::users::User;
-use eddyline_model::{OrganizationId, RoomId, UserId};
+use eddyline_model::{ApplicationId, CredentialId, GrantId, OrganizationId, RoomId, Timestamp, UserId};
 use eddyline_storage::{Result as StoreResult, Session};
+use eddyline_streaming::{CredentialKey, OpenedWith};
 
 use crate::rooms::Room;
 use crate::{Error, Result};
+
+/// Names the streams that a credential let open.
+pub(crate) fn key(credential: CredentialId) -> CredentialKey {
+    CredentialKey(credential.0.cast_unsigned())
+}
+
+/// Names the streams that a grant let open. Numbers of credentials are positive.
+pub(crate) fn grant_key(grant: GrantId) -> CredentialKey {
+    CredentialKey((-grant.0).cast_unsigned())
+}
 
 /// A user who has shown who they are.
 #[derive(Clone, Debug)]
@@ -29,6 +41,32 @@ impl Caller {
     }
 }
 
+/// What a user has shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Credential {
+    /// The password.
+    Password,
+    /// The session of a browser.
+    Session(TokenHash),
+    /// An API token.
+    ApiToken(TokenHash),
+    /// An access token of an application.
+    AccessToken(AccessCredential),
+}
+
+/// An access token that holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AccessCredential {
+    /// The token.
+    pub token: TokenHash,
+    /// What it came from.
+    pub grant: GrantId,
+    /// The application.
+    pub application: ApplicationId,
+    /// When it ends.
+    pub expires_at: Timestamp,
+}
+
 /// Who asks, and with what rights.
 #[derive(Clone, Debug)]
 pub enum Actor {
@@ -38,6 +76,8 @@ pub enum Actor {
         caller: Arc<Caller>,
         /// What the credentials cover.
         scopes: Scopes,
+        /// What they were.
+        credential: Credential,
     },
     /// Somebody who holds a token of a flow.
     FlowToken {
@@ -68,6 +108,36 @@ impl Actor {
         }
     }
 
+    /// What the user has shown, if it is one who asks.
+    #[must_use]
+    pub fn credential(&self) -> Option<Credential> {
+        match self {
+            Self::User { credential, .. } => Some(*credential),
+            Self::FlowToken { .. } => None,
+        }
+    }
+
+    /// When the right to ask ends by itself, if it does.
+    #[must_use]
+    pub fn ends_at(&self) -> Option<Timestamp> {
+        match self.credential() {
+            Some(Credential::AccessToken(token)) => Some(token.expires_at),
+            _ => None,
+        }
+    }
+
+    /// What a stream is opened with, so that it ends with that.
+    pub(crate) fn opens_with(&self) -> Option<OpenedWith> {
+        let alone = |hash: TokenHash| OpenedWith { credential: key(hash.credential()), family: None };
+        match self.credential()? {
+            Credential::Password => None,
+            Credential::Session(hash) | Credential::ApiToken(hash) => Some(alone(hash)),
+            Credential::AccessToken(access) => {
+                Some(OpenedWith { family: Some(grant_key(access.grant)), ..alone(access.token) })
+            }
+        }
+    }
+
     /// Checks that the credentials cover one of the scopes; any will do when none is named. Flow
     /// tokens carry none, and what they may do is decided by the flow.
     ///
@@ -77,7 +147,7 @@ impl Actor {
     pub fn require_any(&self, wanted: &[Scope]) -> Result<()> {
         match self {
             Self::User { scopes, .. } if !wanted.is_empty() && !scopes.allows_any(Scopes::of(wanted)) => {
-                Err(Error::MissingScope)
+                Err(Error::MissingScope(Scopes::of(wanted)))
             }
             Self::User { .. } | Self::FlowToken { .. } => Ok(()),
         }
@@ -86,11 +156,11 @@ impl Actor {
     /// The same as the store has it now: somebody may have been removed, or have another name or address,
     /// since the request began.
     pub(crate) fn afresh(&self, session: &mut Session<'_>) -> StoreResult<Self> {
-        let Self::User { caller, scopes } = self else { return Ok(self.clone()) };
+        let Self::User { caller, scopes, credential } = self else { return Ok(self.clone()) };
         let organizations = session.memberships_of(caller.user.id)?;
         let user = session.user(caller.user.id)?.unwrap_or_else(|| caller.user.clone());
         let caller = Arc::new(Caller { user, organizations });
-        Ok(Self::User { caller, scopes: *scopes })
+        Ok(Self::User { caller, scopes: *scopes, credential: *credential })
     }
 
     /// What the actor is towards a room.

@@ -7,11 +7,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use eddyline_auth::{Credentials, Password, Secret, TokenHash};
 use eddyline_model::scopes::Scopes;
 use eddyline_model::users::Account;
-use eddyline_model::{RoomId, names};
+use eddyline_model::{CredentialId, GrantId, RoomId, Timestamp, names};
 use eddyline_storage::{Result as StoreResult, Session};
 use quick_cache::sync::Cache;
 
-use crate::actor::{Actor, Caller};
+use crate::actor::{AccessCredential, Actor, Caller, Credential};
 use crate::{App, Error, Result};
 
 const REMEMBERED: usize = 50_000;
@@ -19,9 +19,29 @@ const REMEMBERED: usize = 50_000;
 /// An account, and its user as a caller.
 pub(crate) type KnownAccount = Arc<(Account, Arc<Caller>)>;
 
+/// An access token, and its user as a caller.
+#[derive(Clone)]
+struct KnownAccess {
+    caller: Arc<Caller>,
+    scopes: Scopes,
+    credential: AccessCredential,
+}
+
+impl KnownAccess {
+    /// Who asks with the token now; nobody once it has ended.
+    fn actor(self, now: Timestamp) -> Result<Actor> {
+        if self.credential.expires_at <= now {
+            return Err(Error::InvalidToken);
+        }
+        let credential = Credential::AccessToken(self.credential);
+        Ok(Actor::User { caller: self.caller, scopes: self.scopes, credential })
+    }
+}
+
 /// Callers by what they showed. Entries are forgotten when the log tells of a change.
 pub(crate) struct Callers {
     users: Cache<TokenHash, Arc<Caller>>,
+    access: Cache<TokenHash, KnownAccess>,
     accounts: Cache<String, KnownAccount>,
     flow_tokens: Cache<TokenHash, RoomId>,
     /// Counts the forgettings: what was loaded before one is not remembered after it.
@@ -32,6 +52,7 @@ impl Default for Callers {
     fn default() -> Self {
         Self {
             users: Cache::new(REMEMBERED),
+            access: Cache::new(REMEMBERED),
             accounts: Cache::new(REMEMBERED),
             flow_tokens: Cache::new(REMEMBERED),
             epoch: AtomicU64::new(0),
@@ -48,10 +69,24 @@ impl Callers {
         }
     }
 
+    /// Forgets one credential.
+    pub(crate) fn forget_credential(&self, credential: CredentialId) {
+        self.epoch.fetch_add(1, Ordering::SeqCst);
+        self.users.retain(|hash, _| hash.credential() != credential);
+        self.access.retain(|hash, _| hash.credential() != credential);
+    }
+
+    /// Forgets the tokens that came of a grant.
+    pub(crate) fn forget_grant(&self, grant: GrantId) {
+        self.epoch.fetch_add(1, Ordering::SeqCst);
+        self.access.retain(|_, known| known.credential.grant != grant);
+    }
+
     /// Forgets everybody. Changes of users are rare, and loading one again is one query.
     pub(crate) fn forget(&self) {
         self.epoch.fetch_add(1, Ordering::SeqCst);
         self.users.clear();
+        self.access.clear();
         self.accounts.clear();
         self.flow_tokens.clear();
     }
@@ -99,15 +134,49 @@ impl App {
         Ok(())
     }
 
-    /// Finds out whom an OAuth access token stands for. No token is an access token yet, since
-    /// none is issued.
+    /// Finds out whom an OAuth access token stands for.
     ///
     /// # Errors
     ///
     /// [`Error::InvalidToken`].
-    #[expect(clippy::unused_async, reason = "access tokens will be looked up")]
-    pub async fn by_access_token(&self, _token: &Secret) -> Result<Actor> {
-        Err(Error::InvalidToken)
+    pub async fn by_access_token(&self, token: &Secret) -> Result<Actor> {
+        self.by_access_hash(token.hash()).await
+    }
+
+    async fn by_access_hash(&self, hash: TokenHash) -> Result<Actor> {
+        let callers = &self.inner.callers;
+        if self.trusts_caches()
+            && let Some(known) = callers.access.get(&hash)
+        {
+            return known.actor(self.now());
+        }
+        let epoch = callers.epoch.load(Ordering::SeqCst);
+        let found = self.store().read(move |session| {
+            let Some((token, grant)) = session.access_token(&hash.0)? else { return Ok(None) };
+            let Some(user) = session.user(grant.user)? else { return Ok(None) };
+            let credential = AccessCredential {
+                token: hash,
+                grant: grant.id,
+                application: grant.application,
+                expires_at: token.expires_at,
+            };
+            Ok(Some(KnownAccess { caller: load_caller(session, user)?, scopes: token.scopes, credential }))
+        });
+        let known = found.await?.ok_or(Error::InvalidToken)?;
+        callers.access.insert(hash, known.clone());
+        callers.keep_unless_forgotten(epoch, || {
+            callers.access.remove(&hash);
+        });
+        known.actor(self.now())
+    }
+
+    /// The same caller once more: as what they showed has them now, if it still holds.
+    pub(crate) async fn again(&self, actor: &Actor) -> Result<Actor> {
+        match actor.credential() {
+            Some(Credential::ApiToken(hash)) => self.by_api_hash(hash).await,
+            Some(Credential::AccessToken(access)) => self.by_access_hash(access.token).await,
+            Some(Credential::Password | Credential::Session(_)) | None => Ok(actor.clone()),
+        }
     }
 
     /// Finds out which flow a flow token belongs to.
@@ -134,12 +203,16 @@ impl App {
     }
 
     async fn by_api_token(&self, token: &Secret) -> Result<Actor> {
-        let hash = token.hash();
+        self.by_api_hash(token.hash()).await
+    }
+
+    async fn by_api_hash(&self, hash: TokenHash) -> Result<Actor> {
+        let credential = Credential::ApiToken(hash);
         let callers = &self.inner.callers;
         if self.trusts_caches()
             && let Some(caller) = callers.users.get(&hash)
         {
-            return Ok(Actor::User { caller, scopes: Scopes::ALL });
+            return Ok(Actor::User { caller, scopes: Scopes::ALL, credential });
         }
         let epoch = callers.epoch.load(Ordering::SeqCst);
         let caller = self
@@ -154,12 +227,12 @@ impl App {
         callers.keep_unless_forgotten(epoch, || {
             callers.users.remove(&hash);
         });
-        Ok(Actor::User { caller, scopes: Scopes::ALL })
+        Ok(Actor::User { caller, scopes: Scopes::ALL, credential })
     }
 
     async fn by_password(&self, email: &str, password: &Password, address: IpAddr) -> Result<Actor> {
         let known = self.check_password(email, password, address).await?;
-        Ok(Actor::User { caller: known.1.clone(), scopes: Scopes::ALL })
+        Ok(Actor::User { caller: known.1.clone(), scopes: Scopes::ALL, credential: Credential::Password })
     }
 
     /// The account of this address, if the password is its own.

@@ -2,7 +2,7 @@
 
 use eddyline_auth::{PasswordPolicy, SignInLimits};
 
-use crate::{Addresses, Mailing};
+use crate::{Addresses, Mailing, OAuthConfig};
 
 /// Which clients the server speaks for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,6 +29,8 @@ pub struct Config {
     pub requests_per_minute: u32,
     /// How mail is sent; without it, mail waits for a process that sends some.
     pub mail: Option<Mailing>,
+    /// How OAuth is set up.
+    pub oauth: OAuthConfig,
 }
 
 impl Default for Config {
@@ -40,6 +42,7 @@ impl Default for Config {
             passwords: PasswordPolicy::default(),
             requests_per_minute: 0,
             mail: None,
+            oauth: OAuthConfig::default(),
         }
     }
 }

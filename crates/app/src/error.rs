@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use eddyline_model::policy::Refusal;
+use eddyline_model::scopes::Scopes;
 use eddyline_storage::Error as StoreError;
 
 /// What is wrong with each field.
@@ -47,9 +48,9 @@ pub enum Error {
     /// The caller may not read this flow, of several that were named.
     #[error("access to flow {0} is denied")]
     FlowDenied(String),
-    /// The caller's token does not cover this.
+    /// The caller's token does not cover this; it would with any of these scopes.
     #[error("the access token lacks the scope")]
-    MissingScope,
+    MissingScope(Scopes),
     /// It contradicts what is there.
     #[error("{0}")]
     Conflict(String),

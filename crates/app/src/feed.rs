@@ -14,6 +14,7 @@ use futures_util::future::BoxFuture;
 use tokio::sync::{Notify, Semaphore, mpsc, watch};
 use tokio::task::JoinHandle;
 
+use crate::actor::{grant_key, key};
 use crate::feed_encode::Scribe;
 use crate::{App, Result};
 
@@ -308,6 +309,14 @@ impl Feed {
             Control::Revoked { user } => {
                 inner.callers.forget();
                 inner.hub.revoke_user(user);
+            }
+            Control::CredentialEnd { credential, .. } => {
+                inner.callers.forget_credential(credential);
+                inner.hub.revoke_credential(key(credential));
+            }
+            Control::GrantEnd { grant, .. } => {
+                inner.callers.forget_grant(grant);
+                inner.hub.revoke_credential(grant_key(grant));
             }
             Control::OrganizationRemove { user } => {
                 inner.callers.forget();

@@ -44,6 +44,8 @@ impl Scribe {
             }
             LogBody::Control(
                 Control::Revoked { .. }
+                | Control::CredentialEnd { .. }
+                | Control::GrantEnd { .. }
                 | Control::OrganizationRemove { .. }
                 | Control::OrganizationChange
                 | Control::FlowTokens { .. }
@@ -166,6 +168,8 @@ impl Scribe {
                 })
             }
             Control::Revoked { .. }
+            | Control::CredentialEnd { .. }
+            | Control::GrantEnd { .. }
             | Control::OrganizationRemove { .. }
             | Control::OrganizationChange
             | Control::FlowTokens { .. }

@@ -24,6 +24,7 @@ mod invitations;
 mod liveness;
 mod mailer;
 mod messages;
+mod oauth;
 mod operator;
 mod organizations;
 mod presence;
@@ -37,7 +38,7 @@ mod users;
 use std::sync::Arc;
 use std::sync::atomic::AtomicI64;
 
-use eddyline_auth::{FailureLimiter, Hasher, PasswordMemo, SignInGuard};
+use eddyline_auth::{AddressGuard, FailureLimiter, Hasher, PasswordMemo, SealingKey, SignInGuard};
 use eddyline_model::log::Seq;
 use eddyline_model::threads::ThreadIds;
 use eddyline_model::{EventId, Timestamp};
@@ -47,10 +48,14 @@ use eddyline_wire::Encoder;
 use tokio::sync::{Notify, watch};
 
 pub use accounts::{FlowPath, Invited, JoinLink, NewAccount, ResetLink, SESSION_DAYS, UndoLink};
-pub use actor::{Actor, Caller};
+pub use actor::{AccessCredential, Actor, Caller, Credential};
 pub use addresses::Addresses;
 pub use avatars::Avatar;
 pub use config::{Config, Profile};
+pub use eddyline_auth::oauth::{
+    AuthorizationParameters, AuthorizationRequest, ClientCredentials, OAuthError,
+    Parameters as OAuthParameters, TokenRequest,
+};
 pub use eddyline_auth::{
     Credentials, CredentialsError, Password, PasswordPolicy, Secret, SignInLimits, constant_time_eq,
 };
@@ -58,6 +63,10 @@ pub use error::{Error, FieldErrors, Result};
 pub use flows::FlowChanges;
 pub use mailer::Mailing;
 pub use messages::{Edit, NewPost, Posted};
+pub use oauth::{
+    ApplicationChanges, Asked, AskingFailure, Authorized, AuthorizedByMember, ClientFailure, Introspection,
+    KeyMaterial, NewApplication, OAuthConfig, Tokens,
+};
 pub use operator::{NewFlow, NewOrganization, NewPerson, OrganizationChanges};
 pub use private::NewPrivateMessage;
 pub use rooms::{Member, Room};
@@ -91,6 +100,9 @@ struct Inner {
     memo: PasswordMemo,
     guard: SignInGuard,
     mail_requests: SignInGuard,
+    oauth_guard: AddressGuard,
+    /// Under which secrets of applications are kept.
+    sealing: SealingKey,
     requests: FailureLimiter,
     presence: presence::Online,
     /// Rung when this process puts mail into the queue.
@@ -119,6 +131,7 @@ impl App {
         let fresh: Vec<u8> = Secret::generate_long().expose().as_bytes().to_vec();
         let (key, _) = store.write(move |tx| tx.setting_or_insert("thread_ids", &fresh)).await?;
         let thread_ids = ThreadIds::new(&key);
+        let sealing = oauth::sealing_key(&store, config.oauth.key.as_ref()).await?;
         let encoder = Encoder::new(thread_ids.clone(), config.profile == Profile::Classic);
         let hasher = Hasher::new(config.passwords).map_err(|error| Error::Internal(error.to_string()))?;
         let scribe = feed_encode::Scribe::new(encoder.clone(), config.addresses.clone());
@@ -138,6 +151,8 @@ impl App {
                 memo: PasswordMemo::default(),
                 guard,
                 mail_requests: SignInGuard::new(config.sign_in),
+                oauth_guard: AddressGuard::new(config.oauth.attempts_per_address),
+                sealing,
                 requests: FailureLimiter::new(config.requests_per_minute),
                 presence: presence::Online::default(),
                 mail_bell: Notify::new(),

@@ -54,15 +54,20 @@ impl App {
             actor.user()?;
             actor.require_any(&[Scope::Private])?;
         }
+        if !listen.flows.is_empty() {
+            actor.require_any(&[Scope::Flow])?;
+        }
         for _ in 0..ATTEMPTS {
             let rights = self.inner.hub.rights_mark();
+            // What was shown may have ended since it was looked at, when there was no stream to end.
+            let actor = &self.again(actor).await?;
             let rooms = self.listen_rooms(actor, &listen.flows).await?;
             let user = listen.user.then(|| actor.user_id()).flatten();
             let request = SubscribeRequest {
                 filter: Filter::new(rooms.clone(), user),
                 rights,
                 caller: actor.user_id(),
-                credential: None,
+                credential: actor.opens_with(),
                 format: listen.format,
                 resume: resume_point(&listen.from),
                 presence: listen.presence,

@@ -1,4 +1,4 @@
-//! Passwords, tokens and sign-in limits of the Eddyline messaging server.
+//! Passwords, tokens, sign-in limits and proofs of OAuth of the Eddyline messaging server.
 //!
 //! The crate knows how a caller proves who they are, and nothing of where accounts are kept or how
 //! a request arrives: it is given a stored hash and answers whether a secret fits it. It may know
@@ -20,13 +20,16 @@
 pub mod basic;
 pub mod limiter;
 pub mod memo;
+pub mod oauth;
 pub mod password;
+pub mod seal;
 pub mod strength;
 pub mod token;
 
 pub use basic::{Credentials, CredentialsError};
-pub use limiter::{FailureLimiter, RetryAfter, SignInGuard, SignInLimits};
+pub use limiter::{AddressGuard, FailureLimiter, RetryAfter, SignInGuard, SignInLimits};
 pub use memo::PasswordMemo;
 pub use password::{Hasher, Password, PasswordError, PasswordPolicy, Turn};
+pub use seal::SealingKey;
 pub use strength::{Pattern, Weakness};
 pub use token::{Secret, TokenHash, constant_time_eq};

@@ -184,6 +184,29 @@ impl SignInGuard {
     }
 }
 
+/// The limit on guessing secrets that belong to no account: codes, refresh tokens, and the secrets of
+/// clients. Clients are not limited by name: their names are public, and anybody could lock them out.
+#[derive(Debug)]
+pub struct AddressGuard(FailureLimiter);
+
+impl AddressGuard {
+    /// A guard that allows so many failures a minute to an address; 0 for any number.
+    #[must_use]
+    pub fn new(per_address: u32) -> Self {
+        Self(FailureLimiter::new(per_address))
+    }
+
+    /// Whether a secret from this address may be checked now.
+    pub fn check(&self, address: IpAddr, now: Timestamp) -> Result<(), RetryAfter> {
+        self.0.check(&network_of(address), now)
+    }
+
+    /// Counts a wrong one.
+    pub fn failed(&self, address: IpAddr, now: Timestamp) {
+        self.0.failed(&network_of(address), now);
+    }
+}
+
 /// What counts as one address: an IPv4 address, or the /64 network of an IPv6 address.
 fn network_of(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
@@ -298,6 +321,18 @@ mod tests {
         assert!(guard.check("ada@example.com", address("192.0.2.1"), NOW).is_err());
         assert!(guard.check("ada@example.com", address("::ffff:192.0.2.1"), NOW).is_err());
         assert!(guard.check("ada@example.com", address("192.0.2.2"), NOW).is_ok());
+    }
+
+    #[test]
+    fn a_hundred_wrong_secrets_stop_an_address() {
+        let guard = AddressGuard::new(100);
+        for _ in 0..100 {
+            assert_eq!(guard.check(address("192.0.2.1"), NOW), Ok(()));
+            guard.failed(address("192.0.2.1"), NOW);
+        }
+        assert_eq!(guard.check(address("192.0.2.1"), after(20)), Err(RetryAfter { seconds: 40 }));
+        assert_eq!(guard.check(address("192.0.2.2"), NOW), Ok(()));
+        assert_eq!(guard.check(address("192.0.2.1"), after(60)), Ok(()));
     }
 
     #[test]

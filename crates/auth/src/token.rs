@@ -8,6 +8,7 @@ use std::fmt::Write as _;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use eddyline_model::CredentialId;
 use ring::digest;
 use ring::rand::{SecureRandom, SystemRandom};
 use subtle::ConstantTimeEq;
@@ -68,7 +69,7 @@ impl fmt::Debug for Secret {
     }
 }
 
-fn random<const BYTES: usize>() -> [u8; BYTES] {
+pub(crate) fn random<const BYTES: usize>() -> [u8; BYTES] {
     let mut bytes = [0; BYTES];
     SystemRandom::new().fill(&mut bytes).expect("the operating system gives random bytes");
     bytes
@@ -88,6 +89,14 @@ impl TokenHash {
         let mut bytes = [0; 32];
         bytes.copy_from_slice(digest::digest(&digest::SHA256, secret.as_bytes()).as_ref());
         Self(bytes)
+    }
+
+    /// The number by which the credential is named where its secret must not stand: 63 bits of the
+    /// hash.
+    #[must_use]
+    pub fn credential(&self) -> CredentialId {
+        let [a, b, c, d, e, f, g, h, ..] = self.0;
+        CredentialId(i64::from_be_bytes([a & 0x7f, b, c, d, e, f, g, h]).max(1))
     }
 
     /// The hash as it was stored; `None` unless there are 32 bytes.
@@ -147,6 +156,13 @@ mod tests {
     fn the_hash_is_sha_256() {
         let TokenHash(bytes) = TokenHash::of("abc");
         assert_eq!(bytes[..4], [0xba, 0x78, 0x16, 0xbf]);
+    }
+
+    #[test]
+    fn a_credential_is_named_by_a_positive_number() {
+        assert_eq!(TokenHash([0xff; 32]).credential(), CredentialId(i64::MAX));
+        assert_eq!(TokenHash([0; 32]).credential(), CredentialId(1));
+        assert_ne!(TokenHash::of("abc").credential(), TokenHash::of("abd").credential());
     }
 
     #[test]

@@ -94,9 +94,11 @@ fn of_app(error: Error) -> Response {
         Error::NoSuchFlow(name) => plain(StatusCode::NOT_FOUND, &format!("not found: {name}")),
         Error::Denied => plain(StatusCode::FORBIDDEN, "Access denied"),
         Error::FlowDenied(name) => plain(StatusCode::FORBIDDEN, &format!("Access denied: {name}")),
-        Error::MissingScope => {
-            let response = plain(StatusCode::FORBIDDEN, "Access denied");
-            with_header(response, WWW_AUTHENTICATE, "Bearer realm=\"Eddyline\", error=\"insufficient_scope\"")
+        Error::MissingScope(wanted) => {
+            // RFC 6750, section 3.1. Any of them will do.
+            let challenge =
+                format!("Bearer realm=\"Eddyline\", error=\"insufficient_scope\", scope=\"{wanted}\"");
+            with_header(plain(StatusCode::FORBIDDEN, "Access denied"), WWW_AUTHENTICATE, &challenge)
         }
         Error::Conflict(text) => plain(StatusCode::CONFLICT, &text),
         Error::Unavailable(why) => {

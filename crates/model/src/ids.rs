@@ -58,6 +58,19 @@ numeric_id!(
     InvitationId
 );
 numeric_id!(
+    /// An application that acts for users by OAuth, unique in the whole server.
+    ApplicationId
+);
+numeric_id!(
+    /// What a user allowed an application at one time, unique in the whole server.
+    GrantId
+);
+numeric_id!(
+    /// A credential of a user: an API token, an access token or a session. The number comes from the
+    /// digest of its secret, so it tells nothing of the secret and can stand in logs and forms.
+    CredentialId
+);
+numeric_id!(
     /// A message within its room. The numbers of a room count up from 1 without gaps.
     MessageId
 );

@@ -6,7 +6,9 @@
 //! it takes the time as an argument.
 
 pub mod address_list;
+pub mod applications;
 pub mod flows;
+pub mod grants;
 pub mod ids;
 pub mod invitations;
 pub mod log;
@@ -22,6 +24,8 @@ pub mod threads;
 pub mod time;
 pub mod users;
 
-pub use ids::{FlowId, InvitationId, MessageId, OrganizationId, RoomId, UserId};
+pub use ids::{
+    ApplicationId, CredentialId, FlowId, GrantId, InvitationId, MessageId, OrganizationId, RoomId, UserId,
+};
 pub use log::{EventId, Seq};
 pub use time::{Day, Timestamp};

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use crate::messages::MessageView;
-use crate::{MessageId, RoomId, UserId};
+use crate::{CredentialId, GrantId, MessageId, RoomId, UserId};
 
 /// A position in the log. Positions count up by one with every committed entry, in commit order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -111,6 +111,20 @@ pub enum Control {
     Revoked {
         /// The user.
         user: UserId,
+    },
+    /// One credential of the user ended: it must be forgotten, and streams opened with it must close.
+    CredentialEnd {
+        /// The user.
+        user: UserId,
+        /// The credential.
+        credential: CredentialId,
+    },
+    /// What the user allowed an application has ended, and every token that came of it with it.
+    GrantEnd {
+        /// The user.
+        user: UserId,
+        /// What ended.
+        grant: GrantId,
     },
     /// The user is out of an organization: what was remembered of them must be forgotten, and their
     /// streams must close.

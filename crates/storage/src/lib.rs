@@ -7,7 +7,9 @@
 //!
 //! Only this crate knows diesel, and it knows only the model: nothing of tokens, streams or HTTP.
 
+mod api_tokens;
 mod append;
+mod applications;
 mod avatars;
 mod backlog;
 mod connect;
@@ -15,6 +17,7 @@ mod doorbell;
 mod error;
 mod find;
 mod flows;
+mod grants;
 mod invitations;
 mod kept;
 mod log;
@@ -36,17 +39,20 @@ mod users;
 mod work;
 mod writer;
 
+pub use api_tokens::ApiToken;
 pub use append::Outcome;
 pub use avatars::AvatarOf;
 pub use doorbell::Doorbell;
 pub use error::{Error, Result};
 pub use flows::NewFlow;
+pub use grants::GrantsOf;
 pub use invitations::{AddressOwner, NewInvitations};
 pub use log::{LogFilter, LogPage};
 pub use mails::NewMail;
 pub use organizations::People;
 pub use private::{Conversation, PrivateRoom};
 pub use session::Session;
+pub use sessions::BrowserSession;
 pub use store::{Clock, Options, Store};
 pub use transaction::Tx;
 pub use users::NewUser;

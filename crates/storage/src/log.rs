@@ -6,7 +6,7 @@ use std::sync::Arc;
 use diesel::prelude::*;
 use eddyline_model::log::{Control, EventId, LogBody, LogItem, Seq};
 use eddyline_model::messages::{Message, MessageView};
-use eddyline_model::{MessageId, RoomId, Timestamp, UserId};
+use eddyline_model::{CredentialId, GrantId, MessageId, RoomId, Timestamp, UserId};
 
 use crate::kept::AdvanceClock;
 use crate::schema::{event_log, nodes};
@@ -26,6 +26,8 @@ const USER_BLOCK: i16 = 9;
 const FLOW_ARCHIVE: i16 = 10;
 const ORGANIZATION_REMOVE: i16 = 11;
 const ORGANIZATION_CHANGE: i16 = 12;
+const CREDENTIAL_END: i16 = 13;
+const GRANT_END: i16 = 14;
 
 /// A filter with more rooms than this reads the log itself instead of each room's part of it.
 const FEW_ROOMS: usize = 16;
@@ -99,6 +101,12 @@ pub(crate) fn new_row(body: &LogBody, now: Timestamp) -> Option<NewRow> {
             Control::FlowArchive { room } => row(FLOW_ARCHIVE, Some(room), None, None),
             Control::UserEdit { user } => row(USER_EDIT, None, None, Some(user)),
             Control::Revoked { user } => row(REVOKED, None, None, Some(user)),
+            Control::CredentialEnd { user, credential } => {
+                NewRow { message_id: Some(credential.0), ..row(CREDENTIAL_END, None, None, Some(user)) }
+            }
+            Control::GrantEnd { user, grant } => {
+                NewRow { message_id: Some(grant.0), ..row(GRANT_END, None, None, Some(user)) }
+            }
             Control::OrganizationRemove { user } => row(ORGANIZATION_REMOVE, None, None, Some(user)),
             Control::OrganizationChange => row(ORGANIZATION_CHANGE, None, None, None),
             Control::FlowTokens { room } => row(FLOW_TOKENS, Some(room), None, None),
@@ -132,6 +140,13 @@ fn control(row: &Row) -> Result<Control> {
         (ORGANIZATION_REMOVE, _, Some(user)) => Control::OrganizationRemove { user },
         (ORGANIZATION_CHANGE, _, _) => Control::OrganizationChange,
         (FLOW_TOKENS, Some(room), _) => Control::FlowTokens { room },
+        // What such a row is about stands in the place of a message.
+        (CREDENTIAL_END, _, Some(user)) => {
+            Control::CredentialEnd { user, credential: CredentialId(row.message_id.ok_or(broken)?) }
+        }
+        (GRANT_END, _, Some(user)) => {
+            Control::GrantEnd { user, grant: GrantId(row.message_id.ok_or(broken)?) }
+        }
         (READ, Some(room), Some(user)) => {
             Control::Read { room, user, message: MessageId(row.message_id.ok_or(broken)?) }
         }

@@ -59,7 +59,67 @@ diesel::table! {
     avatars (user_id) { user_id -> BigInt, content_type -> Text, bytes -> Binary, }
 }
 diesel::table! {
-    sessions (hash) { hash -> Binary, user_id -> BigInt, created_at -> BigInt, seen_at -> BigInt, }
+    sessions (hash) {
+        hash -> Binary,
+        user_id -> BigInt,
+        created_at -> BigInt,
+        seen_at -> BigInt,
+        agent -> Text,
+    }
+}
+diesel::table! {
+    applications (id) {
+        id -> BigInt,
+        client_id -> Text,
+        organization_id -> BigInt,
+        name -> Text,
+        public -> Bool,
+        secret -> Nullable<Binary>,
+        redirect_uris -> Text,
+        configuration_uri -> Nullable<Text>,
+        setup_uri -> Nullable<Text>,
+        icon_url -> Nullable<Text>,
+        password_grant -> Bool,
+        out_of_band -> Bool,
+        creator_id -> Nullable<BigInt>,
+        created_at -> BigInt,
+    }
+}
+diesel::table! {
+    grants (id) {
+        id -> BigInt,
+        application_id -> BigInt,
+        user_id -> BigInt,
+        scopes -> SmallInt,
+        generation -> BigInt,
+        created_at -> BigInt,
+        used_at -> BigInt,
+    }
+}
+diesel::table! {
+    authorization_codes (hash) {
+        hash -> Binary,
+        application_id -> BigInt,
+        user_id -> BigInt,
+        scopes -> SmallInt,
+        redirect_uri -> Text,
+        redirect_named -> Bool,
+        challenge -> Nullable<Text>,
+        expires_at -> BigInt,
+        grant_id -> Nullable<BigInt>,
+    }
+}
+diesel::table! {
+    access_tokens (hash) {
+        hash -> Binary,
+        grant_id -> BigInt,
+        scopes -> SmallInt,
+        created_at -> BigInt,
+        expires_at -> BigInt,
+    }
+}
+diesel::table! {
+    refresh_tokens (hash) { hash -> Binary, grant_id -> BigInt, generation -> BigInt, expires_at -> BigInt, }
 }
 diesel::table! {
     invitations (id) {
@@ -209,6 +269,11 @@ diesel::table! {
 diesel::allow_tables_to_appear_in_same_query!(
     organizations,
     organization_names,
+    applications,
+    grants,
+    authorization_codes,
+    access_tokens,
+    refresh_tokens,
     users,
     avatars,
     email_claims,

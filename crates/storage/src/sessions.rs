@@ -7,6 +7,19 @@ use crate::Result;
 use crate::schema::{sessions, users};
 use crate::session::{Session, portable};
 
+/// A session, without its secret.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BrowserSession {
+    /// The digest of the secret.
+    pub hash: Vec<u8>,
+    /// What the browser calls itself.
+    pub agent: String,
+    /// When it began.
+    pub created_at: Timestamp,
+    /// When it was last used; noted once an hour.
+    pub seen_at: Timestamp,
+}
+
 portable! {
     /// Adds a session.
     pub fn insert_session(c, hash: &[u8], user: UserId, now: Timestamp) -> Result<()> {
@@ -30,6 +43,29 @@ portable! {
             .get_result::<(i64, i64)>(c)
             .optional()?;
         Ok(row.map(|(user, seen)| (UserId(user), Timestamp(seen))))
+    }
+
+    /// The sessions of a user that were used after `since`, the latest first.
+    pub fn sessions_of(c, user: UserId, since: Timestamp) -> Result<Vec<BrowserSession>> {
+        let rows = sessions::table
+            .filter(sessions::user_id.eq(user.0))
+            .filter(sessions::seen_at.gt(since.0))
+            .order((sessions::seen_at.desc(), sessions::hash))
+            .select((sessions::hash, sessions::agent, sessions::created_at, sessions::seen_at))
+            .load::<(Vec<u8>, String, i64, i64)>(c)?;
+        let whole = |(hash, agent, created, seen)| BrowserSession {
+            hash,
+            agent,
+            created_at: Timestamp(created),
+            seen_at: Timestamp(seen),
+        };
+        Ok(rows.into_iter().map(whole).collect())
+    }
+
+    /// Notes what the browser of a session calls itself.
+    pub fn set_session_agent(c, hash: &[u8], agent: &str) -> Result<()> {
+        diesel::update(sessions::table.find(hash)).set(sessions::agent.eq(agent)).execute(c)?;
+        Ok(())
     }
 
     /// Notes that a session is used.

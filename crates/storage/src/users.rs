@@ -8,7 +8,7 @@ use eddyline_model::{OrganizationId, RoomId, Timestamp, UserId};
 
 use crate::Result;
 use crate::organizations::People;
-use crate::schema::{api_tokens, email_claims, flows, organization_members, room_members, users};
+use crate::schema::{email_claims, flows, organization_members, room_members, users};
 use crate::session::portable;
 
 pub(crate) type Row = (i64, String, String, String, String, String, Option<String>, bool, i64, bool);
@@ -163,12 +163,6 @@ portable! {
             .optional()?)
     }
 
-    /// Ends all API tokens of a user.
-    pub fn delete_api_tokens_of(c, user: UserId) -> Result<()> {
-        diesel::delete(api_tokens::table.filter(api_tokens::user_id.eq(user.0))).execute(c)?;
-        Ok(())
-    }
-
     /// Ends a user's claims that end at a time or later.
     pub fn delete_claims_ending_from(c, user: UserId, end: Timestamp) -> Result<()> {
         let of_user = email_claims::table.filter(email_claims::user_id.eq(user.0));
@@ -222,30 +216,6 @@ portable! {
             .set((users::name.eq(name), users::website.eq(website)))
             .execute(c)?;
         Ok(())
-    }
-
-    /// Adds an API token by its hash.
-    pub fn insert_api_token(c, hash: &[u8], user: UserId, name: &str, now: Timestamp) -> Result<()> {
-        diesel::insert_into(api_tokens::table)
-            .values((
-                api_tokens::hash.eq(hash),
-                api_tokens::user_id.eq(user.0),
-                api_tokens::name.eq(name),
-                api_tokens::created_at.eq(now.0),
-            ))
-            .execute(c)?;
-        Ok(())
-    }
-
-    /// The user whose API token has this hash.
-    pub fn user_by_api_token(c, hash: &[u8]) -> Result<Option<User>> {
-        let row = api_tokens::table
-            .inner_join(users::table.on(users::id.eq(api_tokens::user_id)))
-            .filter(api_tokens::hash.eq(hash))
-            .select(COLUMNS)
-            .get_result::<Row>(c)
-            .optional()?;
-        Ok(row.map(to_user))
     }
 
     /// The people of an organization.

@@ -9,7 +9,7 @@ use crate::catchup::{Log, LogUnavailable, Pages};
 use crate::entry::{Entry, Filter};
 use crate::framing::Format;
 use crate::listeners::{Call, Listener, ListenerId, Listeners, Signal};
-use crate::revocation::{CredentialKey, RightsMark};
+use crate::revocation::{OpenedWith, RightsMark};
 use crate::ring::{Found, Ring};
 use crate::subscription::{Opening, Subscription};
 use crate::transient::{Transient, TransientKind, Transients};
@@ -54,7 +54,7 @@ pub struct SubscribeRequest {
     /// The user behind the stream, for revocations.
     pub caller: Option<UserId>,
     /// What the stream was opened with, for revocations.
-    pub credential: Option<CredentialKey>,
+    pub credential: Option<OpenedWith>,
     /// The framing.
     pub format: Format,
     /// Where to go on; `None` begins with what comes next.

@@ -55,6 +55,6 @@ pub use catchup::{Log, LogUnavailable, Page};
 pub use entry::{Audience, Entry, Filter};
 pub use framing::Format;
 pub use hub::{Hub, HubConfig, ResumePoint, SubscribeError, SubscribeRequest};
-pub use revocation::{CredentialKey, RightsMark};
+pub use revocation::{CredentialKey, OpenedWith, RightsMark};
 pub use subscription::Subscription;
 pub use transient::{Transient, TransientKind};

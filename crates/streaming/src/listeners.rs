@@ -9,7 +9,7 @@ use eddyline_model::UserId;
 use futures_util::task::AtomicWaker;
 
 use crate::entry::{Filter, Topic};
-use crate::revocation::CredentialKey;
+use crate::revocation::OpenedWith;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct ListenerId(u64);
@@ -80,7 +80,7 @@ impl Signal {
 pub(crate) struct Listener {
     pub(crate) filter: Arc<Filter>,
     pub(crate) caller: Option<UserId>,
-    pub(crate) credential: Option<CredentialKey>,
+    pub(crate) credential: Option<OpenedWith>,
     pub(crate) signal: Arc<Signal>,
 }
 

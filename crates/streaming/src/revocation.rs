@@ -9,14 +9,24 @@ use crate::entry::Topic;
 use crate::hub::{Hub, State};
 use crate::listeners::{Call, Listener, ListenerId, Signal};
 
-/// Names the credential that a stream was opened with, so that revoking it ends the stream.
+/// Names a credential, or a family of them, so that revoking it ends the streams that were opened with
+/// it.
 ///
-/// The numbers are the caller's own; they must differ between all credentials of all kinds.
+/// The numbers are the caller's own; they must differ between all credentials and families of all kinds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CredentialKey(
     /// The number.
     pub u64,
 );
+
+/// What a stream was opened with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OpenedWith {
+    /// The credential itself.
+    pub credential: CredentialKey,
+    /// The family that it belongs to, and with which it ends.
+    pub family: Option<CredentialKey>,
+}
 
 /// A moment before which every revocation has been acted upon.
 ///
@@ -57,9 +67,10 @@ impl Hub {
         self.revoke(|state| state.end(|listener| listener.is_of(user)));
     }
 
-    /// Ends all streams that were opened with a credential.
-    pub fn revoke_credential(&self, credential: CredentialKey) {
-        self.revoke(|state| state.end(|listener| listener.credential == Some(credential)));
+    /// Ends all streams that were opened with a credential, or with one of a family.
+    pub fn revoke_credential(&self, key: CredentialKey) {
+        let is_meant = |with: &OpenedWith| with.credential == key || with.family == Some(key);
+        self.revoke(|state| state.end(|listener| listener.credential.as_ref().is_some_and(is_meant)));
     }
 
     /// Ends all streams and opens no new ones: the process is about to end.

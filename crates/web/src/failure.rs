@@ -82,7 +82,7 @@ impl IntoResponse for Failure {
 fn of_app(error: Error) -> Response {
     match error {
         Error::NotFound | Error::NoSuchFlow(_) => no_page(),
-        Error::Denied | Error::FlowDenied(_) | Error::MissingScope => say(
+        Error::Denied | Error::FlowDenied(_) | Error::MissingScope(_) => say(
             StatusCode::FORBIDDEN,
             "You cannot come in here",
             "You are not in this flow, you were blocked from it, or its organization is closed for now.",

@@ -7,7 +7,7 @@ use eddyline_model::scopes::Scopes;
 use eddyline_model::{UserId, names};
 use eddyline_storage::{Result as StoreResult, Tx};
 
-use crate::actor::Actor;
+use crate::actor::{Actor, Credential};
 use crate::authenticate::load_caller;
 use crate::{App, Error, Result};
 
@@ -77,7 +77,7 @@ impl App {
                 tracing::debug!(%error, "the use of a session could not be noted");
             }
         }
-        Ok(Some(Actor::User { caller, scopes: Scopes::ALL }))
+        Ok(Some(Actor::User { caller, scopes: Scopes::ALL, credential: Credential::Session(hash) }))
     }
 
     /// Ends a session. Ending it twice does nothing.

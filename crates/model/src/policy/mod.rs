@@ -4,12 +4,14 @@
 //! [`Acquaintance`] with another user); the answer is a plain yes or the reason for the refusal. Each
 //! room decides about its own kind of thing, and nothing here looks anything up.
 
+mod applications;
 mod flows;
 mod invitations;
 mod messages;
 mod organizations;
 mod private;
 
+pub use applications::{ApplicationDeed, application};
 pub use flows::{FlowDeed, Place, Standing, block, flow, join_by_link};
 pub use invitations::{Invited, accept_invitation, invited};
 pub use messages::{Deletion, delete, edit_content};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use eddyline_model::log::{Control, LogBody};
 use eddyline_model::messages::{Mentions, Message, MessageQuery};
-use eddyline_model::{MessageId, Seq, Timestamp, UserId};
+use eddyline_model::{CredentialId, GrantId, MessageId, Seq, Timestamp, UserId};
 use eddyline_storage::Error;
 
 use crate::home::{Home, on_every_database};
@@ -241,6 +241,8 @@ async fn a_write_tells_the_log_in_order(home: Arc<Home>) {
         Control::FlowArchive { room },
         Control::UserEdit { user: bob },
         Control::Revoked { user: ann },
+        Control::CredentialEnd { user: ann, credential: CredentialId(i64::MAX) },
+        Control::GrantEnd { user: bob, grant: GrantId(3) },
         Control::OrganizationRemove { user: ann },
         Control::OrganizationChange,
         Control::FlowTokens { room },
@@ -260,7 +262,7 @@ async fn a_write_tells_the_log_in_order(home: Arc<Home>) {
     assert_eq!(outcomes.len(), 1);
     let log = world.read(|session| session.log_after(Seq(0), 100)).await;
     assert_eq!(log.last().map(|item| item.id), last);
-    assert_eq!(log.iter().map(|item| item.id.seq.0).collect::<Vec<_>>(), (1..=13).collect::<Vec<_>>());
+    assert_eq!(log.iter().map(|item| item.id.seq.0).collect::<Vec<_>>(), (1..=15).collect::<Vec<_>>());
     for (item, control) in log.iter().zip(told) {
         assert_eq!(item.body, LogBody::Control(control));
     }

@@ -133,7 +133,10 @@ fn wants(filter: &LogFilter, rooms: &[RoomId], item: &LogItem) -> bool {
         LogBody::Control(control) => match *control {
             Control::UserEdit { .. } => return true,
             Control::OrganizationChange => (None, None),
-            Control::Revoked { user } | Control::OrganizationRemove { user } => (None, Some(user)),
+            Control::Revoked { user }
+            | Control::CredentialEnd { user, .. }
+            | Control::GrantEnd { user, .. }
+            | Control::OrganizationRemove { user } => (None, Some(user)),
             Control::FlowChange { room } | Control::FlowArchive { room } | Control::FlowTokens { room } => {
                 (Some(room), None)
             }

@@ -3,7 +3,7 @@
 use bytes::Buf;
 
 use super::*;
-use crate::CredentialKey;
+use crate::{CredentialKey, OpenedWith};
 
 fn own(rooms: &[i64], user: i64) -> Filter {
     Filter::new(rooms.iter().copied().map(RoomId).collect(), Some(UserId(user)))
@@ -93,17 +93,21 @@ fn a_stream_with_nothing_left_ends() {
 #[test]
 fn a_revoked_credential_ends_its_streams_only() {
     let world = World::new(small());
-    let with = |key| {
-        let request =
-            SubscribeRequest { credential: Some(CredentialKey(key)), ..world.request(rooms(&[1]), None) };
-        world.try_listen(request).unwrap()
+    let with = |key, family: Option<u64>| {
+        let with = OpenedWith { credential: CredentialKey(key), family: family.map(CredentialKey) };
+        world
+            .try_listen(SubscribeRequest { credential: Some(with), ..world.request(rooms(&[1]), None) })
+            .unwrap()
     };
-    let (mut one_token, mut other_token) = (with(1), with(2));
+    let (mut one_token, mut other_token) = (with(1, None), with(2, Some(3)));
     world.hub.revoke_credential(CredentialKey(1));
     world.tell(room(1));
     assert_eq!(one(&mut one_token).as_deref(), Some("\n"));
     assert!(is_ended(&mut one_token));
     assert_eq!(all(&mut other_token), [1]);
+    world.hub.revoke_credential(CredentialKey(3));
+    world.tell(room(1));
+    assert!(is_ended(&mut other_token));
 }
 
 #[test]

@@ -1,0 +1,287 @@
+//! Registering applications, by operators and by the people of an organization.
+
+use std::collections::HashSet;
+
+use eddyline_auth::{SealingKey, Secret};
+use eddyline_model::applications::{Application, MAX_REDIRECT_URIS, PageUri, RedirectUri};
+use eddyline_model::organizations::Organization;
+use eddyline_model::policy::{self, ApplicationDeed, OrganizationDeed};
+use eddyline_model::{ApplicationId, OrganizationId, Timestamp, UserId};
+use eddyline_storage::{GrantsOf, Result as StoreResult, Tx};
+
+use super::end_grants;
+use crate::actor::Actor;
+use crate::operator::display_name;
+use crate::{App, Error, Result};
+
+/// What can be said and changed about an application.
+#[derive(Clone, Debug)]
+pub struct ApplicationChanges {
+    /// The name that users see; 1 to 100 characters.
+    pub name: String,
+    /// Where users may be sent back to, at most [`MAX_REDIRECT_URIS`].
+    pub redirect_uris: Vec<RedirectUri>,
+    /// Where its integrations are configured.
+    pub configuration_uri: Option<PageUri>,
+    /// Where it is set up for a flow.
+    pub setup_uri: Option<PageUri>,
+    /// Its picture.
+    pub icon_url: Option<PageUri>,
+    /// Whether it may ask for tokens with users' passwords.
+    pub password_grant: bool,
+    /// Whether codes may be shown to users.
+    pub out_of_band: bool,
+}
+
+/// An application to be registered.
+#[derive(Clone, Debug)]
+pub struct NewApplication {
+    /// Whether it runs where it can keep no secret.
+    pub public: bool,
+    /// All else.
+    pub about: ApplicationChanges,
+}
+
+impl ApplicationChanges {
+    /// With a name and addresses as they are kept.
+    fn checked(mut self) -> Result<Self> {
+        self.name = display_name(&self.name)?;
+        let mut seen = HashSet::new();
+        self.redirect_uris.retain(|uri| seen.insert(uri.clone()));
+        if self.redirect_uris.is_empty() {
+            return Err(Error::field("redirect_uri", "can't be blank"));
+        }
+        if self.redirect_uris.len() > MAX_REDIRECT_URIS {
+            let text = format!("can't be more than {MAX_REDIRECT_URIS} addresses");
+            return Err(Error::field("redirect_uri", text));
+        }
+        Ok(self)
+    }
+
+    fn apply(&self, application: &mut Application) {
+        application.name.clone_from(&self.name);
+        application.redirect_uris.clone_from(&self.redirect_uris);
+        application.configuration_uri.clone_from(&self.configuration_uri);
+        application.setup_uri.clone_from(&self.setup_uri);
+        application.icon_url.clone_from(&self.icon_url);
+        application.password_grant = self.password_grant;
+        application.out_of_band = self.out_of_band;
+    }
+}
+
+/// An application about to be kept, with its secret.
+struct Draft {
+    application: Application,
+    secret: Option<Secret>,
+    sealed: Option<Vec<u8>>,
+}
+
+impl Draft {
+    fn new(new: &NewApplication, creator: Option<UserId>, now: Timestamp, key: &SealingKey) -> Self {
+        let client_id = Secret::generate().expose().to_owned();
+        let secret = (!new.public).then(Secret::generate_long);
+        let sealed = secret.as_ref().map(|secret| key.seal(&client_id, secret));
+        let mut application = Application {
+            id: ApplicationId(0),
+            client_id,
+            organization: OrganizationId(0),
+            name: String::new(),
+            public: new.public,
+            redirect_uris: Vec::new(),
+            configuration_uri: None,
+            setup_uri: None,
+            icon_url: None,
+            password_grant: false,
+            out_of_band: false,
+            creator,
+            created_at: now,
+        };
+        new.about.apply(&mut application);
+        Self { application, secret, sealed }
+    }
+}
+
+impl App {
+    /// Registers an application for an organization, named by its name in URLs, and gives its secret,
+    /// unless it is one that has none. The secret is told here only.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] without such an organization, [`Error::Invalid`].
+    pub async fn operator_create_application(
+        &self,
+        organization: &str,
+        new: NewApplication,
+    ) -> Result<(Application, Option<Secret>)> {
+        let name = organization.to_lowercase();
+        let found = self.store().read(move |session| session.organization_id_by_name(&name)).await?;
+        self.keep_application(found.ok_or(Error::NotFound)?, new, None).await
+    }
+
+    /// Registers an application for an organization of the caller's, and gives its secret, unless it is
+    /// one that has none. The secret is told here only.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] for an organization that is not the caller's, [`Error::Denied`] for one that
+    /// is inactive, [`Error::Invalid`].
+    pub async fn register_application(
+        &self,
+        actor: &Actor,
+        organization: OrganizationId,
+        new: NewApplication,
+    ) -> Result<(Application, Option<Secret>)> {
+        let caller = actor.user()?;
+        policy::organization(caller.role_in(organization), OrganizationDeed::See)?;
+        self.keep_application(organization, new, Some(caller.user.id)).await
+    }
+
+    async fn keep_application(
+        &self,
+        organization: OrganizationId,
+        new: NewApplication,
+        creator: Option<UserId>,
+    ) -> Result<(Application, Option<Secret>)> {
+        let new = NewApplication { about: new.about.checked()?, ..new };
+        let Draft { application, secret, sealed } =
+            Draft::new(&new, creator, self.now(), &self.inner.sealing);
+        let application = Application { organization, ..application };
+        let (outcome, _) = self
+            .store()
+            .write(move |tx| {
+                let Some(organization) = tx.organization(organization)? else {
+                    return Ok(Err(Error::NotFound));
+                };
+                if let Some(creator) = creator
+                    && let Err(refusal) = may_register(tx, &organization, creator)?
+                {
+                    return Ok(Err(refusal));
+                }
+                let id = tx.insert_application(&application, sealed.as_deref())?;
+                Ok(Ok(Application { id, ..application.clone() }))
+            })
+            .await?;
+        Ok((outcome?, secret))
+    }
+
+    /// The applications of an organization of the caller's.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] for an organization that is not the caller's.
+    pub async fn applications(
+        &self,
+        actor: &Actor,
+        organization: OrganizationId,
+    ) -> Result<Vec<Application>> {
+        policy::organization(actor.user()?.role_in(organization), OrganizationDeed::See)?;
+        Ok(self.store().read(move |session| session.organization_applications(organization)).await?)
+    }
+
+    /// An application of one of the caller's organizations, if the caller may do `deed` with it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`], [`Error::Denied`].
+    pub async fn application(
+        &self,
+        actor: &Actor,
+        id: ApplicationId,
+        deed: ApplicationDeed,
+    ) -> Result<Application> {
+        let found =
+            self.store().read(move |session| session.application(id)).await?.ok_or(Error::NotFound)?;
+        let caller = actor.user()?;
+        policy::application(caller.user.id, caller.role_in(found.organization), &found, deed)?;
+        Ok(found)
+    }
+
+    /// Changes an application. Codes that are under way to a place it no longer has lead nowhere.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`], [`Error::Denied`], [`Error::Invalid`].
+    pub async fn change_application(
+        &self,
+        actor: &Actor,
+        id: ApplicationId,
+        changes: ApplicationChanges,
+    ) -> Result<Application> {
+        let changes = changes.checked()?;
+        self.with_application(actor, id, move |tx, application| {
+            changes.apply(application);
+            tx.update_application(application)
+        })
+        .await
+    }
+
+    /// Gives an application another secret; the one before is refused from now on. Tokens stay.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`], [`Error::Denied`], [`Error::Conflict`] for one that has no secret.
+    pub async fn rotate_application_secret(&self, actor: &Actor, id: ApplicationId) -> Result<Secret> {
+        let before = self.application(actor, id, ApplicationDeed::Change).await?;
+        if before.public {
+            return Err(Error::Conflict("the application has no secret".into()));
+        }
+        let secret = Secret::generate_long();
+        let sealed = self.inner.sealing.seal(&before.client_id, &secret);
+        self.with_application(actor, id, move |tx, application| {
+            tx.set_application_secret(application.id, &sealed)
+        })
+        .await?;
+        Ok(secret)
+    }
+
+    /// Removes an application. All that users allowed it ends.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`], [`Error::Denied`].
+    pub async fn remove_application(&self, actor: &Actor, id: ApplicationId) -> Result<()> {
+        self.with_application(actor, id, move |tx, application| {
+            end_grants(tx, GrantsOf::Application(application.id))?;
+            tx.delete_application(application.id)
+        })
+        .await?;
+        Ok(())
+    }
+
+    /// Does something with an application that the caller may change, and gives it as it is then.
+    async fn with_application(
+        &self,
+        actor: &Actor,
+        id: ApplicationId,
+        deed: impl Fn(&mut Tx<'_, '_>, &mut Application) -> StoreResult<()> + Send + Sync + 'static,
+    ) -> Result<Application> {
+        let actor = actor.clone();
+        let (outcome, event) = self
+            .store()
+            .write(move |tx| {
+                let Some(mut application) = tx.application(id)? else { return Ok(Err(Error::NotFound)) };
+                let actor = actor.afresh(tx)?;
+                let allowed = actor.user().and_then(|caller| {
+                    let role = caller.role_in(application.organization);
+                    let deed = ApplicationDeed::Change;
+                    Ok(policy::application(caller.user.id, role, &application, deed)?)
+                });
+                if let Err(refusal) = allowed {
+                    return Ok(Err(refusal));
+                }
+                deed(tx, &mut application)?;
+                Ok(Ok(application))
+            })
+            .await?;
+        self.settle(event).await;
+        outcome
+    }
+}
+
+/// Whether somebody may still register an application for an organization.
+fn may_register(tx: &mut Tx<'_, '_>, organization: &Organization, user: UserId) -> StoreResult<Result<()>> {
+    let role = tx.memberships_of(user)?.iter().find(|m| m.organization == organization.id).map(|m| m.role);
+    let allowed =
+        policy::organization(role, OrganizationDeed::See).and_then(|()| policy::write(organization));
+    Ok(allowed.map_err(Error::from))
+}

@@ -1,0 +1,159 @@
+//! The consent: what an application asks a user for, and the code that it gets.
+
+use eddyline_auth::Secret;
+use eddyline_auth::oauth::{AuthorizationError, AuthorizationParameters, AuthorizationRequest, callback};
+use eddyline_model::Timestamp;
+use eddyline_model::applications::Application;
+use eddyline_model::grants::AuthorizationCode;
+
+use crate::actor::Actor;
+use crate::{App, Error, Result};
+
+/// An application that asks for something, as the consent page shows it.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    /// The application.
+    pub application: Application,
+    /// The name of the organization whose application it is.
+    pub organization_name: String,
+    /// What it asks for.
+    pub request: AuthorizationRequest,
+}
+
+/// Why there is nothing to consent to.
+#[derive(Debug, thiserror::Error)]
+pub enum AskingFailure {
+    /// It cannot be told where the user should be sent back to; the user is told this.
+    #[error("{0}")]
+    Tell(&'static str),
+    /// The user is to be sent back to this address, which says what is wrong.
+    #[error("the application asked for something wrong")]
+    SendBack(String),
+    /// The application takes codes out of band, so that what is wrong is told to the user.
+    #[error("{0}")]
+    TellOutOfBand(String),
+    /// Anything else.
+    #[error(transparent)]
+    App(#[from] Error),
+}
+
+impl App {
+    /// What an authorization request asks for.
+    ///
+    /// # Errors
+    ///
+    /// [`AskingFailure`].
+    pub async fn asked(
+        &self,
+        parameters: &AuthorizationParameters,
+    ) -> std::result::Result<Asked, AskingFailure> {
+        let client_id = parameters.client_id().map_err(|error| self.asking_failure(error))?.to_owned();
+        let found = self.store().read(move |session| {
+            let Some((application, _)) = session.application_by_client_id(&client_id)? else {
+                return Ok(None);
+            };
+            let organization = session.organization(application.organization)?;
+            Ok(organization.map(|organization| (application, organization.name)))
+        });
+        let Some((mut application, organization_name)) = found.await.map_err(Error::from)? else {
+            return Err(AskingFailure::Tell("There is no such application."));
+        };
+        application.out_of_band &= self.config().oauth.out_of_band;
+        let request = parameters.check(&application).map_err(|error| self.asking_failure(error))?;
+        Ok(Asked { application, organization_name, request })
+    }
+
+    fn asking_failure(&self, error: AuthorizationError) -> AskingFailure {
+        match error {
+            AuthorizationError::Tell(text) => AskingFailure::Tell(text),
+            AuthorizationError::SendBack { redirect_uri, description, .. }
+                if redirect_uri.is_out_of_band() =>
+            {
+                AskingFailure::TellOutOfBand(description)
+            }
+            AuthorizationError::SendBack { redirect_uri, state, error, description } => {
+                let answer = [("error", error), ("error_description", description.as_str())];
+                AskingFailure::SendBack(callback(&redirect_uri, &answer, state.as_deref(), self.issuer()))
+            }
+        }
+    }
+
+    /// Consents for the caller, and gives the code by which the application gets its tokens.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] when the application is gone.
+    pub async fn consent(&self, actor: &Actor, asked: &Asked) -> Result<Secret> {
+        let code = Secret::generate_long();
+        let (hash, id) = (code.hash(), asked.application.id);
+        let code_millis = self.config().oauth.code_millis;
+        let record = AuthorizationCode {
+            application: id,
+            user: actor.user()?.user.id,
+            scopes: asked.request.scopes,
+            redirect_uri: asked.request.redirect_uri.to_string(),
+            redirect_named: asked.request.redirect_named,
+            challenge: asked.request.challenge.as_ref().map(|challenge| challenge.as_str().to_owned()),
+            expires_at: Timestamp(0),
+            grant: None,
+        };
+        let (known, _) = self
+            .store()
+            .write(move |tx| {
+                if tx.application(id)?.is_none() {
+                    return Ok(false);
+                }
+                let expires_at = tx.now().plus_millis(code_millis);
+                tx.insert_code(&hash.0, &AuthorizationCode { expires_at, ..record.clone() })?;
+                Ok(true)
+            })
+            .await?;
+        if known { Ok(code) } else { Err(Error::NotFound) }
+    }
+
+    /// Where the browser goes with a code; `None` when the code is to be shown to the user.
+    #[must_use]
+    pub fn accepted_at(&self, asked: &Asked, code: &Secret) -> Option<String> {
+        let request = &asked.request;
+        (!request.redirect_uri.is_out_of_band()).then(|| {
+            callback(
+                &request.redirect_uri,
+                &[("code", code.expose())],
+                request.state.as_deref(),
+                self.issuer(),
+            )
+        })
+    }
+
+    /// Where the browser goes when the user says no; `None` when there is nowhere to go.
+    #[must_use]
+    pub fn denied_at(&self, asked: &Asked) -> Option<String> {
+        let request = &asked.request;
+        let answer = [("error", "access_denied"), ("error_description", "the user said no")];
+        (!request.redirect_uri.is_out_of_band())
+            .then(|| callback(&request.redirect_uri, &answer, request.state.as_deref(), self.issuer()))
+    }
+
+    /// The application that waits for this code, which the caller is to copy to it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] for a code that is somebody else's, was used, has ended, or was sent elsewhere.
+    pub async fn shown_code(&self, actor: &Actor, code: &Secret) -> Result<Application> {
+        let (hash, user, now) = (code.hash(), actor.user()?.user.id, self.now());
+        let found = self.store().read(move |session| {
+            let code = session.code(&hash.0)?.filter(|code| {
+                let shown = code.redirect_uri == eddyline_model::applications::OUT_OF_BAND;
+                code.user == user && code.grant.is_none() && code.expires_at > now && shown
+            });
+            code.map_or(Ok(None), |code| session.application(code.application))
+        });
+        found.await?.ok_or(Error::NotFound)
+    }
+
+    /// Who issues codes and tokens (RFC 8414, section 2; RFC 9207).
+    #[must_use]
+    pub fn issuer(&self) -> &str {
+        &self.config().addresses.base
+    }
+}

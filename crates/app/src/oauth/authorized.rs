@@ -1,0 +1,147 @@
+//! What applications are allowed now, for the users who allowed it and for the administrators of their
+//! organizations, and ending it.
+
+use eddyline_model::applications::Application;
+use eddyline_model::grants::Grant;
+use eddyline_model::log::Control;
+use eddyline_model::policy::{self, OrganizationDeed};
+use eddyline_model::scopes::Scopes;
+use eddyline_model::users::User;
+use eddyline_model::{ApplicationId, OrganizationId, Timestamp, UserId};
+use eddyline_storage::{GrantsOf, Result as StoreResult, Tx};
+
+use crate::actor::Actor;
+use crate::{App, Error, Result};
+
+/// An application that a user has allowed something.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Authorized {
+    /// The application.
+    pub application: Application,
+    /// All that it may do, of however many consents.
+    pub scopes: Scopes,
+    /// When it was first allowed something of that.
+    pub since: Timestamp,
+    /// When it last got tokens.
+    pub used_at: Timestamp,
+}
+
+/// An application that somebody of an organization has allowed something.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AuthorizedByMember {
+    /// Who allowed it.
+    pub user: User,
+    /// What was allowed.
+    pub authorized: Authorized,
+}
+
+/// Ends grants with all that came of them, and codes that would lead to more. Users are locked first,
+/// if at all.
+pub(crate) fn end_grants(tx: &mut Tx<'_, '_>, whose: GrantsOf) -> StoreResult<()> {
+    tx.delete_codes_of(whose)?;
+    for Grant { id, user, .. } in tx.grants_of(whose)? {
+        if tx.end_grant(id)? {
+            tx.tell(Control::GrantEnd { user, grant: id });
+        }
+    }
+    Ok(())
+}
+
+impl Authorized {
+    fn of(grant: Grant, application: Application) -> Self {
+        Self { application, scopes: grant.scopes, since: grant.created_at, used_at: grant.used_at }
+    }
+
+    fn join(&mut self, grant: Grant) {
+        self.scopes = self.scopes.union(grant.scopes);
+        self.since = self.since.min(grant.created_at);
+        self.used_at = self.used_at.max(grant.used_at);
+    }
+}
+
+impl App {
+    /// The applications that the caller has allowed something which still holds, by their names.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Denied`] for flow tokens.
+    pub async fn authorized(&self, actor: &Actor) -> Result<Vec<Authorized>> {
+        let (user, now) = (actor.user()?.user.id, self.now());
+        let found = self.store().read(move |session| session.user_grants(user, now)).await?;
+        let mut all: Vec<Authorized> = Vec::new();
+        for (grant, application) in found {
+            match all.iter_mut().find(|one| one.application.id == application.id) {
+                Some(one) => one.join(grant),
+                None => all.push(Authorized::of(grant, application)),
+            }
+        }
+        all.sort_by(|one, other| one.application.name.cmp(&other.application.name));
+        Ok(all)
+    }
+
+    /// What the people of an organization have allowed applications, for its administrators.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`], [`Error::Denied`] for others.
+    pub async fn authorized_by_members(
+        &self,
+        actor: &Actor,
+        organization: OrganizationId,
+    ) -> Result<Vec<AuthorizedByMember>> {
+        policy::organization(actor.user()?.role_in(organization), OrganizationDeed::Administer)?;
+        let now = self.now();
+        let found = self.store().read(move |session| session.organization_grants(organization, now)).await?;
+        let mut all: Vec<AuthorizedByMember> = Vec::new();
+        for (grant, user, application) in found {
+            let same = |one: &&mut AuthorizedByMember| {
+                one.user.id == user.id && one.authorized.application.id == application.id
+            };
+            match all.iter_mut().find(same) {
+                Some(one) => one.authorized.join(grant),
+                None => {
+                    all.push(AuthorizedByMember { user, authorized: Authorized::of(grant, application) });
+                }
+            }
+        }
+        Ok(all)
+    }
+
+    /// Takes back all that the caller has allowed an application. Its tokens are dead in every process
+    /// once this answers, and streams opened with them end.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Denied`] for flow tokens.
+    pub async fn unauthorize(&self, actor: &Actor, application: ApplicationId) -> Result<()> {
+        let user = actor.user()?.user.id;
+        self.end_all_grants(GrantsOf::UserAt(user, application)).await
+    }
+
+    /// The same, for somebody of an organization that the caller administers. It ends what was allowed
+    /// there and anywhere else: tokens are not made for one organization.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] for somebody who is not of the organization, [`Error::Denied`].
+    pub async fn unauthorize_member(
+        &self,
+        actor: &Actor,
+        organization: OrganizationId,
+        user: UserId,
+        application: ApplicationId,
+    ) -> Result<()> {
+        policy::organization(actor.user()?.role_in(organization), OrganizationDeed::Administer)?;
+        let theirs = self.store().read(move |session| session.memberships_of(user)).await?;
+        if !theirs.iter().any(|membership| membership.organization == organization) {
+            return Err(Error::NotFound);
+        }
+        self.end_all_grants(GrantsOf::UserAt(user, application)).await
+    }
+
+    async fn end_all_grants(&self, whose: GrantsOf) -> Result<()> {
+        let ((), event) = self.store().write(move |tx| end_grants(tx, whose)).await?;
+        self.settle(event).await;
+        Ok(())
+    }
+}

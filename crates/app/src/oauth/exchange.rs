@@ -1,0 +1,200 @@
+//! The token endpoint: codes, passwords and refresh tokens for access tokens.
+
+use std::net::IpAddr;
+
+use eddyline_auth::oauth::{ClientCredentials, OAuthError, TokenRequest, check_code};
+use eddyline_auth::{Password, Secret};
+use eddyline_model::applications::Application;
+use eddyline_model::grants::{Grant, Refresh};
+use eddyline_model::log::Control;
+use eddyline_model::scopes::Scopes;
+use eddyline_model::{ApplicationId, UserId, names};
+use eddyline_storage::{Result as StoreResult, Tx};
+
+use super::ClientFailure;
+use super::tokens::{Fresh, Share, Tokens};
+use crate::{App, Error};
+
+/// What the text is found by is unknown, or was shown by another client than it was given to: perhaps a
+/// guess.
+const UNKNOWN: &str = "it is not known, or was given to another client";
+
+type Outcome = std::result::Result<Share, Refused>;
+
+/// Why no tokens are issued.
+#[derive(Clone, Debug)]
+enum Refused {
+    /// It may have been a guess, which is counted.
+    Guess,
+    /// It was not.
+    Because(OAuthError),
+}
+
+impl App {
+    /// Issues tokens to a client that asks from this address (RFC 6749, sections 4.1.3, 4.3.2, 6).
+    ///
+    /// A code that is used a second time ends what it gave the first time, and a refresh token whose
+    /// successor was used ends its family; both have ended in every process once this answers.
+    ///
+    /// # Errors
+    ///
+    /// [`ClientFailure::OAuth`]; [`Error::TooMany`] after too many wrong secrets.
+    pub async fn issue_tokens(
+        &self,
+        credentials: &ClientCredentials,
+        request: TokenRequest,
+        address: IpAddr,
+    ) -> Result<Tokens, ClientFailure> {
+        let application = self.client(credentials, address).await?;
+        let fresh = Fresh::new(&self.config().oauth);
+        let outcome = match request {
+            TokenRequest::Code { code, redirect_uri, verifier } => {
+                self.exchange_code(&application, &code, (redirect_uri, verifier), fresh.clone()).await?
+            }
+            TokenRequest::Password { username, password, scopes } => {
+                if !(application.password_grant && self.config().oauth.password_grant) || application.public {
+                    let why = "the application may not use passwords of users";
+                    return Err(OAuthError::UnauthorizedClient(why).into());
+                }
+                let person = (username.as_str(), &password, address);
+                self.exchange_password(&application, person, scopes, fresh.clone()).await?
+            }
+            TokenRequest::Refresh { token, scopes } => {
+                self.refresh(&application, &token, scopes, fresh.clone()).await?
+            }
+        };
+        match outcome {
+            Ok(share) => Ok(fresh.told(share)),
+            Err(Refused::Guess) => Err(self.oauth_attempt_failed(address, OAuthError::InvalidGrant(UNKNOWN))),
+            Err(Refused::Because(error)) => Err(error.into()),
+        }
+    }
+
+    async fn exchange_code(
+        &self,
+        application: &Application,
+        code: &Secret,
+        (redirect_uri, verifier): (Option<String>, Option<String>),
+        fresh: Fresh,
+    ) -> Result<Outcome, ClientFailure> {
+        let (hash, id) = (code.hash(), application.id);
+        let (outcome, event) = self
+            .store()
+            .write(move |tx| {
+                let now = tx.now();
+                let Some(code) = tx.lock_code(&hash.0)?.filter(|code| code.application == id) else {
+                    return Ok(Err(Refused::Guess));
+                };
+                if let Some(grant) = code.grant {
+                    if tx.end_grant(grant)? {
+                        tx.tell(Control::GrantEnd { user: code.user, grant });
+                    }
+                    let why = "the code was used before; what it gave has ended";
+                    return Ok(Err(Refused::Because(OAuthError::InvalidGrant(why))));
+                }
+                if let Err(error) = check_code(&code, redirect_uri.as_deref(), verifier.as_deref(), now) {
+                    return Ok(Err(Refused::Because(error)));
+                }
+                let share = begin(tx, code.application, (code.user, code.scopes), &fresh)?;
+                tx.use_code(&hash.0, share.grant)?;
+                Ok(Ok(share))
+            })
+            .await?;
+        if outcome.is_err() {
+            self.settle(event).await;
+        }
+        Ok(outcome)
+    }
+
+    async fn exchange_password(
+        &self,
+        application: &Application,
+        (username, password, address): (&str, &Password, IpAddr),
+        scopes: Scopes,
+        fresh: Fresh,
+    ) -> Result<Outcome, ClientFailure> {
+        const WRONG: Refused =
+            Refused::Because(OAuthError::InvalidGrant("the address or the password is wrong"));
+        let known = match self.check_password(username, password, address).await {
+            Err(Error::Unauthenticated(_)) => return Ok(Err(WRONG)),
+            other => other?,
+        };
+        let (user, checked) = (known.0.user.id, known.0.password_hash.clone());
+        let (key, id) = (names::email_key(username), application.id);
+        let (outcome, _) = self
+            .store()
+            .write(move |tx| {
+                // As with signing in, the password must not have been changed since it was checked.
+                tx.lock_user(user)?;
+                let account = tx.account_by_email(&key)?;
+                if !account.is_some_and(|now| now.user.id == user && now.password_hash == checked) {
+                    return Ok(Err(WRONG));
+                }
+                begin(tx, id, (user, scopes), &fresh).map(Ok)
+            })
+            .await?;
+        Ok(outcome)
+    }
+
+    async fn refresh(
+        &self,
+        application: &Application,
+        token: &Secret,
+        wanted: Option<Scopes>,
+        fresh: Fresh,
+    ) -> Result<Outcome, ClientFailure> {
+        let (hash, id) = (token.hash(), application.id);
+        let (outcome, event) = self
+            .store()
+            .write(move |tx| {
+                let found = tx.refresh_token(&hash.0)?.filter(|(_, grant)| grant.application == id);
+                let Some((token, grant)) = found else { return Ok(Err(Refused::Guess)) };
+                // Which token is the present one is only known while nobody else can replace it.
+                let Some(grant) = tx.lock_grant(grant.id)? else { return Ok(Err(Refused::Guess)) };
+                let now = tx.now();
+                let refused = |why| Ok(Err(Refused::Because(OAuthError::InvalidGrant(why))));
+                match token.presented(grant.generation, now) {
+                    Refresh::Rotate => rotate(tx, &grant, wanted, &fresh),
+                    Refresh::Refuse => refused("the refresh token was replaced"),
+                    Refresh::Expired => refused("the refresh token has ended"),
+                    Refresh::EndFamily => {
+                        tx.end_grant(grant.id)?;
+                        tx.tell(Control::GrantEnd { user: grant.user, grant: grant.id });
+                        refused(
+                            "the refresh token was replaced, and its successor used; all tokens have ended",
+                        )
+                    }
+                }
+            })
+            .await?;
+        if outcome.is_err() {
+            self.settle(event).await;
+        }
+        Ok(outcome)
+    }
+}
+
+fn begin(
+    tx: &mut Tx<'_, '_>,
+    application: ApplicationId,
+    (user, scopes): (UserId, Scopes),
+    fresh: &Fresh,
+) -> StoreResult<Share> {
+    let now = tx.now();
+    let grant = tx.insert_grant(application, user, scopes, now)?;
+    let share = Share { grant, granted: scopes, scopes, generation: 0 };
+    fresh.issue(tx, share)?;
+    Ok(share)
+}
+
+fn rotate(tx: &mut Tx<'_, '_>, grant: &Grant, wanted: Option<Scopes>, fresh: &Fresh) -> StoreResult<Outcome> {
+    let scopes = wanted.filter(|scopes| !scopes.is_empty()).unwrap_or(grant.scopes);
+    if !scopes.is_within(grant.scopes) {
+        return Ok(Err(Refused::Because(OAuthError::InvalidScope)));
+    }
+    let (now, generation) = (tx.now(), grant.generation + 1);
+    tx.advance_grant(grant.id, generation, now)?;
+    let share = Share { grant: grant.id, granted: grant.scopes, scopes, generation };
+    fresh.issue(tx, share)?;
+    Ok(Ok(share))
+}

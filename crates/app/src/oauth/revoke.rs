@@ -1,0 +1,55 @@
+//! Ending tokens by those who hold them (RFC 7009).
+
+use std::net::IpAddr;
+
+use eddyline_auth::Secret;
+use eddyline_auth::oauth::{ClientCredentials, OAuthError};
+use eddyline_model::log::Control;
+
+use super::ClientFailure;
+use crate::App;
+
+impl App {
+    /// Ends a token of a client. With a refresh token, also one that was replaced, its whole family
+    /// ends; with an access token only that. What is not known has ended. Once this answers, the tokens
+    /// are dead in every process.
+    ///
+    /// # Errors
+    ///
+    /// [`OAuthError::InvalidClient`], [`OAuthError::UnauthorizedClient`] for the token of another
+    /// client.
+    pub async fn revoke_token(
+        &self,
+        credentials: &ClientCredentials,
+        token: &Secret,
+        address: IpAddr,
+    ) -> Result<(), ClientFailure> {
+        let application = self.client(credentials, address).await?;
+        let (hash, id) = (token.hash(), application.id);
+        let (outcome, event) = self
+            .store()
+            .write(move |tx| {
+                let refresh = tx.refresh_token(&hash.0)?.map(|(_, grant)| (grant, true));
+                let found = match refresh {
+                    Some(found) => Some(found),
+                    None => tx.access_token(&hash.0)?.map(|(_, grant)| (grant, false)),
+                };
+                let Some((grant, family)) = found else { return Ok(Ok(())) };
+                if grant.application != id {
+                    return Ok(Err(OAuthError::UnauthorizedClient("the token was given to another client")));
+                }
+                let user = grant.user;
+                if family {
+                    if tx.end_grant(grant.id)? {
+                        tx.tell(Control::GrantEnd { user, grant: grant.id });
+                    }
+                } else if tx.delete_access_token(&hash.0)? {
+                    tx.tell(Control::CredentialEnd { user, credential: hash.credential() });
+                }
+                Ok(Ok(()))
+            })
+            .await?;
+        self.settle(event).await;
+        Ok(outcome?)
+    }
+}

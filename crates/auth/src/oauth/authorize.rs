@@ -1,0 +1,187 @@
+//! What an application asks a user for (RFC 6749, section 4.1.1), and how it gets the answer.
+
+use eddyline_model::applications::{Application, RedirectUri, with_query};
+use eddyline_model::scopes::Scopes;
+
+use super::parameters::{Parameters, RepeatedParameter};
+use super::pkce::Challenge;
+
+/// The longest `state`, in bytes: it comes back in an address.
+const MAX_STATE: usize = 2000;
+
+/// The parameters of an authorization request.
+#[derive(Clone, Debug)]
+pub struct AuthorizationParameters(Parameters);
+
+/// A request that can be put before the user.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AuthorizationRequest {
+    /// Where the answer goes.
+    pub redirect_uri: RedirectUri,
+    /// Whether the request named that place.
+    pub redirect_named: bool,
+    /// What is asked for.
+    pub scopes: Scopes,
+    /// What comes back unchanged with the answer.
+    pub state: Option<String>,
+    /// The PKCE challenge.
+    pub challenge: Option<Challenge>,
+}
+
+/// What is wrong with an authorization request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AuthorizationError {
+    /// It cannot be told where the user should be sent back to, so the user is told (RFC 6749, section
+    /// 4.1.2.1).
+    Tell(&'static str),
+    /// The application is told, at an address that is its own.
+    SendBack {
+        /// The address.
+        redirect_uri: RedirectUri,
+        /// What comes back unchanged.
+        state: Option<String>,
+        /// The error code of RFC 6749, section 4.1.2.1.
+        error: &'static str,
+        /// What is wrong, for the application's developer.
+        description: String,
+    },
+}
+
+impl AuthorizationParameters {
+    /// Takes the parameters as they came.
+    #[must_use]
+    pub fn new(parameters: Parameters) -> Self {
+        Self(parameters)
+    }
+
+    /// Which client asks.
+    ///
+    /// # Errors
+    ///
+    /// [`AuthorizationError::Tell`].
+    pub fn client_id(&self) -> Result<&str, AuthorizationError> {
+        match self.0.get("client_id") {
+            Ok(Some(client_id)) => Ok(client_id),
+            Ok(None) => {
+                Err(AuthorizationError::Tell("The address does not say which application it is for."))
+            }
+            Err(_) => Err(AuthorizationError::Tell("The address names more than one application.")),
+        }
+    }
+
+    /// All parameters, for asking the same again.
+    pub fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.pairs()
+    }
+
+    /// Judges the request of the application that it names.
+    ///
+    /// # Errors
+    ///
+    /// [`AuthorizationError`].
+    pub fn check(&self, application: &Application) -> Result<AuthorizationRequest, AuthorizationError> {
+        let Ok(named) = self.0.get("redirect_uri") else {
+            return Err(AuthorizationError::Tell("The address names more than one place to come back to."));
+        };
+        let Some(redirect_uri) = application.redirect_uri(named) else {
+            return Err(AuthorizationError::Tell(
+                "The application asks to send you to a place that is not registered for it.",
+            ));
+        };
+        // Of two states none is sent back.
+        let state = self.0.get("state").ok().flatten().filter(|state| state.len() <= MAX_STATE);
+        self.check_rest(application).map_err(|Wrong { error, description }| {
+            let state = state.map(str::to_owned);
+            AuthorizationError::SendBack { redirect_uri: redirect_uri.clone(), state, error, description }
+        })?;
+        let wrong = |_| AuthorizationError::Tell("The request cannot be read.");
+        Ok(AuthorizationRequest {
+            redirect_named: named.is_some(),
+            scopes: self.scopes().map_err(wrong)?,
+            state: state.map(str::to_owned),
+            challenge: self.challenge().map_err(wrong)?,
+            redirect_uri,
+        })
+    }
+
+    fn check_rest(&self, application: &Application) -> Result<(), Wrong> {
+        if self.0.get("state")?.is_some_and(|state| state.len() > MAX_STATE) {
+            return Err(Wrong::request(format!("state is too long (maximum is {MAX_STATE} characters)")));
+        }
+        match self.0.get("response_type")? {
+            Some("code") => {}
+            None => return Err(Wrong::request("response_type is missing")),
+            Some(_) => return Err(Wrong::new("unsupported_response_type", "response_type must be code")),
+        }
+        // Only what would be answered otherwise is refused; in all else, what is not known is ignored.
+        match self.0.get("response_mode")? {
+            None | Some("query") => {}
+            Some(_) => return Err(Wrong::request("response_mode must be query")),
+        }
+        self.scopes()?;
+        if self.challenge()?.is_none() && application.public {
+            let why = "code_challenge is missing, which applications without a secret need";
+            return Err(Wrong::request(why));
+        }
+        Ok(())
+    }
+
+    fn scopes(&self) -> Result<Scopes, Wrong> {
+        let text = self.0.get("scope")?.unwrap_or_default();
+        let scopes =
+            text.parse::<Scopes>().map_err(|unknown| Wrong::new("invalid_scope", unknown.to_string()))?;
+        Ok(if scopes.is_empty() { Scopes::DEFAULT } else { scopes })
+    }
+
+    fn challenge(&self) -> Result<Option<Challenge>, Wrong> {
+        let method = self.0.get("code_challenge_method")?;
+        match (self.0.get("code_challenge")?, method) {
+            (None, None) => Ok(None),
+            (None, Some(_)) => Err(Wrong::request("code_challenge is missing")),
+            (Some(text), Some("S256")) => Challenge::parse(text)
+                .map(Some)
+                .ok_or_else(|| Wrong::request("code_challenge is not one of the method S256")),
+            // Without a method, `plain` is meant (RFC 7636, section 4.3).
+            (Some(_), _) => Err(Wrong::request("code_challenge_method must be S256")),
+        }
+    }
+}
+
+struct Wrong {
+    error: &'static str,
+    description: String,
+}
+
+impl Wrong {
+    fn new(error: &'static str, description: impl Into<String>) -> Self {
+        Self { error, description: description.into() }
+    }
+
+    fn request(description: impl Into<String>) -> Self {
+        Self::new("invalid_request", description)
+    }
+}
+
+impl From<RepeatedParameter> for Wrong {
+    fn from(repeated: RepeatedParameter) -> Self {
+        Self::request(repeated.to_string())
+    }
+}
+
+/// Where the user is sent with an answer: these parameters, the state, and who answers (RFC 9207), so
+/// that a client of several servers cannot mistake one for another.
+#[must_use]
+pub fn callback(
+    redirect_uri: &RedirectUri,
+    answer: &[(&str, &str)],
+    state: Option<&str>,
+    issuer: &str,
+) -> String {
+    let mut parameters = answer.to_vec();
+    parameters.extend(state.map(|state| ("state", state)));
+    parameters.push(("iss", issuer));
+    with_query(redirect_uri.as_str(), &parameters)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,47 @@
+//! The parameters of a request, of which none may come twice (RFC 6749, sections 3.1 and 3.2).
+
+use std::fmt;
+
+/// Parameters by name. `Debug` writes the names only, since secrets are among the values.
+#[derive(Clone, Default)]
+pub struct Parameters(Vec<(String, String)>);
+
+/// A parameter that came more than once.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0} is given more than once")]
+pub struct RepeatedParameter(
+    /// Its name.
+    pub String,
+);
+
+impl Parameters {
+    /// Takes parameters as they came. Those without a value count as left out (RFC 6749, section
+    /// 3.1).
+    pub fn new(pairs: impl IntoIterator<Item = (String, String)>) -> Self {
+        Self(pairs.into_iter().filter(|(_, value)| !value.is_empty()).collect())
+    }
+
+    /// The only value of this name.
+    ///
+    /// # Errors
+    ///
+    /// [`RepeatedParameter`].
+    pub fn get(&self, name: &str) -> Result<Option<&str>, RepeatedParameter> {
+        let mut values = self.0.iter().filter(|(key, _)| key == name).map(|(_, value)| value.as_str());
+        match (values.next(), values.next()) {
+            (value, None) => Ok(value),
+            _ => Err(RepeatedParameter(name.to_owned())),
+        }
+    }
+
+    /// All of them, for sending the same request again.
+    pub fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+}
+
+impl fmt::Debug for Parameters {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.0.iter().map(|(name, _)| name)).finish()
+    }
+}
