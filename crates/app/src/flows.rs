@@ -20,7 +20,7 @@ use crate::rooms::Room;
 use crate::{App, Error, Result};
 
 /// What is to change about a flow, or about the caller's place in it.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FlowChanges {
     /// A new display name.
     pub name: Option<FlowName>,

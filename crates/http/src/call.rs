@@ -25,7 +25,7 @@ pub(crate) struct Call {
     pub(crate) actor: Option<Actor>,
     pub(crate) params: Params,
     pub(crate) headers: HeaderMap,
-    /// The body, where it is a file.
+    /// The body as it came, where it is a file or the endpoint reads it itself.
     pub(crate) file: Bytes,
     extensions: Extensions,
     segments: Segments,
@@ -75,6 +75,10 @@ impl Call {
         let mut file = Bytes::new();
         let body = match (endpoint.file, has_body(&parts)) {
             (_, false) => Map::new(),
+            (None, true) if endpoint.unread => {
+                file = read_body(body, limit).await?;
+                Map::new()
+            }
             (None, true) => parse_body(&parts.headers, &read_body(body, limit).await?)?,
             (Some(wanted), true) => {
                 let sender = actor.as_ref().ok_or(Failure::Anonymous)?;
@@ -175,7 +179,8 @@ fn check_coding(headers: &HeaderMap) -> Result<(), Failure> {
     Err(Failure::Request(StatusCode::UNSUPPORTED_MEDIA_TYPE, text.to_owned()))
 }
 
-fn kind_of(headers: &HeaderMap) -> String {
+/// The kind of the body, without its parameters and in lower case; empty when it is not told.
+pub(crate) fn kind_of(headers: &HeaderMap) -> String {
     let kind = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }
@@ -200,7 +205,7 @@ async fn authenticate(shared: &Shared, parts: &Parts, params: &Params) -> Result
         let credentials = Credentials::parse(header.as_bytes())?;
         return Ok(Some(app.authenticate(credentials, client_address(shared, parts)).await?));
     }
-    match access_token {
+    match access_token.filter(|_| shared.query_tokens) {
         Some(token) => Ok(Some(app.by_access_token(&Secret::presented(token)).await?)),
         None => Ok(None),
     }

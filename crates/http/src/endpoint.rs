@@ -72,6 +72,8 @@ pub(crate) struct Endpoint {
     pub(crate) compress: bool,
     /// Whether the body is a file. Credentials must stand elsewhere then.
     pub(crate) file: Option<File>,
+    /// Whether the handler reads the body itself.
+    pub(crate) unread: bool,
     pub(crate) handler: Handler,
 }
 
@@ -92,6 +94,7 @@ impl Endpoint {
             answers: Vec::new(),
             compress: true,
             file: None,
+            unread: false,
             handler: Box::new(move |call| Box::pin(handler(call))),
         }
     }
@@ -111,6 +114,12 @@ impl Endpoint {
     /// Takes a file as the body instead of parameters.
     pub(crate) fn takes_file(mut self, kinds: &'static [&'static str], bytes: usize) -> Self {
         self.file = Some(File { kinds, bytes });
+        self
+    }
+
+    /// Leaves the body to the handler, as it came.
+    pub(crate) fn unread(mut self) -> Self {
+        self.unread = true;
         self
     }
 

@@ -4,6 +4,7 @@ use eddyline_app::FlowChanges;
 use eddyline_model::flows::AccessMode;
 use eddyline_model::names::FlowName;
 use eddyline_model::policy::FlowDeed;
+use eddyline_model::scopes::Scope;
 use http::StatusCode;
 
 use crate::answer::{Answer, json};
@@ -64,6 +65,10 @@ pub(crate) async fn update(call: Call) -> Answer {
         access_mode: params.opt_choice("access_mode", &modes.map(|mode| (mode.as_str(), mode))),
     };
     params.finish()?;
+    let manages = FlowChanges { open: None, ..changes.clone() } != FlowChanges::default();
+    if manages {
+        call.actor()?.require_any(&[Scope::Manage])?;
+    }
     json(StatusCode::OK, &call.app().update_flow(call.actor()?, &room, changes).await?)
 }
 

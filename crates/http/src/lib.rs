@@ -24,6 +24,7 @@ mod invitations;
 mod json;
 mod messages;
 mod names;
+mod oauth;
 mod openapi;
 mod organizations;
 mod params;
@@ -61,6 +62,10 @@ pub struct Config {
     /// Where the stream is served beside the API, for deployments with one port; `None` for
     /// nowhere.
     pub stream_prefix: Option<String>,
+    /// Whether an access token may stand among the parameters, as `access_token`. Addresses end up in
+    /// logs and histories, so that servers whose clients do not need it are better without (RFC 6750,
+    /// section 5.3).
+    pub query_tokens: bool,
 }
 
 impl Default for Config {
@@ -69,6 +74,7 @@ impl Default for Config {
             trusted_proxies: Vec::new(),
             body: BodyLimit::default(),
             stream_prefix: Some("/stream".to_owned()),
+            query_tokens: true,
         }
     }
 }
@@ -84,6 +90,8 @@ pub(crate) struct Shared {
     pub(crate) names: Names,
     pub(crate) proxies: TrustedProxies,
     pub(crate) body: BodyLimit,
+    /// Whether an access token may stand among the parameters.
+    pub(crate) query_tokens: bool,
     /// Files that are being received.
     pub(crate) files: Semaphore,
 }
@@ -92,7 +100,8 @@ impl Shared {
     fn new(app: App, config: &Config) -> Arc<Self> {
         let names = Names::of(app.config().profile);
         let proxies = TrustedProxies::new(config.trusted_proxies.clone());
-        Arc::new(Self { app, names, proxies, body: config.body, files: Semaphore::new(FILES) })
+        let (body, query_tokens, files) = (config.body, config.query_tokens, Semaphore::new(FILES));
+        Arc::new(Self { app, names, proxies, body, query_tokens, files })
     }
 
     /// How large a body may be whose sender has shown nothing yet but may do so in the body.

@@ -1,5 +1,6 @@
 //! The OpenAPI 3.1 document, made from the table of endpoints and the shapes of the wire.
 
+use eddyline_model::scopes::Scope;
 use eddyline_wire::{
     Attachment, ErrorBody, Flow, FlowUser, ImportedInvitations, Invitation, Link, Message, Organization,
     OrganizationSummary, OrganizationUser, Participant, PrivateActivity, PrivateConversation, Subscription,
@@ -11,11 +12,13 @@ use utoipa::PartialSchema;
 
 use crate::answer::encoded;
 use crate::endpoint::{Access, Described, Endpoint, Parameter, Shape};
+use crate::oauth::wire::{ClientErrorAnswer, IntrospectionAnswer, TokenAnswer};
 use crate::{Config, Shared, routes};
 
 /// The endpoint that serves the document. It is not in it.
 pub(crate) fn endpoint(shared: &Shared, config: &Config) -> Endpoint {
-    let document = document(&shared.app.config().addresses.base, config.stream_prefix.as_deref());
+    let addresses = &shared.app.config().addresses;
+    let document = document(&addresses.base, &addresses.web, config.stream_prefix.as_deref());
     let text = bytes::Bytes::from(document.to_string());
     Endpoint::new(Method::GET, "/openapi.json", "This document", move |_call| {
         let text = text.clone();
@@ -24,7 +27,7 @@ pub(crate) fn endpoint(shared: &Shared, config: &Config) -> Endpoint {
     .public()
 }
 
-fn document(base_url: &str, stream_prefix: Option<&str>) -> Value {
+fn document(base_url: &str, web: &str, stream_prefix: Option<&str>) -> Value {
     let mut paths = Map::new();
     for endpoint in routes::api() {
         describe(&mut paths, "", &endpoint);
@@ -36,10 +39,12 @@ fn document(base_url: &str, stream_prefix: Option<&str>) -> Value {
     }
     let schemas = json!({
         "Attachment": Attachment::schema(),
+        "ClientErrorAnswer": ClientErrorAnswer::schema(),
         "ErrorBody": ErrorBody::schema(),
         "Flow": Flow::schema(),
         "FlowUser": FlowUser::schema(),
         "ImportedInvitations": ImportedInvitations::schema(),
+        "IntrospectionAnswer": IntrospectionAnswer::schema(),
         "Invitation": Invitation::schema(),
         "Link": Link::schema(),
         "Message": Message::schema(),
@@ -51,6 +56,7 @@ fn document(base_url: &str, stream_prefix: Option<&str>) -> Value {
         "PrivateConversation": PrivateConversation::schema(),
         "Subscription": Subscription::schema(),
         "Thread": Thread::schema(),
+        "TokenAnswer": TokenAnswer::schema(),
         "User": User::schema(),
     });
     json!({
@@ -62,7 +68,7 @@ fn document(base_url: &str, stream_prefix: Option<&str>) -> Value {
             "schemas": schemas,
             "securitySchemes": {
                 "basic": {"type": "http", "scheme": "basic", "description": "E-mail and password, or an API token as the user name"},
-                "bearer": {"type": "http", "scheme": "bearer", "description": "An OAuth 2.0 access token"},
+                "oauth": oauth_scheme(base_url, web),
                 "flow_token": {"type": "apiKey", "in": "query", "name": "flow_token", "description": "A flow's API token"},
             },
         },
@@ -92,10 +98,52 @@ fn describe(paths: &mut Map<String, Value>, prefix: &str, endpoint: &Endpoint) {
         operation["requestBody"] = json!({"required": true, "content": kinds});
     }
     if endpoint.access == Access::Caller {
-        operation["security"] = json!([{"basic": []}, {"bearer": []}, {"flow_token": []}]);
+        operation["security"] = security(endpoint.scopes);
     }
     let item = paths.entry(path).or_insert_with(|| json!({}));
     item[endpoint.method.as_str().to_ascii_lowercase()] = operation;
+}
+
+/// What may be shown: an access token with any of the scopes, or something that needs none.
+fn security(scopes: &[Scope]) -> Value {
+    let mut ways = vec![json!({"basic": []}), json!({"flow_token": []})];
+    match scopes {
+        [] => ways.push(json!({"oauth": []})),
+        any => ways.extend(any.iter().map(|scope| json!({"oauth": [scope.as_str()]}))),
+    }
+    Value::Array(ways)
+}
+
+/// Where applications get access tokens, and for what.
+fn oauth_scheme(base: &str, web: &str) -> Value {
+    let scopes: Map<String, Value> =
+        Scope::EACH.iter().map(|scope| (scope.as_str().to_owned(), json!(meaning(*scope)))).collect();
+    let token = format!("{base}/oauth/token");
+    let authorization = format!("{web}/oauth/authorize");
+    json!({
+        "type": "oauth2",
+        "description": "An OAuth 2.0 access token",
+        "flows": {
+            "authorizationCode": {
+                "authorizationUrl": authorization,
+                "tokenUrl": token,
+                "refreshUrl": token,
+                "scopes": scopes,
+            },
+            "password": {"tokenUrl": token, "refreshUrl": token, "scopes": scopes},
+        },
+    })
+}
+
+fn meaning(scope: Scope) -> &'static str {
+    match scope {
+        Scope::Flow => "Read and send messages in flows",
+        Scope::Private => "Read and send private messages",
+        Scope::Manage => "Manage flows, organizations and their users",
+        Scope::Profile => "Read and change the user's own profile",
+        Scope::OfflineAccess => "Get a refresh token",
+        Scope::Integration => "Create and change sources",
+    }
 }
 
 fn schema_of(parameter: &Parameter) -> Value {
@@ -155,7 +203,7 @@ mod tests {
 
     #[test]
     fn every_endpoint_stands_in_the_document_with_an_answer() {
-        let document = document("http://example.org", Some("/stream"));
+        let document = document("http://example.org", "http://example.org", Some("/stream"));
         let described = |prefix: &str, endpoint: &Endpoint| {
             let method = endpoint.method.as_str().to_ascii_lowercase();
             document["paths"][format!("{prefix}{}", endpoint.path)][method]["summary"].is_string()
@@ -170,8 +218,18 @@ mod tests {
     }
 
     #[test]
+    fn an_access_token_is_good_for_nothing_by_oversight() {
+        let all = routes::api().into_iter().chain(routes::streams());
+        let any_scope: Vec<_> = all
+            .filter(|endpoint| endpoint.access == Access::Caller && endpoint.scopes.is_empty())
+            .map(|endpoint| format!("{} {}", endpoint.method, endpoint.path))
+            .collect();
+        assert_eq!(any_scope, ["GET /user"]);
+    }
+
+    #[test]
     fn every_reference_in_the_document_leads_somewhere() {
-        let document = document("http://example.org", None);
+        let document = document("http://example.org", "http://example.org", None);
         let text = document.to_string();
         let names = text.split("\"#/components/schemas/").skip(1).filter_map(|rest| rest.split('"').next());
         for name in names {

@@ -3,14 +3,15 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use eddyline_model::scopes::Scope::{Flow, Integration, Manage};
+use eddyline_model::scopes::Scope::{Flow, Integration, Manage, Private};
 use http::Method;
 
 use crate::call::{Call, Segments};
 use crate::endpoint::Shape::{Empty, Inline, Many, One};
 use crate::endpoint::{Endpoint, text_schema};
 use crate::{
-    avatars, flow_users, flows, health, invitations, messages, organizations, private, reading, stream, users,
+    avatars, flow_users, flows, health, invitations, messages, oauth, organizations, private, reading,
+    stream, users,
 };
 
 const FLOW: &str = "/flows/{organization}/{flow}";
@@ -27,6 +28,7 @@ pub(crate) fn api() -> Vec<Endpoint> {
     all.extend(invitations::endpoints());
     all.extend(private::endpoints());
     all.extend(reading::endpoints());
+    all.extend(oauth::endpoints());
     all.extend(health());
     all
 }
@@ -185,7 +187,7 @@ fn flow_user_endpoints() -> Vec<Endpoint> {
 pub(crate) fn streams() -> Vec<Endpoint> {
     let listen = |path, summary, handler: fn(Call) -> stream::Opening| {
         Endpoint::new(Method::GET, path, summary, handler)
-            .scopes(&[Flow])
+            .scopes(&[Flow, Private])
             .uncompressed()
             .takes("user", "boolean", "1 adds what is sent to you")
             .takes("accept", "string", "application/json or text/event-stream")

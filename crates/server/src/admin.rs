@@ -3,16 +3,22 @@
 use std::fmt::Display;
 use std::io::stdin;
 
-use eddyline_app::{Addresses, App, Error, NewFlow, NewOrganization, NewPerson, OrganizationChanges};
+use eddyline_app::{
+    Addresses, App, ApplicationChanges, Error, NewApplication, NewFlow, NewOrganization, NewPerson,
+    OrganizationChanges,
+};
 use eddyline_model::names::{Email, FlowName, InvalidName, Nick};
 use eddyline_model::organizations::Subscription;
 use serde::Serialize;
 
-use crate::cli::{self, AdminCommand, BillingDate, FlowCommand, OrgCommand, OrganizationUpdate, UserCommand};
+use crate::cli::{
+    self, AdminCommand, ApplicationCommand, BillingDate, FlowCommand, OrgCommand, OrganizationUpdate,
+    UserCommand,
+};
 use crate::config::Settings;
 use crate::output::{
-    self, FlowCreated, OrganizationCreated, OrganizationUpdated, PasswordSet, Token, TokenCreated, UserAdded,
-    UserCreated,
+    self, ApplicationCreated, FlowCreated, OrganizationCreated, OrganizationUpdated, PasswordSet, Token,
+    TokenCreated, UserAdded, UserCreated,
 };
 use crate::{Failure, serve};
 
@@ -25,6 +31,7 @@ pub(crate) async fn run(settings: Settings, command: AdminCommand, json: bool) -
         AdminCommand::Org(OrgCommand::Update(update)) => update_organization(&app, update, json).await,
         AdminCommand::User(command) => user(&app, command, json).await,
         AdminCommand::Flow(command) => flow(&app, command, json).await,
+        AdminCommand::App(ApplicationCommand::Create(new)) => create_application(&app, new, json).await,
     };
     app.close().await;
     outcome
@@ -71,6 +78,26 @@ async fn create_organization(app: &App, new: cli::NewOrganization, json: bool) -
         },
         json,
     )
+}
+
+async fn create_application(app: &App, new: cli::NewApplication, json: bool) -> Result<(), Failure> {
+    let wanted = NewApplication {
+        public: new.public,
+        about: ApplicationChanges {
+            name: new.name,
+            redirect_uris: new.redirect_uri,
+            configuration_uri: new.configuration_uri,
+            setup_uri: new.setup_uri,
+            icon_url: new.icon,
+            password_grant: !new.no_password_grant && !new.public,
+            out_of_band: !new.no_out_of_band,
+        },
+    };
+    let (application, secret) = app
+        .operator_create_application(&new.org, wanted)
+        .await
+        .map_err(|error| explain(error, &format!("organization {}", new.org)))?;
+    print(&ApplicationCreated::of(application, secret), json)
 }
 
 async fn update_organization(app: &App, update: OrganizationUpdate, json: bool) -> Result<(), Failure> {

@@ -5,6 +5,7 @@
 //! `docs/configuration.md`; a test compares the two.
 
 mod layers;
+mod lifetimes;
 mod options;
 #[cfg(test)]
 mod tests;
@@ -41,6 +42,8 @@ pub(crate) enum OptionGroup {
     Https,
     /// How mail goes out.
     Mail,
+    /// What applications may do for users.
+    Applications,
     /// How much of everything.
     Limits,
     /// What it tells its operator.
@@ -56,6 +59,7 @@ impl OptionGroup {
             Self::Protocol => "Protocol",
             Self::Https => "HTTPS and proxies",
             Self::Mail => "Mail",
+            Self::Applications => "Applications (OAuth)",
             Self::Limits => "Limits",
             Self::Logging => "Logging",
         }

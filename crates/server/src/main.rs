@@ -12,6 +12,7 @@ mod demo;
 mod logging;
 mod mail;
 mod output;
+mod secret_key;
 mod serve;
 mod signals;
 

@@ -4,6 +4,8 @@ use std::error::Error;
 use std::fmt::{self, Display};
 use std::io::{self, Write};
 
+use eddyline_app::Secret;
+use eddyline_model::applications::{Application, PageUri};
 use eddyline_model::organizations::{Organization, Subscription};
 use serde::Serialize;
 
@@ -66,6 +68,50 @@ impl Display for OrganizationCreated {
             "Organization {} has been made: {}, for up to {} people",
             self.parameterized_name, self.name, self.user_limit
         )
+    }
+}
+
+/// `app create` has been done.
+#[derive(Debug, Serialize)]
+pub(crate) struct ApplicationCreated {
+    /// Number of the application, as text, as it stands in resources.
+    id: String,
+    name: String,
+    client_id: String,
+    /// Told here only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    client_secret: Option<String>,
+    public: bool,
+    redirect_uris: Vec<String>,
+    configuration_uri: Option<String>,
+    setup_uri: Option<String>,
+    icon_url: Option<String>,
+}
+
+impl ApplicationCreated {
+    pub(crate) fn of(application: Application, secret: Option<Secret>) -> Self {
+        let text = |uri: Option<PageUri>| uri.map(|uri| uri.to_string());
+        Self {
+            id: application.id.to_string(),
+            name: application.name,
+            client_id: application.client_id,
+            client_secret: secret.map(|secret| secret.expose().to_owned()),
+            public: application.public,
+            redirect_uris: application.redirect_uris.iter().map(ToString::to_string).collect(),
+            configuration_uri: text(application.configuration_uri),
+            setup_uri: text(application.setup_uri),
+            icon_url: text(application.icon_url),
+        }
+    }
+}
+
+impl Display for ApplicationCreated {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Application {} has been registered\nClient id: {}", self.name, self.client_id)?;
+        match &self.client_secret {
+            Some(secret) => write!(f, "\nClient secret, which is not shown again: {secret}"),
+            None => write!(f, "\nIt has no secret, and must use PKCE"),
+        }
     }
 }
 

@@ -3,15 +3,15 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::Path;
 
-use eddyline_app::{Addresses, App, Config, Mailing, Profile, SignInLimits};
+use eddyline_app::{Addresses, App, Config, Mailing, OAuthConfig, Profile, SignInLimits};
 use eddyline_http::serve::{BodyLimit, Limits, Server, bind, load_tls};
 use eddyline_storage::{Options, Store};
 use tokio::sync::watch;
 
 use crate::Failure;
 use crate::config::{self, Settings};
-use crate::mail;
 use crate::signals::StopSignals;
+use crate::{mail, secret_key};
 
 /// Serves until SIGTERM or SIGINT.
 pub(crate) async fn run(settings: Settings) -> Result<(), Failure> {
@@ -118,6 +118,7 @@ pub(crate) async fn open_app(
 ) -> Result<App, Failure> {
     make_directory(&settings.data_dir)?;
     let url = settings.database_url().expose().to_owned();
+    let key = secret_key::material(settings)?;
     let options = Options { readers: settings.readers.get(), ..Options::default() };
     let store = tokio::task::spawn_blocking(move || Store::open_with(&url, options)).await??;
     let config = Config {
@@ -132,6 +133,15 @@ pub(crate) async fn open_app(
         },
         requests_per_minute: settings.requests_per_minute.map_or(0, std::num::NonZero::get),
         mail,
+        oauth: OAuthConfig {
+            access_token_millis: settings.access_token_ttl.millis(),
+            code_millis: settings.authorization_code_ttl.millis(),
+            refresh_token_millis: settings.refresh_token_ttl.millis(),
+            password_grant: settings.password_grant.0,
+            out_of_band: settings.out_of_band_codes.0,
+            attempts_per_address: settings.oauth_attempts_per_address,
+            key,
+        },
         ..Config::default()
     };
     Ok(App::new(store, config).await?)
@@ -174,6 +184,7 @@ fn http_config(settings: &Settings) -> eddyline_http::Config {
         trusted_proxies: settings.trusted_proxy.clone(),
         body: BodyLimit { bytes: settings.max_body_bytes.get(), ..BodyLimit::default() },
         stream_prefix: Some(settings.stream_prefix.as_str().to_owned()),
+        query_tokens: settings.query_access_tokens.0,
     }
 }
 

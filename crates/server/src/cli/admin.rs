@@ -7,6 +7,7 @@ use std::str::FromStr;
 use clap::{Args, Subcommand};
 use eddyline_auth::Password;
 use eddyline_model::Day;
+use eddyline_model::applications::{PageUri, RedirectUri};
 use eddyline_model::time::InvalidDay;
 
 /// What the operator works on.
@@ -21,6 +22,9 @@ pub(crate) enum AdminCommand {
     /// Flows and who is in them
     #[command(subcommand, disable_help_subcommand = true)]
     Flow(FlowCommand),
+    /// Applications that act for users by OAuth
+    #[command(subcommand, disable_help_subcommand = true)]
+    App(ApplicationCommand),
 }
 
 /// Commands about organizations.
@@ -73,6 +77,45 @@ pub(crate) enum FlowCommand {
         #[arg(long, value_name = "ORG/FLOW")]
         flow: FlowPath,
     },
+}
+
+/// Commands about applications.
+#[derive(Subcommand)]
+pub(crate) enum ApplicationCommand {
+    /// Register an application; its secret is shown once
+    Create(NewApplication),
+}
+
+/// `app create`
+#[derive(Args)]
+pub(crate) struct NewApplication {
+    /// The organization it belongs to, by the name in its URL
+    #[arg(long, value_name = "ORG")]
+    pub(crate) org: String,
+    /// Name that people see
+    #[arg(long)]
+    pub(crate) name: String,
+    /// Where users may be sent back to with a code; may be repeated
+    #[arg(long, value_name = "URI", required = true)]
+    pub(crate) redirect_uri: Vec<RedirectUri>,
+    /// Where its integrations are configured
+    #[arg(long, value_name = "URI")]
+    pub(crate) configuration_uri: Option<PageUri>,
+    /// Where it is set up for a flow; {flow_id} and {flow_url} are filled in
+    #[arg(long, value_name = "URI")]
+    pub(crate) setup_uri: Option<PageUri>,
+    /// Its picture
+    #[arg(long, value_name = "URL")]
+    pub(crate) icon: Option<PageUri>,
+    /// It runs where it can keep no secret, such as in a browser: it gets none and must use PKCE
+    #[arg(long)]
+    pub(crate) public: bool,
+    /// It may not ask for tokens with users' passwords
+    #[arg(long)]
+    pub(crate) no_password_grant: bool,
+    /// Codes for it are not shown to users
+    #[arg(long)]
+    pub(crate) no_out_of_band: bool,
 }
 
 /// `org create`

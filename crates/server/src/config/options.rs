@@ -9,6 +9,7 @@ use std::time::Duration;
 use ipnet::IpNet;
 
 use super::layers::Layers;
+use super::lifetimes::{CodeLifetime, Lifetime, SecretKey, Switch};
 use super::values::{
     BaseUrl, DatabaseUrl, LogFilter, LogFormat, PathPrefix, Profile, SmtpPassword, SmtpSecurity, Value,
 };
@@ -92,6 +93,11 @@ options! {
         data_dir: PathBuf = value("./eddyline-data"), "DIR";
         /// Database: sqlite:PATH, or postgres://USER@HOST/NAME for a PostgreSQL server
         database: Option<DatabaseUrl> = absent("eddyline.db in the data directory"), "URL";
+        /// Key under which secrets of applications are sealed, at least 32 random characters; the same
+        /// for all servers of a database. Keep it with your backups
+        secret_key: Option<SecretKey> = absent("made, and kept beside the database"), "KEY";
+        /// File that has this key
+        secret_key_file: Option<PathBuf> = absent("none"), "FILE";
     }
     Addresses {
         /// Address and port of the API and the pages; port 0 takes a free one
@@ -140,7 +146,24 @@ options! {
         /// Seconds until mail that could not be sent is tried again; then twice as long each time
         mail_retry_seconds: NonZeroU32 = value("60"), "SECONDS";
     }
+    Applications {
+        /// How long an access token lives, such as 90s, 10m, 2h or 30d
+        access_token_ttl: Lifetime = value("2h"), "TIME";
+        /// How long a refresh token lives that is not used
+        refresh_token_ttl: Lifetime = value("90d"), "TIME";
+        /// How long an authorization code lives; ten minutes at most
+        authorization_code_ttl: CodeLifetime = value("10m"), "TIME";
+        /// Whether applications may ask for tokens with users' passwords: on or off
+        password_grant: Switch = value("on"), "SWITCH";
+        /// Whether codes may be shown to users, for them to copy: on or off
+        out_of_band_codes: Switch = value("on"), "SWITCH";
+        /// Whether access tokens may stand in addresses, as access_token: on or off
+        query_access_tokens: Switch = value("on"), "SWITCH";
+    }
     Limits {
+        /// Wrong codes, refresh tokens and secrets of applications allowed a minute from one address; 0
+        /// for any number
+        oauth_attempts_per_address: u32 = value("100"), "N";
         /// Wrong passwords allowed a minute for an account from one address; 0 for any number
         password_attempts_per_account: u32 = value("10"), "N";
         /// Wrong passwords allowed a minute from one address; 0 for any number

@@ -116,6 +116,12 @@ impl DatabaseUrl {
         &self.0
     }
 
+    /// The file of the database, if it is one.
+    pub(crate) fn file(&self) -> Option<&Path> {
+        let path = self.0.strip_prefix("sqlite:").filter(|path| *path != ":memory:")?;
+        Some(Path::new(path.strip_prefix("//").unwrap_or(path)))
+    }
+
     fn scheme(&self) -> &str {
         self.0.split(':').next().unwrap_or_default()
     }

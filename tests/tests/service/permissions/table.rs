@@ -53,6 +53,7 @@ const PIXEL: &[u8] = &[
 ];
 
 const EVERYBODY: &str = "200 200 200 200 200 200 200 200 200 200";
+const NOBODY: &str = "401 401 401 401 401 401 401 401 401 401";
 const USERS: &str = "200 200 200 200 200 200 200 200 403 401";
 const MEMBERS: &str = "200 200 403 403 200 403 404 404 403 401";
 const WHO_SEES_THE_FLOW: &str = "200 200 403 403 200 200 404 404 403 401";
@@ -128,6 +129,11 @@ pub(super) const ROWS: &[Row] = &[
 
     row("GET /stream/flows", |_| Body::Stream, "200 200 403 403 200 403 404 404 403 401"),
     row("GET /stream/flows/{organization}/{flow}", |_| Body::Stream, "200 200 403 403 200 403 404 404 403 401"),
+    // Clients show who they are in ways of their own, which none of these is.
+    row("POST /oauth/token", none, NOBODY),
+    row("POST /oauth/revoke", none, NOBODY),
+    row("POST /oauth/introspect", none, NOBODY),
+    row("GET /.well-known/oauth-authorization-server", none, EVERYBODY),
     row("GET /openapi.json", none, EVERYBODY),
     row("GET /healthz", none, EVERYBODY),
     row("GET /readyz", none, EVERYBODY),

@@ -1,0 +1,103 @@
+//! What applications ask the server themselves: for tokens, to end them, and what they are worth
+//! (RFC 6749, 7009, 7662, 8414; specification, section 5). The pages where users consent are not the
+//! API's.
+
+mod metadata;
+mod request;
+pub(crate) mod wire;
+
+use eddyline_app::{ClientFailure, Secret, TokenRequest};
+use http::{Method, StatusCode};
+
+use crate::answer::{Answer, json};
+use crate::call::Call;
+use crate::endpoint::Endpoint;
+use crate::endpoint::Shape::{Empty, One};
+use crate::oauth::request::ClientRequest;
+use crate::oauth::wire::{IntrospectionAnswer, TokenAnswer, client_error, never_kept};
+
+pub(crate) fn endpoints() -> Vec<Endpoint> {
+    let for_clients = |path, summary, handler: fn(Call) -> Asking| {
+        Endpoint::new(Method::POST, path, summary, handler)
+            .public()
+            .unread()
+            .takes("client_id", "string", "Which application asks, unless HTTP Basic says so")
+            .takes("client_secret", "string", "Its secret, if it has one, unless HTTP Basic says so")
+            .answers(400, "What is wrong", Some(One("ClientErrorAnswer")))
+            .answers(
+                401,
+                "The application is not known, or its secret is wrong",
+                Some(One("ClientErrorAnswer")),
+            )
+    };
+    vec![
+        for_clients("/oauth/token", "Get an access token", token)
+            .needs("grant_type", "string", "authorization_code, password or refresh_token")
+            .takes("code", "string", "With authorization_code: the code")
+            .takes("redirect_uri", "string", "With authorization_code: where the code was sent")
+            .takes("code_verifier", "string", "With authorization_code: what the challenge was made of")
+            .takes("username", "string", "With password: the user's e-mail address")
+            .takes("password", "string", "With password: the user's password")
+            .takes("refresh_token", "string", "With refresh_token: the last one received")
+            .takes("scope", "string", "With password and refresh_token: what is wanted, between spaces")
+            .answers(200, "The tokens; as a form unless Accept names JSON", Some(One("TokenAnswer"))),
+        for_clients("/oauth/revoke", "End a token", revoke)
+            .needs("token", "string", "An access token; or a refresh token, which ends its family")
+            .takes("token_type_hint", "string", "Not needed")
+            .answers(200, "It has ended", Some(Empty)),
+        for_clients("/oauth/introspect", "What a token is worth", introspect)
+            .needs("token", "string", "A token that was given to this application")
+            .takes("token_type_hint", "string", "Not needed")
+            .answers(200, "What is known of it", Some(One("IntrospectionAnswer"))),
+        Endpoint::new(
+            Method::GET,
+            "/.well-known/oauth-authorization-server",
+            "How OAuth works here",
+            metadata::show,
+        )
+        .public()
+        .answers(200, "Addresses, and what is supported", Some(Empty)),
+    ]
+}
+
+type Asking = std::pin::Pin<Box<dyn Future<Output = Answer> + Send>>;
+
+fn token(call: Call) -> Asking {
+    Box::pin(async move {
+        let as_json = wire::wants_json(&call.headers);
+        answer(async {
+            let asked = ClientRequest::read(&call)?;
+            let wanted = TokenRequest::read(&asked.body)?;
+            let tokens = call.app().issue_tokens(&asked.client, wanted, call.client_address()).await?;
+            Ok(TokenAnswer::of(&tokens).response(as_json))
+        })
+        .await
+    })
+}
+
+fn revoke(call: Call) -> Asking {
+    Box::pin(answer(async move {
+        let asked = ClientRequest::read(&call)?;
+        let token = Secret::presented(asked.needed("token")?);
+        call.app().revoke_token(&asked.client, &token, call.client_address()).await?;
+        Ok(json(StatusCode::OK, &serde_json::json!({})))
+    }))
+}
+
+fn introspect(call: Call) -> Asking {
+    Box::pin(answer(async move {
+        let asked = ClientRequest::read(&call)?;
+        let token = Secret::presented(asked.needed("token")?);
+        let found = call.app().introspect(&asked.client, &token, call.client_address()).await?;
+        Ok(json(StatusCode::OK, &IntrospectionAnswer::of(found, call.app().issuer())))
+    }))
+}
+
+/// The answer to a client. Nobody on the way keeps it (RFC 6749, section 5.1).
+async fn answer(asking: impl Future<Output = Result<Answer, ClientFailure>>) -> Answer {
+    match asking.await {
+        Ok(answer) => answer.map(never_kept),
+        Err(ClientFailure::OAuth(error)) => Ok(never_kept(client_error(&error))),
+        Err(ClientFailure::App(error)) => Err(error.into()),
+    }
+}

@@ -1,0 +1,103 @@
+//! Reading what a client sends: a form or JSON, and who it is. Only the body counts: addresses end up
+//! in logs, and secrets must not (RFC 6749, section 2.3.1).
+
+use eddyline_app::{ClientCredentials, OAuthError, OAuthParameters};
+use http::header::AUTHORIZATION;
+use percent_encoding::percent_decode_str;
+use serde_json::Value;
+
+use crate::call::{Call, kind_of};
+use crate::json;
+
+/// A request of a client.
+pub(super) struct ClientRequest {
+    /// Who it says it is.
+    pub(super) client: ClientCredentials,
+    /// All that it sent.
+    pub(super) body: OAuthParameters,
+}
+
+impl ClientRequest {
+    pub(super) fn read(call: &Call) -> Result<Self, OAuthError> {
+        let body = match kind_of(&call.headers).as_str() {
+            "application/json" | "text/json" => from_json(&call.file)?,
+            "" | "application/x-www-form-urlencoded" => from_form(&call.file)?,
+            other => {
+                let text = format!("Content-Type {other} is not supported; send a form or application/json");
+                return Err(OAuthError::InvalidRequest(text));
+            }
+        };
+        let header = call.headers.get(AUTHORIZATION).map(|header| header.as_bytes());
+        Ok(Self { client: ClientCredentials::read(header, &body)?, body })
+    }
+
+    pub(super) fn needed(&self, name: &str) -> Result<&str, OAuthError> {
+        self.body.get(name)?.ok_or_else(|| OAuthError::missing(name))
+    }
+}
+
+fn from_form(bytes: &[u8]) -> Result<OAuthParameters, OAuthError> {
+    let text = std::str::from_utf8(bytes).map_err(|_| unreadable("The body is not valid UTF-8"))?;
+    let pairs = text.split('&').filter(|pair| !pair.is_empty()).map(|pair| {
+        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+        Some((decoded(name)?, decoded(value)?))
+    });
+    let pairs: Option<Vec<_>> = pairs.collect();
+    Ok(OAuthParameters::new(pairs.ok_or_else(|| unreadable("The body is no form"))?))
+}
+
+/// `None` for what is not UTF-8, and for a NUL, which nothing has and PostgreSQL does not take.
+fn decoded(text: &str) -> Option<String> {
+    let spaced = text.replace('+', " ");
+    let text = percent_decode_str(&spaced).decode_utf8().ok()?;
+    (!text.contains('\0')).then(|| text.into_owned())
+}
+
+fn from_json(bytes: &[u8]) -> Result<OAuthParameters, OAuthError> {
+    let object = json::parse_object(bytes).map_err(|error| unreadable(&error.to_string()))?;
+    let pairs = object.into_iter().filter_map(|(name, value)| match value {
+        Value::Null => None,
+        Value::String(text) if !text.contains('\0') => Some(Ok((name, text))),
+        Value::Number(number) => Some(Ok((name, number.to_string()))),
+        _ => Some(Err(OAuthError::InvalidRequest(format!("{name} must be a text")))),
+    });
+    Ok(OAuthParameters::new(pairs.collect::<Result<Vec<_>, _>>()?))
+}
+
+fn unreadable(text: &str) -> OAuthError {
+    OAuthError::InvalidRequest(text.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_form_and_an_object_say_the_same() {
+        let form =
+            from_form(b"grant_type=password&username=ann%40x.example&scope=flow+private&empty=").unwrap();
+        let object = br#"{"grant_type": "password", "username": "ann@x.example", "scope": "flow private", "empty": null}"#;
+        let object = from_json(object).unwrap();
+        for body in [form, object] {
+            assert_eq!(body.get("username"), Ok(Some("ann@x.example")));
+            assert_eq!(body.get("scope"), Ok(Some("flow private")));
+            assert_eq!(body.get("empty"), Ok(None));
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_refused() {
+        for bad in [&b"a=%ff"[..], b"a=%00", b"\xff"] {
+            assert!(matches!(from_form(bad), Err(OAuthError::InvalidRequest(_))), "{bad:?}");
+        }
+        for bad in [&b"["[..], b"[]", br#"{"a": {}}"#, br#"{"a": ["b"]}"#, br#"{"a": "\u0000"}"#] {
+            assert!(matches!(from_json(bad), Err(OAuthError::InvalidRequest(_))), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn a_parameter_that_comes_twice_is_noticed() {
+        let form = from_form(b"code=a&code=b").unwrap();
+        assert!(form.get("code").is_err());
+    }
+}

@@ -1,0 +1,135 @@
+//! Values of the options about OAuth: how long something lives, switches, and a key.
+
+use std::fmt;
+
+use super::values::Value;
+
+/// How long something lives: a number with a unit, `s`, `m`, `h` or `d`; without one, seconds. At least
+/// a second, at most ten years.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Lifetime {
+    seconds: i64,
+}
+
+impl Lifetime {
+    const MAX_SECONDS: i64 = 10 * 366 * 24 * 3600;
+
+    pub(crate) fn millis(self) -> i64 {
+        self.seconds * 1000
+    }
+}
+
+impl Value for Lifetime {
+    fn parse(text: &str) -> Result<Self, String> {
+        let wrong = || format!("{text:?} is not a time such as 90s, 10m, 2h or 90d, of ten years at most");
+        let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+        let unit = match &text[digits.len()..] {
+            "" | "s" => 1,
+            "m" => 60,
+            "h" => 3600,
+            "d" => 24 * 3600,
+            _ => return Err(wrong()),
+        };
+        let seconds = digits.parse::<u32>().ok().and_then(|number| i64::from(number).checked_mul(unit));
+        match seconds {
+            Some(seconds @ 1..=Self::MAX_SECONDS) => Ok(Self { seconds }),
+            _ => Err(wrong()),
+        }
+    }
+}
+
+/// How long a code lives: at most ten minutes (RFC 6749, section 4.1.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct CodeLifetime(Lifetime);
+
+impl CodeLifetime {
+    pub(crate) fn millis(self) -> i64 {
+        self.0.millis()
+    }
+}
+
+impl Value for CodeLifetime {
+    fn parse(text: &str) -> Result<Self, String> {
+        let lifetime = Lifetime::parse(text)?;
+        if lifetime.seconds > 600 {
+            return Err(format!("{text:?} is too long; a code lives ten minutes at most"));
+        }
+        Ok(Self(lifetime))
+    }
+}
+
+/// Something that is on or off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Switch(pub(crate) bool);
+
+impl Value for Switch {
+    fn parse(text: &str) -> Result<Self, String> {
+        match text {
+            "on" | "true" | "1" => Ok(Self(true)),
+            "off" | "false" | "0" => Ok(Self(false)),
+            _ => Err(format!("{text:?} is neither on nor off")),
+        }
+    }
+}
+
+/// What the key for secrets is made of. It is not printed.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct SecretKey(String);
+
+impl SecretKey {
+    /// The text itself; keep it out of the log.
+    pub(crate) fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for SecretKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("[redacted]")
+    }
+}
+
+impl Value for SecretKey {
+    fn parse(text: &str) -> Result<Self, String> {
+        if text.len() < eddyline_auth::SealingKey::MIN_BYTES {
+            return Err(format!("has fewer than {} characters", eddyline_auth::SealingKey::MIN_BYTES));
+        }
+        Ok(Self(text.to_owned()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lifetime_has_a_unit() {
+        for (text, seconds) in
+            [("2s", 2), ("10m", 600), ("2h", 7200), ("90d", 7_776_000), ("30", 30), ("3660d", 316_224_000)]
+        {
+            assert_eq!(Lifetime::parse(text), Ok(Lifetime { seconds }), "{text}");
+        }
+        for bad in ["", "0s", "-1s", "h", "2 h", "2w", "1.5h", "2hours", "3661d", "99999999999s"] {
+            assert!(Lifetime::parse(bad).is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn a_code_lives_ten_minutes_at_most() {
+        assert_eq!(CodeLifetime::parse("10m").map(CodeLifetime::millis), Ok(600_000));
+        assert!(CodeLifetime::parse("601s").is_err());
+    }
+
+    #[test]
+    fn a_switch_is_on_or_off() {
+        assert_eq!((Switch::parse("on"), Switch::parse("false")), (Ok(Switch(true)), Ok(Switch(false))));
+        assert!(Switch::parse("yes").is_err());
+    }
+
+    #[test]
+    fn a_key_is_long_and_does_not_print() {
+        assert!(SecretKey::parse(&"x".repeat(31)).is_err());
+        let key = SecretKey::parse(&"x".repeat(32)).unwrap();
+        assert_eq!(format!("{key:?}"), "[redacted]");
+    }
+}
