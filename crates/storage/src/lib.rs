@@ -10,6 +10,7 @@
 mod append;
 mod avatars;
 mod backlog;
+mod commit;
 mod connect;
 mod doorbell;
 mod error;
