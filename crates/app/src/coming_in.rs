@@ -3,11 +3,11 @@
 
 use eddyline_model::log::Control;
 use eddyline_model::names;
-use eddyline_model::organizations::{OrganizationMembership, OrganizationRole};
+use eddyline_model::organizations::{Organization, OrganizationMembership, OrganizationRole};
 use eddyline_model::policy;
 use eddyline_model::users::User;
-use eddyline_model::{OrganizationId, RoomId};
-use eddyline_storage::{Error as StoreError, Result as StoreResult, Tx};
+use eddyline_model::{OrganizationId, RoomId, UserId};
+use eddyline_storage::{Result as StoreResult, Tx};
 
 use crate::flow_users::bring_in;
 use crate::{Error, Result};
@@ -21,21 +21,57 @@ use crate::{Error, Result};
 /// inactive or the user is blocked, [`Error::Conflict`] when the organization is full,
 /// [`Error::Invalid`] when somebody there has the user's nick.
 pub(crate) fn come_in(tx: &mut Tx<'_, '_>, room: RoomId, user: &User) -> StoreResult<Result<()>> {
-    tx.lock_room(room)?;
-    let Some(flow) = tx.flow(room)?.filter(|flow| !flow.disabled) else { return Ok(Err(Error::NotFound)) };
-    let Some(organization) = tx.organization(flow.organization)? else { return Ok(Err(Error::NotFound)) };
-    if let Err(refusal) = policy::write(&organization) {
-        return Ok(Err(refusal.into()));
-    }
+    let organization = match hold_open_flow(tx, room)? {
+        Ok(organization) => organization,
+        Err(refusal) => return Ok(Err(refusal)),
+    };
     match tx.room_membership(room, user.id)? {
         Some(membership) if membership.blocked => return Ok(Err(Error::Denied)),
         Some(_) => return Ok(Ok(())),
         None => {}
     }
-    if let Err(refusal) = join_organization(tx, organization.id, user)? {
+    if let Err(refusal) = join_organization(tx, organization, user)? {
         return Ok(Err(refusal));
     }
     bring_in(tx, room, user)?;
+    Ok(Ok(()))
+}
+
+/// Holds a flow that somebody is to come into, and gives its organization, which is not held.
+///
+/// # Errors
+///
+/// [`Error::NotFound`] when the flow is gone or archived, [`Error::Denied`] when its organization is
+/// inactive.
+pub(crate) fn hold_open_flow(tx: &mut Tx<'_, '_>, room: RoomId) -> StoreResult<Result<OrganizationId>> {
+    tx.lock_room(room)?;
+    let Some(flow) = tx.flow(room)?.filter(|flow| !flow.disabled) else { return Ok(Err(Error::NotFound)) };
+    let Some(organization) = tx.organization(flow.organization)? else { return Ok(Err(Error::NotFound)) };
+    Ok(policy::write(&organization).map(|()| organization.id).map_err(Error::from))
+}
+
+/// Whether an organization, which the caller holds, has a place for somebody with this nick: an
+/// account, or whoever is about to make one.
+///
+/// # Errors
+///
+/// [`Error::Invalid`] when somebody there has the nick, [`Error::Conflict`] when it is full.
+pub(crate) fn has_place(
+    tx: &mut Tx<'_, '_>,
+    organization: &Organization,
+    nick: &str,
+    account: Option<UserId>,
+) -> StoreResult<Result<()>> {
+    if tx.nick_is_taken(organization.id, &names::nick_key(nick), account.unwrap_or(UserId(0)))? {
+        let text = match account {
+            Some(_) => format!("{nick} is taken in this organization; choose another nick first"),
+            None => "is taken in this organization".to_owned(),
+        };
+        return Ok(Err(Error::field("nick", text)));
+    }
+    if organization.user_count >= organization.user_limit {
+        return Ok(Err(Error::Conflict("the organization's user limit is reached".into())));
+    }
     Ok(Ok(()))
 }
 
@@ -44,23 +80,17 @@ fn join_organization(tx: &mut Tx<'_, '_>, id: OrganizationId, user: &User) -> St
         return Ok(Ok(()));
     }
     // Held, and looked at again: the nick may be changing on another node.
-    tx.lock_organization(id)?;
+    let Some(organization) = tx.lock_organization(id)? else { return Ok(Err(Error::NotFound)) };
     tx.lock_user(user.id)?;
     let Some(user) = tx.user(user.id)? else { return Ok(Err(Error::NotFound)) };
     // Asked first: a statement that fails would end the transaction on PostgreSQL.
-    let key = names::nick_key(&user.nick);
-    if tx.nick_is_taken(id, &key, user.id)? {
-        let text = format!("{} is taken in this organization; choose another nick first", user.nick);
-        return Ok(Err(Error::field("nick", text)));
+    if let Err(refusal) = has_place(tx, &organization, &user.nick, Some(user.id))? {
+        return Ok(Err(refusal));
     }
     let now = tx.now();
     let membership =
         OrganizationMembership { organization: id, user: user.id, role: OrganizationRole::Member };
-    match tx.insert_organization_member(membership, &key, now) {
-        Ok(()) => {}
-        Err(StoreError::Refused(why)) => return Ok(Err(Error::Conflict(why.into()))),
-        Err(error) => return Err(error),
-    }
+    tx.insert_organization_member(membership, &names::nick_key(&user.nick), now)?;
     tx.tell(Control::UserEdit { user: user.id });
     Ok(Ok(()))
 }

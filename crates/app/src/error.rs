@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use eddyline_model::names::InvalidName;
 use eddyline_model::policy::Refusal;
 use eddyline_model::scopes::Scopes;
 use eddyline_storage::Error as StoreError;
@@ -70,6 +71,11 @@ impl Error {
     #[must_use]
     pub fn field(name: &str, text: impl Into<String>) -> Self {
         Self::Invalid(BTreeMap::from([(name.to_owned(), vec![text.into()])]))
+    }
+
+    /// What is wrong with the field `name`.
+    pub(crate) fn wrong_name(wrong: InvalidName) -> Self {
+        Self::field("name", wrong.to_string())
     }
 }
 

@@ -1,6 +1,7 @@
 //! Organizations: showing and renaming them, and who belongs to them.
 
 use eddyline_model::log::Control;
+use eddyline_model::names::display_name;
 use eddyline_model::organizations::{OrganizationMembership, OrganizationRole};
 use eddyline_model::policy::{self, OrganizationDeed};
 use eddyline_model::{OrganizationId, UserId};
@@ -8,7 +9,6 @@ use eddyline_wire::{Organization, User};
 
 use crate::actor::Actor;
 use crate::going_out::go_out;
-use crate::operator::display_name;
 use crate::{App, Error, Result};
 
 impl App {
@@ -71,7 +71,7 @@ impl App {
         id: OrganizationId,
         name: &str,
     ) -> Result<Organization> {
-        let (caller, name) = (actor.user()?.user.id, display_name(name)?);
+        let (caller, name) = (actor.user()?.user.id, display_name(name).map_err(Error::wrong_name)?);
         let (outcome, event) = self
             .store()
             .write(move |tx| {

@@ -1,42 +1,40 @@
-//! The way of every request, from the outside in: an id for it, with its span and its line in the
-//! log; panics caught; cross-origin requests answered; the path made regular; the endpoint found;
-//! and its answer compressed for those who ask for it.
+//! The way of every request to the API behind its [`Front`]: cross-origin requests answered; the path
+//! made regular; the endpoint found; and its answer compressed for those who ask for it.
 //!
 //! It is one future with as little around it as can be, since every request pays for it. What only
 //! browsers need, and what only compressed answers need, is left aside by the others.
 
 use std::convert::Infallible;
-use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::task::{Context, Poll};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use axum::body::Body;
 use axum::response::Response;
 use eddyline_app::Actor;
-use futures_util::FutureExt as _;
-use futures_util::future::BoxFuture;
 use http::header::{
     ACCEPT_ENCODING, ALLOW, CONTENT_LENGTH, HeaderValue, LINK, ORIGIN, RETRY_AFTER, WWW_AUTHENTICATE,
 };
 use http::{Method, Request, StatusCode};
 use http_body::Body as _;
-use tower::{Service, ServiceExt as _, service_fn};
+use tower::{ServiceExt as _, service_fn};
 use tower_http::compression::Compression;
 use tower_http::cors::{AllowHeaders, AllowOrigin, Cors, CorsLayer};
-use tracing::Instrument as _;
 
 use crate::call::{Call, Segments};
 use crate::endpoint::Endpoint;
-use crate::request_id::{self, REQUEST_ID};
+use crate::front::{Answers, Front};
+use crate::request_id::REQUEST_ID;
 use crate::routes::{Found, Routes};
 use crate::{Shared, error, path};
 
 const CORS_AGE: Duration = Duration::from_secs(24 * 3600);
 
-/// What answers requests: a [`Service`] for any server of ours or another's. Clones share it.
+/// The API, as a service for any server of ours or another's. Clones share it.
+pub type Face = Front<Api>;
+
+/// The endpoints behind a [`Face`].
 #[derive(Clone)]
-pub struct Face {
+pub struct Api {
     inner: Arc<Inner>,
 }
 
@@ -46,26 +44,20 @@ struct Inner {
     cors: CorsLayer,
 }
 
-impl Face {
-    /// A face with these endpoints.
+impl Api {
     pub(crate) fn new(shared: Arc<Shared>, routes: Routes) -> Self {
         let cors = cors(&shared);
         Self { inner: Arc::new(Inner { shared, routes, cors }) }
     }
 }
 
-impl Service<Request<Body>> for Face {
-    type Response = Response;
-    type Error = Infallible;
-    type Future = BoxFuture<'static, Result<Response, Infallible>>;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
-        Poll::Ready(Ok(()))
+impl Answers for Api {
+    async fn answer(&self, request: Request<Body>) -> Response {
+        self.inner.shared_across_origins(request).await
     }
 
-    fn call(&mut self, request: Request<Body>) -> Self::Future {
-        let inner = self.inner.clone();
-        Box::pin(async move { Ok(inner.identified(request).await) })
+    async fn broken(&self) -> Response {
+        broken()
     }
 }
 
@@ -79,43 +71,17 @@ fn cors(shared: &Shared) -> CorsLayer {
 }
 
 impl Inner {
-    /// Gives the request an id, which its log lines and its answer bear, and writes one line about
-    /// it. The query is left out of the log, since credentials may stand there.
-    async fn identified(self: Arc<Self>, request: Request<Body>) -> Response {
-        let id = request_id::of(&request);
-        let span = tracing::info_span!("request", id = id.to_str().unwrap_or_default());
-        // Only when somebody looks at it.
-        let line = tracing::enabled!(tracing::Level::DEBUG)
-            .then(|| (Instant::now(), request.method().clone(), request.uri().path().to_owned()));
-        let answering = AssertUnwindSafe(self.shared_across_origins(request)).catch_unwind();
-        async move {
-            let mut response = answering.await.unwrap_or_else(|_| panicked());
-            if let Some((started, method, path)) = line {
-                let (status, micros) = (response.status().as_u16(), started.elapsed().as_micros());
-                tracing::debug!(%method, path, status, micros, "answered");
-            }
-            response.headers_mut().insert(REQUEST_ID, id);
-            response
-        }
-        .instrument(span)
-        .await
-    }
-
     /// Lets pages of any origin ask. Only browsers say where a page is from.
-    async fn shared_across_origins(self: Arc<Self>, request: Request<Body>) -> Response {
+    async fn shared_across_origins(&self, request: Request<Body>) -> Response {
         if request.headers().contains_key(ORIGIN) || request.method() == Method::OPTIONS {
-            let layer = self.cors.clone();
-            let routed = service_fn(move |request| {
-                let inner = self.clone();
-                async move { Ok::<_, Infallible>(inner.routed(request).await) }
-            });
-            let cors: Cors<_> = tower::Layer::layer(&layer, routed);
+            let routed = service_fn(async |request| Ok::<_, Infallible>(self.routed(request).await));
+            let cors: Cors<_> = tower::Layer::layer(&self.cors, routed);
             return cors.oneshot(request).await.unwrap_or_else(|never| match never {});
         }
         self.routed(request).await
     }
 
-    async fn routed(self: Arc<Self>, request: Request<Body>) -> Response {
+    async fn routed(&self, request: Request<Body>) -> Response {
         let path = path::normalize(request.uri().path());
         let (endpoint, segments) = match self.routes.find(request.method(), &path) {
             Found::Endpoint(endpoint, segments) => (endpoint, segments),
@@ -133,18 +99,21 @@ impl Inner {
     }
 
     async fn compressed(
-        self: Arc<Self>,
+        &self,
         endpoint: Arc<Endpoint>,
         segments: Segments,
         request: Request<Body>,
     ) -> Response {
-        let mut once = Some((self, endpoint, segments));
+        let mut once = Some((endpoint, segments));
         let answering = service_fn(move |request| {
             let once = once.take();
             async move {
                 Ok::<_, Infallible>(match once {
-                    Some((inner, endpoint, segments)) => inner.answer(&endpoint, segments, request).await,
-                    None => panicked(),
+                    Some((endpoint, segments)) => self.answer(&endpoint, segments, request).await,
+                    None => {
+                        tracing::error!("an answer to be compressed was asked for twice");
+                        broken()
+                    }
                 })
             }
         });
@@ -166,8 +135,7 @@ impl Inner {
     }
 }
 
-fn panicked() -> Response {
-    tracing::error!("a request panicked");
+fn broken() -> Response {
     error::plain(StatusCode::INTERNAL_SERVER_ERROR, "Something went wrong on our side")
 }
 

@@ -1,8 +1,8 @@
 //! The HTTP face of the Eddyline messaging server: routes, reading requests, errors to statuses,
 //! OpenAPI, and serving on sockets.
 //!
-//! A request is given an id, its path is made regular and found in the table of endpoints (`face`,
-//! `path`, `routes`); it is read into a `Call` (`call`: body, parameters, caller, scope) for the
+//! A request is given an id ([`front`]), its path is made regular and found in the table of endpoints
+//! (`face`, `path`, `routes`); it is read into a `Call` (`call`: body, parameters, caller, scope) for the
 //! endpoint's handler, which asks the application and shapes the answer. The table also makes the
 //! OpenAPI document, so that neither can know an endpoint that the other does not.
 //!
@@ -19,6 +19,7 @@ mod face;
 mod flow_users;
 mod flows;
 mod forwarded;
+pub mod front;
 mod health;
 mod invitations;
 mod json;
@@ -45,8 +46,7 @@ use eddyline_app::App;
 use ipnet::IpNet;
 use tokio::sync::Semaphore;
 
-pub use crate::beside::Beside;
-pub use crate::face::Face;
+pub use crate::face::{Api, Face};
 pub use crate::forwarded::{ClientInfo, TrustedProxies};
 use crate::names::Names;
 use crate::routes::Routes;
@@ -123,11 +123,11 @@ pub fn service(app: App, config: &Config) -> Face {
     if let Some(prefix) = &config.stream_prefix {
         parts.push((prefix.clone(), routes::streams()));
     }
-    Face::new(shared, Routes::new(parts))
+    Face::new(Api::new(shared, Routes::new(parts)))
 }
 
 /// The stream alone, as it is served on an address of its own.
 pub fn stream_service(app: App, config: &Config) -> Face {
     let parts = [(String::new(), routes::streams()), (String::new(), routes::health())];
-    Face::new(Shared::new(app, config), Routes::new(parts))
+    Face::new(Api::new(Shared::new(app, config), Routes::new(parts)))
 }

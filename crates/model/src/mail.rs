@@ -29,7 +29,7 @@ pub struct QueuedMail {
     pub recipient: String,
     /// What it says beside: of a change of address the new one.
     pub detail: Option<String>,
-    /// How often sending it was tried.
+    /// How often sending it was tried, the attempt counted for which it was taken.
     pub attempts: i64,
     /// When it was put into the queue.
     pub created_at: Timestamp,

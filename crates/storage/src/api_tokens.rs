@@ -7,7 +7,7 @@ use eddyline_model::{Timestamp, UserId};
 use crate::Result;
 use crate::schema::{api_tokens, users};
 use crate::session::portable;
-use crate::users::{COLUMNS, Row, to_user};
+use crate::users::{UserRow, to_user};
 
 /// An API token, without its secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,8 +39,8 @@ portable! {
         let row = api_tokens::table
             .inner_join(users::table.on(users::id.eq(api_tokens::user_id)))
             .filter(api_tokens::hash.eq(hash))
-            .select(COLUMNS)
-            .get_result::<Row>(c)
+            .select(UserRow::as_select())
+            .get_result::<UserRow>(c)
             .optional()?;
         Ok(row.map(to_user))
     }

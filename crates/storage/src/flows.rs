@@ -10,7 +10,7 @@ use crate::schema::{
     flow_tokens, flows, mentions, mentions_seen, organization_members, room_members, rooms, users,
 };
 use crate::session::{Session, portable};
-use crate::users::{COLUMNS, to_user};
+use crate::users::{UserRow, to_user};
 use crate::{Error, Result};
 
 const ROOM_KIND_FLOW: i16 = 0;
@@ -228,7 +228,7 @@ portable! {
             .inner_join(users::table.on(users::id.eq(room_members::user_id)))
             .filter(room_members::room_id.eq_any(ids))
             .order((room_members::room_id, room_members::user_id))
-            .select((room_members::all_columns, COLUMNS))
+            .select((room_members::all_columns, UserRow::as_select()))
             .load(c)?;
         Ok(rows.into_iter().map(|(member, person)| (membership(member), to_user(person))).collect())
     }

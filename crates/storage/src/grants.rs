@@ -17,7 +17,7 @@ use crate::schema::{
     refresh_tokens, users,
 };
 use crate::session::{Session, portable};
-use crate::users::{COLUMNS, to_user};
+use crate::users::{UserRow, to_user};
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = grants)]
@@ -223,8 +223,8 @@ portable! {
                 )),
             )
             .order((users::id, grants::id))
-            .select((GrantRow::as_select(), COLUMNS, applications::Row::as_select()))
-            .load::<(GrantRow, crate::users::Row, applications::Row)>(c)?;
+            .select((GrantRow::as_select(), UserRow::as_select(), applications::Row::as_select()))
+            .load::<(GrantRow, UserRow, applications::Row)>(c)?;
         let whole = |(grant, user, row)| Ok((to_grant(grant), to_user(user), to_application(row)?));
         rows.into_iter().map(whole).collect()
     }

@@ -10,7 +10,7 @@ use eddyline_model::{InvitationId, OrganizationId, RoomId, Timestamp, UserId};
 
 use crate::schema::{flows, invitations, organization_members, users};
 use crate::session::{Session, portable};
-use crate::users::{COLUMNS, to_user};
+use crate::users::{UserRow, to_user};
 use crate::{Error, Result};
 
 /// How many rows one statement adds, or how many keys it is given.
@@ -19,45 +19,33 @@ const ROWS: usize = 500;
 const PENDING: i16 = 0;
 const ACCEPTED: i16 = 1;
 
-type Row = (i64, i64, String, Option<i64>, Option<String>, i16, i64, i64);
-
-type Columns = (
-    invitations::id,
-    invitations::room_id,
-    invitations::email,
-    invitations::inviter_id,
-    invitations::message,
-    invitations::state,
-    invitations::created_at,
-    invitations::sent_at,
-);
-
-const ALL: Columns = (
-    invitations::id,
-    invitations::room_id,
-    invitations::email,
-    invitations::inviter_id,
-    invitations::message,
-    invitations::state,
-    invitations::created_at,
-    invitations::sent_at,
-);
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = invitations)]
+struct Row {
+    id: i64,
+    room_id: i64,
+    email: String,
+    inviter_id: Option<i64>,
+    message: Option<String>,
+    state: i16,
+    created_at: i64,
+    sent_at: i64,
+}
 
 fn to_invitation(row: Row) -> Result<Invitation> {
-    let (id, room, email, inviter, message, state, created_at, sent_at) = row;
     Ok(Invitation {
-        id: InvitationId(id),
-        room: RoomId(room),
-        email,
-        inviter: inviter.map(UserId),
-        message,
-        state: match state {
+        id: InvitationId(row.id),
+        room: RoomId(row.room_id),
+        email: row.email,
+        inviter: row.inviter_id.map(UserId),
+        message: row.message,
+        state: match row.state {
             PENDING => InvitationState::Pending,
             ACCEPTED => InvitationState::Accepted,
             _ => return Err(Error::Corrupt("state of an invitation")),
         },
-        created_at: Timestamp(created_at),
-        sent_at: Timestamp(sent_at),
+        created_at: Timestamp(row.created_at),
+        sent_at: Timestamp(row.sent_at),
     })
 }
 
@@ -90,7 +78,7 @@ pub struct AddressOwner {
 portable! {
     /// The invitation with this number.
     pub fn invitation(c, id: InvitationId) -> Result<Option<Invitation>> {
-        let row = invitations::table.find(id.0).select(ALL).get_result::<Row>(c).optional()?;
+        let row = invitations::table.find(id.0).select(Row::as_select()).get_result(c).optional()?;
         row.map(to_invitation).transpose()
     }
 
@@ -100,8 +88,8 @@ portable! {
             .filter(invitations::room_id.eq(room.0))
             .filter(invitations::state.eq(PENDING))
             .order(invitations::id)
-            .select(ALL)
-            .load::<Row>(c)?;
+            .select(Row::as_select())
+            .load(c)?;
         rows.into_iter().map(to_invitation).collect()
     }
 
@@ -114,8 +102,8 @@ portable! {
                 .filter(invitations::room_id.eq(room.0))
                 .filter(invitations::state.eq(PENDING))
                 .filter(invitations::email_key.eq_any(part))
-                .select(ALL)
-                .load::<Row>(c)?;
+                .select(Row::as_select())
+                .load(c)?;
             for row in rows {
                 found.push(to_invitation(row)?);
             }
@@ -142,8 +130,8 @@ portable! {
             .filter(invitations::email_key.eq(email_key))
             .filter(invitations::state.eq(PENDING))
             .order(invitations::id)
-            .select(ALL)
-            .load::<Row>(c)?;
+            .select(Row::as_select())
+            .load(c)?;
         rows.into_iter().map(to_invitation).collect()
     }
 
@@ -229,7 +217,7 @@ portable! {
             let rows = users::table
                 .left_join(organization_members::table.on(membership))
                 .filter(users::email_key.eq_any(part))
-                .select((COLUMNS, users::email_key, organization_members::user_id.nullable()))
+                .select((UserRow::as_select(), users::email_key, organization_members::user_id.nullable()))
                 .load(c)?;
             found.extend(rows.into_iter().map(|(row, email_key, member): (_, String, Option<i64>)| {
                 AddressOwner { email_key, user: to_user(row), belongs: member.is_some() }

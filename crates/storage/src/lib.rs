@@ -12,6 +12,7 @@ mod append;
 mod applications;
 mod avatars;
 mod backlog;
+mod commit;
 mod connect;
 mod doorbell;
 mod error;

@@ -146,6 +146,15 @@ portable! {
         Ok(())
     }
 
+    /// Gives back a mail that was taken and never tried: it is due, and the taking does not count as
+    /// an attempt. Nothing happens when it was taken again since.
+    pub fn give_mail_back(c, mail: &QueuedMail, now: Timestamp) -> Result<()> {
+        diesel::update(mails::table.find(mail.id).filter(mails::attempts.eq(mail.attempts)))
+            .set((mails::due_at.eq(now.0), mails::attempts.eq(mail.attempts - 1)))
+            .execute(c)?;
+        Ok(())
+    }
+
     /// Takes a mail out of the queue: it was sent, or never will be.
     pub fn delete_mail(c, id: i64) -> Result<()> {
         diesel::delete(mails::table.find(id)).execute(c)?;

@@ -10,7 +10,7 @@ use eddyline_model::{Day, OrganizationId, RoomId, Timestamp, UserId};
 use crate::append::LockedRoom;
 use crate::schema::{flows, organization_members, organization_names, organizations, room_members, users};
 use crate::session::{Session, dialect, portable};
-use crate::users::{COLUMNS, Row as UserRow, to_user};
+use crate::users::{UserRow, to_user};
 use crate::{Error, Result};
 
 type Row = (i64, String, String, i64, bool, Option<i64>, i64, Option<String>, Option<String>);
@@ -139,7 +139,7 @@ portable! {
             .order((shared.field(organization_members::organization_id), users::id))
             .select((
                 shared.field(organization_members::organization_id),
-                COLUMNS,
+                UserRow::as_select(),
                 shared.field(organization_members::admin),
             ))
             .load::<(i64, UserRow, bool)>(c)?;

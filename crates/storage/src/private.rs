@@ -12,7 +12,7 @@ use crate::schema::{
     mentions_seen, messages, organization_members, organizations, private_rooms, room_members, rooms, users,
 };
 use crate::session::{Session, dialect, portable};
-use crate::users::{COLUMNS, to_user};
+use crate::users::{UserRow, to_user};
 
 const ROOM_KIND_PRIVATE: i16 = 1;
 
@@ -154,12 +154,12 @@ portable! {
             .filter(room_members::user_id.eq(user.0))
             .filter(users::id.eq(user.0).or(exists(shared)))
             .order(users::id)
-            .select((room_members::open, unread.single_value().assume_not_null(), COLUMNS))
+            .select((room_members::open, unread.single_value().assume_not_null(), UserRow::as_select()))
             .into_boxed();
         if let Some(with) = with {
             found = found.filter(users::id.eq(with.0));
         }
-        let rows = found.load::<(bool, i64, crate::users::Row)>(c)?;
+        let rows = found.load::<(bool, i64, UserRow)>(c)?;
         Ok(rows
             .into_iter()
             .map(|(open, unread, other)| Conversation { other: to_user(other), open, unread })

@@ -11,6 +11,7 @@ use eddyline_model::messages::{Draft, MessageQuery, MessageView};
 use eddyline_model::{RoomId, Timestamp};
 use tokio::sync::{Semaphore, mpsc, oneshot};
 
+use crate::commit::Committer;
 use crate::connect::{Connections, Location};
 use crate::session::Session;
 use crate::transaction::Tx;
@@ -110,8 +111,8 @@ impl Store {
         let readers = if location == Location::Memory { 1 } else { options.readers };
         let (jobs, queue) = sync_channel(options.queue);
         let (committed, receiver) = mpsc::channel(HINTS);
-        let writer =
-            Writer::new(location.clone(), pool.clone(), options.clock.clone(), committed, random_name()?);
+        let committer = Committer::new(location.clone(), pool.clone(), options.clock.clone(), random_name()?);
+        let writer = Writer::new(committer, committed);
         let thread = std::thread::Builder::new()
             .name("writer".into())
             .spawn(move || writer.run(&queue))

@@ -11,47 +11,34 @@ use crate::organizations::People;
 use crate::schema::{email_claims, flows, organization_members, room_members, users};
 use crate::session::portable;
 
-pub(crate) type Row = (i64, String, String, String, String, String, Option<String>, bool, i64, bool);
+/// What of a user is read. The address's key and the password's hash are asked for by name.
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = users)]
+pub(crate) struct UserRow {
+    id: i64,
+    email: String,
+    name: String,
+    nick: String,
+    website: String,
+    avatar: String,
+    status: Option<String>,
+    bot: bool,
+    created_at: i64,
+    email_proved: bool,
+}
 
-type Columns = (
-    users::id,
-    users::email,
-    users::name,
-    users::nick,
-    users::website,
-    users::avatar,
-    users::status,
-    users::bot,
-    users::created_at,
-    users::email_proved,
-);
-
-pub(crate) const COLUMNS: Columns = (
-    users::id,
-    users::email,
-    users::name,
-    users::nick,
-    users::website,
-    users::avatar,
-    users::status,
-    users::bot,
-    users::created_at,
-    users::email_proved,
-);
-
-pub(crate) fn to_user(row: Row) -> User {
-    let (id, email, name, nick, website, avatar, status, bot, created_at, email_proved) = row;
+pub(crate) fn to_user(row: UserRow) -> User {
     User {
-        id: UserId(id),
-        email,
-        name,
-        nick,
-        website,
-        avatar,
-        status,
-        bot,
-        created_at: Timestamp(created_at),
-        email_proved,
+        id: UserId(row.id),
+        email: row.email,
+        name: row.name,
+        nick: row.nick,
+        website: row.website,
+        avatar: row.avatar,
+        status: row.status,
+        bot: row.bot,
+        created_at: Timestamp(row.created_at),
+        email_proved: row.email_proved,
     }
 }
 
@@ -101,13 +88,17 @@ portable! {
 
     /// The user with this number.
     pub fn user(c, id: UserId) -> Result<Option<User>> {
-        Ok(users::table.find(id.0).select(COLUMNS).get_result::<Row>(c).optional()?.map(to_user))
+        Ok(users::table.find(id.0).select(UserRow::as_select()).get_result(c).optional()?.map(to_user))
     }
 
     /// Several users, ordered by number.
     pub fn users(c, ids: &[UserId]) -> Result<Vec<User>> {
         let ids: Vec<i64> = ids.iter().map(|id| id.0).collect();
-        let rows = users::table.filter(users::id.eq_any(ids)).order(users::id).select(COLUMNS).load::<Row>(c)?;
+        let rows = users::table
+            .filter(users::id.eq_any(ids))
+            .order(users::id)
+            .select(UserRow::as_select())
+            .load(c)?;
         Ok(rows.into_iter().map(to_user).collect())
     }
 
@@ -115,8 +106,8 @@ portable! {
     pub fn account_by_email(c, email_key: &str) -> Result<Option<Account>> {
         let row = users::table
             .filter(users::email_key.eq(email_key))
-            .select((COLUMNS, users::password_hash))
-            .get_result::<(Row, Option<String>)>(c)
+            .select((UserRow::as_select(), users::password_hash))
+            .get_result::<(UserRow, Option<String>)>(c)
             .optional()?;
         Ok(row.map(|(row, password_hash)| Account { user: to_user(row), password_hash }))
     }
@@ -224,8 +215,8 @@ portable! {
             .inner_join(users::table.on(users::id.eq(organization_members::user_id)))
             .filter(organization_members::organization_id.eq(organization.0))
             .order(users::id)
-            .select((COLUMNS, organization_members::admin))
-            .load::<(Row, bool)>(c)?;
+            .select((UserRow::as_select(), organization_members::admin))
+            .load::<(UserRow, bool)>(c)?;
         Ok(rows.into_iter().map(|(row, admin)| (to_user(row), admin)).collect())
     }
 
@@ -234,8 +225,8 @@ portable! {
         let row = organization_members::table
             .find((organization.0, user.0))
             .inner_join(users::table.on(users::id.eq(organization_members::user_id)))
-            .select((COLUMNS, organization_members::admin))
-            .get_result::<(Row, bool)>(c)
+            .select((UserRow::as_select(), organization_members::admin))
+            .get_result::<(UserRow, bool)>(c)
             .optional()?;
         Ok(row.map(|(row, admin)| (to_user(row), admin)))
     }
@@ -266,13 +257,13 @@ portable! {
             .select(room_members::user_id);
         // One question each: asked as one, PostgreSQL looks at every user there is.
         let mut seen = BTreeMap::new();
-        let all = users::table.select(COLUMNS);
+        let all = users::table.select(UserRow::as_select());
         for row in [
-            all.filter(users::id.eq(user.0)).load::<Row>(c)?,
-            all.filter(users::id.eq_any(of_mine)).load::<Row>(c)?,
-            all.filter(users::id.eq_any(beside_me)).load::<Row>(c)?,
+            all.filter(users::id.eq(user.0)).load(c)?,
+            all.filter(users::id.eq_any(of_mine)).load(c)?,
+            all.filter(users::id.eq_any(beside_me)).load(c)?,
         ].into_iter().flatten() {
-            seen.entry(row.0).or_insert_with(|| to_user(row));
+            seen.entry(row.id).or_insert_with(|| to_user(row));
         }
         Ok(seen.into_values().collect())
     }

@@ -34,8 +34,17 @@ pub(crate) fn page(status: StatusCode, template: &impl Template) -> Response {
 
 /// Sends the browser on to a path here, to be read with GET.
 pub(crate) fn see_other(path: &str) -> Response {
+    sent_on(StatusCode::SEE_OTHER, path)
+}
+
+/// Sends the browser on to a path here, where what it asked for always is.
+pub(crate) fn moved(path: &str) -> Response {
+    sent_on(StatusCode::PERMANENT_REDIRECT, path)
+}
+
+fn sent_on(status: StatusCode, path: &str) -> Response {
     let mut response = Response::new(Body::empty());
-    *response.status_mut() = StatusCode::SEE_OTHER;
+    *response.status_mut() = status;
     let headers = response.headers_mut();
     let path = local_path(path).unwrap_or("/");
     headers.insert(LOCATION, HeaderValue::from_str(path).unwrap_or(HeaderValue::from_static("/")));

@@ -27,7 +27,7 @@ use std::sync::Arc;
 use eddyline_app::App;
 use eddyline_http::{Config, TrustedProxies};
 
-pub use crate::front::Pages;
+pub use crate::front::{Pages, Rooted};
 use crate::origin::OwnOrigin;
 use crate::root::Root;
 
@@ -57,7 +57,7 @@ pub fn service(app: App, config: &Config) -> Pages {
             app,
         }),
     };
-    Pages::new(pages::router(site), Root::of(&web))
+    Pages::new(Rooted::new(pages::router(site), Root::of(&web)))
 }
 
 /// What every page needs. Clones share it.

@@ -12,6 +12,7 @@ mod links;
 on_shared_servers![
     every_page_is_hardened_and_fit_for_screen_readers,
     reading_works_with_head_and_nothing_else,
+    one_slash_too_many_at_the_end_is_forgiven_to_readers,
     one_signs_in_and_out,
     one_goes_on_to_where_one_wanted_but_never_elsewhere,
     a_wrong_password_is_told_without_saying_what_was_wrong,
@@ -93,6 +94,23 @@ async fn reading_works_with_head_and_nothing_else(tenant: Tenant) {
     let sign_out = visitor.get("/sign-out").await;
     assert_eq!((sign_out.status, sign_out.header("allow")), (405, "POST"));
     visitor.get("/app/none").await.says(404, "Page not found");
+}
+
+async fn one_slash_too_many_at_the_end_is_forgiven_to_readers(tenant: Tenant) {
+    let mut ben = tenant.server().signed_in(&tenant.ben.email, PASSWORD).await;
+    let flow = format!("/app/{}", tenant.main);
+    for path in ["/app", &flow, "/account", "/password"] {
+        for query in ["", "?x=%2F&y"] {
+            let moved = ben.get(&format!("{path}/{query}")).await;
+            assert_eq!((moved.status, moved.header("location")), (308, &*format!("{path}{query}")));
+            is_hardened(&moved, path);
+        }
+        assert_eq!(ben.get(path).await.status, 200, "{path}");
+    }
+    let head = ben.send("HEAD", "/app/", &[], "").await;
+    assert_eq!((head.status, head.header("location")), (308, "/app"));
+    ben.get("/app//").await.says(404, "Page not found");
+    ben.post("/account/", &[("do", "profile")]).await.says(404, "Page not found");
 }
 
 async fn one_signs_in_and_out(tenant: Tenant) {
@@ -317,6 +335,7 @@ fn pages_can_be_served_under_a_path() {
     run(Backend::Sqlite, &["--web-url", "https://example.org/chat"], async |server: Server| {
         let mut visitor: Visitor = server.visitor();
         assert_eq!(visitor.get("/app").await.sent_on(), "/chat/sign-in?next=%2Fapp");
+        assert_eq!(visitor.get("/app/").await.header("location"), "/chat/app");
         let page = visitor.get("/sign-in?next=%2Fapp").await;
         for part in
             ["action=\"/chat/sign-in\"", "href=\"/chat/password\"", "href=\"/chat/assets/style.css?v="]

@@ -3,17 +3,17 @@
 use std::collections::BTreeMap;
 
 use eddyline_auth::{Password, Secret, TokenHash};
+use eddyline_model::UserId;
 use eddyline_model::invitations::Invitation;
 use eddyline_model::log::Control;
-use eddyline_model::names::{Email, Nick};
+use eddyline_model::names::{self, Email, Nick};
 use eddyline_model::users::User;
-use eddyline_model::{OrganizationId, UserId, names, policy};
 use eddyline_storage::{Error as StoreError, NewUser, Result as StoreResult, Tx};
 
 use super::{FlowPath, password, sessions};
 use crate::actor::Actor;
+use crate::coming_in::{has_place, hold_open_flow};
 use crate::invitations::accept::{accept_in, decline_in, invitation_of_link};
-use crate::operator::display_name;
 use crate::{App, Error, Result};
 
 /// What the page of an invitation shows.
@@ -176,9 +176,9 @@ impl App {
 /// Checks what somebody says about themselves, all of it at once.
 async fn check(new: &NewAccount, invited: &Invited) -> Result<(String, Nick)> {
     let mut errors = BTreeMap::new();
-    let name = display_name(&new.name);
-    if let Err(Error::Invalid(wrong)) = &name {
-        errors.extend(wrong.clone());
+    let name = names::display_name(&new.name);
+    if let Err(wrong) = &name {
+        errors.insert("name".to_owned(), vec![wrong.to_string()]);
     }
     let nick = new.nick.parse::<Nick>();
     if let Err(wrong) = &nick {
@@ -204,17 +204,18 @@ fn admit(
     let Some((invitation, flow, organization, _)) = invitation_of_link(tx, link, now)? else {
         return Ok(Err(Error::NotFound));
     };
-    if flow.disabled {
-        return Ok(Err(Error::NotFound));
-    }
     // In the order in which everybody takes them: the flow, then its organization.
-    tx.lock_room(flow.room)?;
+    if let Err(refusal) = hold_open_flow(tx, flow.room)? {
+        return Ok(Err(refusal));
+    }
     let holder = tx.account_by_email(&new.email_key)?.map(|account| account.user);
     let proved = holder.as_ref().is_some_and(|user| user.email_proved);
     if proved || tx.email_is_claimed(&new.email_key, UserId(0), now)? {
         return Ok(Err(Error::Conflict("this address has an account by now; sign in instead".into())));
     }
-    if let Err(refusal) = admit_to_organization(tx, organization.id, &new.nick)? {
+    // Held, so that nobody else takes the nick or the last place.
+    let Some(organization) = tx.lock_organization(organization.id)? else { return Ok(Err(Error::NotFound)) };
+    if let Err(refusal) = has_place(tx, &organization, &new.nick, None)? {
         return Ok(Err(refusal));
     }
     if let Some(squatter) = holder {
@@ -239,21 +240,6 @@ fn displace(tx: &mut Tx<'_, '_>, user: &User) -> StoreResult<()> {
     password::end_resets(tx, user.id)?;
     tx.tell(Control::UserEdit { user: user.id });
     Ok(())
-}
-
-fn admit_to_organization(tx: &mut Tx<'_, '_>, id: OrganizationId, nick: &str) -> StoreResult<Result<()>> {
-    // Held, so that nobody else takes the nick or the last place.
-    let Some(organization) = tx.lock_organization(id)? else { return Ok(Err(Error::NotFound)) };
-    if let Err(refusal) = policy::write(&organization) {
-        return Ok(Err(refusal.into()));
-    }
-    if tx.nick_is_taken(id, &names::nick_key(nick), UserId(0))? {
-        return Ok(Err(Error::field("nick", "is taken in this organization")));
-    }
-    if organization.user_count >= organization.user_limit {
-        return Ok(Err(Error::Conflict("the organization's user limit is reached".into())));
-    }
-    Ok(Ok(()))
 }
 
 fn insert(tx: &mut Tx<'_, '_>, new: &NewUser) -> StoreResult<User> {

@@ -167,10 +167,10 @@ impl Mailer {
     }
 
     async fn give_back(&self, letters: VecDeque<(QueuedMail, Letter)>) {
-        let ids: Vec<i64> = letters.iter().map(|(mail, _)| mail.id).collect();
+        let mails: Vec<QueuedMail> = letters.into_iter().map(|(mail, _)| mail).collect();
         let given = self.app.store().write(move |tx| {
             let now = tx.now();
-            ids.iter().try_for_each(|id| tx.put_mail_off(*id, now))
+            mails.iter().try_for_each(|mail| tx.give_mail_back(mail, now))
         });
         if let Err(error) = given.await {
             tracing::debug!(%error, "mail that was not sent stays held for some minutes");
@@ -217,3 +217,6 @@ impl Mailer {
         until
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use eddyline_auth::{SealingKey, Secret};
 use eddyline_model::applications::{Application, MAX_REDIRECT_URIS, PageUri, RedirectUri};
+use eddyline_model::names::display_name;
 use eddyline_model::organizations::Organization;
 use eddyline_model::policy::{self, ApplicationDeed, OrganizationDeed};
 use eddyline_model::{ApplicationId, OrganizationId, Timestamp, UserId};
@@ -11,7 +12,7 @@ use eddyline_storage::{GrantsOf, Result as StoreResult, Tx};
 
 use super::end_grants;
 use crate::actor::Actor;
-use crate::operator::display_name;
+
 use crate::{App, Error, Result};
 
 /// What can be said and changed about an application.
@@ -45,7 +46,7 @@ pub struct NewApplication {
 impl ApplicationChanges {
     /// With a name and addresses as they are kept.
     fn checked(mut self) -> Result<Self> {
-        self.name = display_name(&self.name)?;
+        self.name = display_name(&self.name).map_err(Error::wrong_name)?;
         let mut seen = HashSet::new();
         self.redirect_uris.retain(|uri| seen.insert(uri.clone()));
         if self.redirect_uris.is_empty() {

@@ -3,11 +3,11 @@
 use eddyline_auth::Secret;
 use eddyline_model::UserId;
 use eddyline_model::log::Control;
-use eddyline_model::names::parameterized_candidates;
+use eddyline_model::names::{display_name, parameterized_candidates};
 use eddyline_model::organizations::{Organization, Subscription};
 use eddyline_storage::{Error as StoreError, Result as StoreResult, Tx};
 
-use super::{display_name, taken};
+use super::taken;
 use crate::{App, Error, Result};
 
 /// An organization to be made.
@@ -52,7 +52,7 @@ impl App {
         if let Some(given) = &new.parameterized_name {
             check_parameterized(given)?;
         }
-        let display = display_name(&new.name)?;
+        let display = display_name(&new.name).map_err(Error::wrong_name)?;
         check_limit(new.user_limit)?;
         let conflict = format!("the name {name} is taken");
         let text = conflict.clone();
@@ -100,7 +100,7 @@ impl App {
         if let Some(limit) = changes.user_limit {
             check_limit(limit)?;
         }
-        let name = changes.name.as_deref().map(display_name).transpose()?;
+        let name = changes.name.as_deref().map(display_name).transpose().map_err(Error::wrong_name)?;
         let changes = OrganizationChanges { name, ..changes };
         let organization = organization.to_owned();
         let (outcome, event) = self

@@ -8,7 +8,7 @@ use eddyline_model::organizations::{OrganizationMembership, OrganizationRole};
 use eddyline_model::users::User;
 use eddyline_storage::{NewUser, Tx};
 
-use super::{display_name, taken};
+use super::taken;
 use crate::accounts::password::replace;
 use crate::{App, Error, Result};
 
@@ -41,7 +41,7 @@ impl App {
     /// [`Error::Conflict`] when the organization is full, the person is in it, or the nick is
     /// taken; [`Error::NotFound`] without such an organization.
     pub async fn operator_create_user(&self, new: NewPerson) -> Result<(User, Secret)> {
-        let new = NewPerson { name: display_name(&new.name)?, ..new };
+        let new = NewPerson { name: names::display_name(&new.name).map_err(Error::wrong_name)?, ..new };
         let password_hash = match &new.password {
             Some(password) => Some(self.hash_password(password).await?),
             None => None,

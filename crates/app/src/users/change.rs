@@ -5,13 +5,12 @@ use std::net::IpAddr;
 use eddyline_auth::Password;
 use eddyline_model::log::Control;
 use eddyline_model::mail::{Purpose, UNDO_DAYS};
-use eddyline_model::names::{Email, Nick, Website, email_key, nick_key};
+use eddyline_model::names::{Email, Nick, Website, display_name, email_key, nick_key};
 use eddyline_model::users::User;
 use eddyline_storage::{Error as StoreError, NewMail, Result as StoreResult, Tx};
 
 use crate::accounts::password::{end_resets, personal, replace};
 use crate::actor::Actor;
-use crate::operator::display_name;
 use crate::{App, Error, Result};
 
 /// What a user changes about themselves; what is absent stays.
@@ -57,7 +56,8 @@ impl App {
     /// is somebody else's.
     pub async fn change_user(&self, actor: &Actor, changes: UserChanges, address: IpAddr) -> Result<()> {
         let caller = actor.user()?.clone();
-        let changes = UserChanges { name: changes.name.as_deref().map(display_name).transpose()?, ..changes };
+        let name = changes.name.as_deref().map(display_name).transpose().map_err(Error::wrong_name)?;
+        let changes = UserChanges { name, ..changes };
         let rehash = match &changes.password {
             Some(password) => Some(self.rehash(&caller.user, password, address).await?),
             None => None,

@@ -101,6 +101,16 @@ impl FromStr for FlowName {
     }
 }
 
+/// The name of a user or an organization, without white space around it. It is only ever read, and the
+/// rules are those of a [`FlowName`].
+///
+/// # Errors
+///
+/// What is wrong with it.
+pub fn display_name(text: &str) -> Result<String, InvalidName> {
+    text.parse::<FlowName>().map(FlowName::into_string)
+}
+
 /// A nick: 1 to [`MAX_NICK`] characters, written after an `@` to address its bearer.
 ///
 /// White space, `@`, `,` and `:` are refused, and so are the words of [`EVERYONE`].
@@ -188,6 +198,13 @@ mod tests {
         assert_eq!("é".repeat(101).parse::<FlowName>(), Err(InvalidName::TooLong(100)));
         assert_eq!("a\0b".parse::<FlowName>(), Err(InvalidName::ControlCharacter));
         assert_eq!("a\nb".parse::<FlowName>(), Err(InvalidName::ControlCharacter));
+    }
+
+    #[test]
+    fn users_and_organizations_are_named_as_flows_are() {
+        assert_eq!(display_name("  Ada Lovelace "), Ok("Ada Lovelace".to_owned()));
+        assert_eq!(display_name(" \u{200b} "), Err(InvalidName::Blank));
+        assert_eq!(display_name(&"é".repeat(101)), Err(InvalidName::TooLong(100)));
     }
 
     #[test]

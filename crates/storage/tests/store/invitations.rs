@@ -19,6 +19,7 @@ on_every_database!(
     an_accepted_invitation_is_not_pending_any_more,
     mail_and_links_of_an_invitation_end_together,
     a_mail_is_taken_once_until_its_time_comes_again,
+    a_mail_that_is_given_back_is_due_and_was_not_tried,
     what_has_ended_is_forgotten,
 );
 
@@ -184,6 +185,33 @@ async fn a_mail_is_taken_once_until_its_time_comes_again(home: Arc<Home>) {
     let again = take(20, 9).await;
     assert_eq!(again.iter().map(|mail| (mail.id, mail.attempts)).collect::<Vec<_>>(), [(rest[0].id, 2)]);
     assert_eq!(take(30, 9).await.len(), 2);
+}
+
+async fn a_mail_that_is_given_back_is_due_and_was_not_tried(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let mail = mail_about(Purpose::Invitation(InvitationId(1)));
+    world
+        .store
+        .write(move |tx| tx.queue_mails(std::slice::from_ref(&mail), Timestamp(5)))
+        .await
+        .expect("it is queued");
+    let take = async |now: i64| -> Vec<QueuedMail> {
+        let taken = world.store.write(move |tx| tx.take_due_mails(Timestamp(now), Timestamp(now + 10), 9));
+        taken.await.expect("it is taken").0
+    };
+    let give_back = async |mail: &QueuedMail, now: i64| {
+        let mail = mail.clone();
+        let given = world.store.write(move |tx| tx.give_mail_back(&mail, Timestamp(now)));
+        given.await.expect("it is given back");
+    };
+    let first = take(6).await;
+    give_back(&first[0], 7).await;
+    let second = take(7).await;
+    assert_eq!(second, first, "it was not tried");
+    let third = take(17).await;
+    assert_eq!(third[0].attempts, 2, "the second try came to nothing");
+    give_back(&second[0], 18).await;
+    assert_eq!(take(18).await, [], "somebody else holds it");
 }
 
 async fn what_has_ended_is_forgotten(home: Arc<Home>) {

@@ -11,10 +11,14 @@ mod plain;
 mod sign_in;
 
 use axum::Router;
+use axum::response::Response;
 use axum::routing::{get, post};
+use http::{Method, Uri};
 
 use crate::Site;
+use crate::answer::moved;
 use crate::failure::Failure;
+use crate::local_path::local_path;
 
 /// Every page at its path.
 pub(crate) fn router(site: Site) -> Router {
@@ -31,9 +35,22 @@ pub(crate) fn router(site: Site) -> Router {
         .route("/account", get(account::show).post(account::change))
         .route("/assets/style.css", get(assets::style))
         .route("/assets/icon.svg", get(assets::icon))
-        .fallback(async || Failure::NoPage)
+        .fallback(elsewhere)
         .method_not_allowed_fallback(async || Failure::WrongMethod)
         .with_state(site)
+}
+
+/// Where no page is: whoever reads with one slash too many at the end is sent to the path without it.
+async fn elsewhere(method: Method, uri: Uri) -> Result<Response, Failure> {
+    if !matches!(method, Method::GET | Method::HEAD) {
+        return Err(Failure::NoPage);
+    }
+    let path = uri.path().strip_suffix('/').filter(|path| !path.ends_with('/')).ok_or(Failure::NoPage)?;
+    let path = match uri.query() {
+        Some(query) => format!("{path}?{query}"),
+        None => path.to_owned(),
+    };
+    local_path(&path).map(moved).ok_or(Failure::NoPage)
 }
 
 /// The secret of a link with this many hexadecimal digits.

@@ -1,0 +1,122 @@
+//! The outermost part of whatever answers requests, the API or pages beside it: a service for any
+//! server; an id for each request, with its span and its line in the log; and panics caught.
+
+use std::borrow::Cow;
+use std::convert::Infallible;
+use std::panic::AssertUnwindSafe;
+use std::task::{Context, Poll};
+use std::time::Instant;
+
+use axum::body::Body;
+use axum::response::Response;
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use http::Request;
+use tower::Service;
+use tracing::Instrument as _;
+
+use crate::request_id::{self, REQUEST_ID};
+
+/// What stands behind a [`Front`]. Clones are cheap and answer alike.
+pub trait Answers: Clone + Send + Sync + 'static {
+    /// The answer to a request.
+    fn answer(&self, request: Request<Body>) -> impl Future<Output = Response> + Send;
+
+    /// The answer in place of one that panicked, which is in the log already.
+    fn broken(&self) -> impl Future<Output = Response> + Send;
+
+    /// The path as the log has it, without any secret. The query is left out of the log anyway, since
+    /// credentials may stand there.
+    fn shown(path: &str) -> Cow<'_, str> {
+        path.into()
+    }
+}
+
+/// Something that [`Answers`], as a [`Service`] for any server of ours or another's. Each request has
+/// an id, which its answer and its lines in the log bear. Clones share what is behind.
+#[derive(Clone, Debug)]
+pub struct Front<A>(A);
+
+impl<A: Answers> Front<A> {
+    /// The front of `behind`.
+    pub fn new(behind: A) -> Self {
+        Self(behind)
+    }
+}
+
+impl<A: Answers> Service<Request<Body>> for Front<A> {
+    type Response = Response;
+    type Error = Infallible;
+    type Future = BoxFuture<'static, Result<Response, Infallible>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<Body>) -> Self::Future {
+        let behind = self.0.clone();
+        Box::pin(async move { Ok(identified(&behind, request).await) })
+    }
+}
+
+async fn identified<A: Answers>(behind: &A, request: Request<Body>) -> Response {
+    let id = request_id::of(&request);
+    let span = tracing::info_span!("request", id = id.to_str().unwrap_or_default());
+    // Only when somebody looks at it.
+    let line = tracing::enabled!(tracing::Level::DEBUG)
+        .then(|| (Instant::now(), request.method().clone(), A::shown(request.uri().path()).into_owned()));
+    let answering = AssertUnwindSafe(behind.answer(request)).catch_unwind();
+    async move {
+        let mut response = match answering.await {
+            Ok(response) => response,
+            Err(_) => {
+                tracing::error!("a request panicked");
+                behind.broken().await
+            }
+        };
+        if let Some((started, method, path)) = line {
+            let (status, micros) = (response.status().as_u16(), started.elapsed().as_micros());
+            tracing::debug!(%method, path, status, micros, "answered");
+        }
+        response.headers_mut().insert(REQUEST_ID, id);
+        response
+    }
+    .instrument(span)
+    .await
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::response::IntoResponse as _;
+    use http::StatusCode;
+
+    use super::*;
+
+    #[derive(Clone)]
+    struct Moody;
+
+    impl Answers for Moody {
+        async fn answer(&self, request: Request<Body>) -> Response {
+            assert_eq!(request.uri().path(), "/fine", "it answers nothing else");
+            "fine".into_response()
+        }
+
+        async fn broken(&self) -> Response {
+            StatusCode::INTERNAL_SERVER_ERROR.into_response()
+        }
+    }
+
+    async fn ask(path: &str) -> Response {
+        let request = Request::builder().uri(path).header(REQUEST_ID, "7").body(Body::empty()).unwrap();
+        Front::new(Moody).call(request).await.unwrap()
+    }
+
+    #[tokio::test]
+    async fn an_answer_bears_the_id_of_its_request_also_when_something_panicked() {
+        for (path, status) in [("/fine", StatusCode::OK), ("/else", StatusCode::INTERNAL_SERVER_ERROR)] {
+            let response = ask(path).await;
+            assert_eq!(response.status(), status, "{path}");
+            assert_eq!(response.headers()[REQUEST_ID], "7", "{path}");
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! How the writer commits: on a connection of its own, again where that is safe, and never guessing
+//! what became of a transaction.
+
+use std::time::{Duration, Instant};
+
+use eddyline_model::log::LogItem;
+
+use crate::connect::{Connection, Connections, Location, connect};
+use crate::transaction::{Failure, Tx};
+use crate::{Clock, Error, Result};
+
+/// How often a transaction is tried at most.
+const ATTEMPTS: u32 = 3;
+/// How long the outcome of a commit whose answer got lost is looked for, and how often.
+const DOUBT_PATIENCE: Duration = Duration::from_secs(8);
+const RETRY_PAUSE: Duration = Duration::from_millis(200);
+
+/// Runs one transaction after another.
+pub(crate) struct Committer {
+    location: Location,
+    pool: Connections,
+    own: Option<Connection>,
+    clock: Clock,
+    name: String,
+    batch: i64,
+}
+
+impl Committer {
+    /// One that is known to the database by this name, which nobody else has.
+    pub(crate) fn new(location: Location, pool: Connections, clock: Clock, name: String) -> Self {
+        Self { location, pool, own: None, clock, name, batch: 0 }
+    }
+
+    pub(crate) fn location(&self) -> &Location {
+        &self.location
+    }
+
+    pub(crate) fn is_postgres(&self) -> bool {
+        matches!(self.location, Location::Postgres(_))
+    }
+
+    /// Runs `work` in a transaction with its log entries, and again where that is safe.
+    pub(crate) fn commit<T>(
+        &mut self,
+        mut work: impl FnMut(&mut Tx<'_, '_>) -> Result<T>,
+    ) -> Result<(T, Vec<LogItem>)> {
+        let mut attempt = 0;
+        loop {
+            attempt += 1;
+            self.batch += 1;
+            let mut result = None;
+            let failure = match self.attempt(&mut work, &mut result) {
+                Ok(()) => return result.ok_or(Error::Corrupt("a transaction without a result")),
+                Err(failure) => failure,
+            };
+            let error = match failure {
+                Failure::Before(error) => error,
+                Failure::AtCommit(error) if self.is_doubtful(&error) => {
+                    if self.was_committed()? {
+                        return result.ok_or(Error::Corrupt("a transaction without a result"));
+                    }
+                    error
+                }
+                Failure::AtCommit(error) => error,
+            };
+            let again = matches!(error, Error::Unavailable(_)) || error.is_contention();
+            if matches!(error, Error::Unavailable(_)) {
+                self.own = None;
+            }
+            if !again || attempt >= ATTEMPTS {
+                return Err(error);
+            }
+        }
+    }
+
+    fn attempt<T>(
+        &mut self,
+        work: &mut impl FnMut(&mut Tx<'_, '_>) -> Result<T>,
+        result: &mut Option<(T, Vec<LogItem>)>,
+    ) -> std::result::Result<(), Failure> {
+        let now = (self.clock)();
+        let (name, batch) = (self.name.clone(), self.batch);
+        let doubtful = self.is_postgres();
+        let pooled = matches!(self.location, Location::Memory);
+        let mut connection = self.connection().map_err(Failure::Before)?;
+        let outcome = connection.session().transact(|session| {
+            let mut tx = Tx::new(session, now);
+            let value = work(&mut tx)?;
+            if doubtful {
+                tx.note_batch(&name, batch)?;
+            }
+            let items = tx.finish()?;
+            *result = Some((value, items));
+            Ok(())
+        });
+        // The only connection of a database in memory goes back for others to read with.
+        if !pooled {
+            self.own = Some(connection);
+        }
+        outcome
+    }
+
+    fn connection(&mut self) -> Result<Connection> {
+        if let Some(own) = self.own.take() {
+            return Ok(own);
+        }
+        let mut connection = connect(&self.location, &self.pool)?;
+        if self.is_postgres() {
+            // The row must be there before the first batch, so that it can be waited for.
+            connection.session().note_batch(&self.name, 0)?;
+        }
+        Ok(connection)
+    }
+
+    fn is_doubtful(&self, error: &Error) -> bool {
+        self.is_postgres() && matches!(error, Error::Unavailable(_))
+    }
+
+    /// Finds out whether the batch whose answer got lost is there.
+    fn was_committed(&mut self) -> Result<bool> {
+        let started = Instant::now();
+        loop {
+            match self.ask_committed() {
+                Ok(answer) => return Ok(answer),
+                Err(error) if started.elapsed() > DOUBT_PATIENCE => return Err(error),
+                Err(_) => std::thread::sleep(RETRY_PAUSE),
+            }
+        }
+    }
+
+    fn ask_committed(&mut self) -> Result<bool> {
+        #[cfg(feature = "postgres")]
+        {
+            let mut connection = connect(&self.location, &self.pool)?;
+            if let Connection::Postgres(c) = &mut connection {
+                let committed = crate::postgres::committed_batch(c, &self.name)? == Some(self.batch);
+                self.own = Some(connection);
+                return Ok(committed);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Wakes the other processes, after a commit and on its own: inside the transaction it would
+    /// serialise the commits of all of them. A lost bell is harmless, since they also look by
+    /// themselves.
+    pub(crate) fn wake_others(&mut self) {
+        #[cfg(feature = "postgres")]
+        if let Some(Connection::Postgres(c)) = &mut self.own
+            && let Err(error) = crate::postgres::notify(c)
+        {
+            tracing::debug!(%error, "the other processes could not be woken");
+        }
+    }
+
+    /// Takes itself off the database's list of writers. The last thing it does.
+    pub(crate) fn end(&mut self) {
+        if let Some(mut own) = self.own.take()
+            && self.is_postgres()
+            && let Err(error) = own.session().forget_writer(&self.name)
+        {
+            tracing::debug!(%error, "the writer could not be taken off the list");
+        }
+    }
+}
