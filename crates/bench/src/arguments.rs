@@ -58,6 +58,8 @@ pub(crate) enum Part {
     Fanout,
     /// Start-up and memory
     Idle,
+    /// Posts with an access token, beside those with an API token
+    Credentials,
 }
 
 /// What else the program can be.

@@ -11,11 +11,13 @@ use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 
 use crate::plan::MEMBERS;
 use crate::random::Random;
+use crate::requests::Shown;
 use crate::server::Binary;
 use crate::words::Vocabulary;
 use crate::{Result, progress};
 
-const ORGANIZATION: &str = "bench";
+/// The organization, as in URLs.
+pub(crate) const ORGANIZATION: &str = "bench";
 /// Path of the flow, in the API as on the stream.
 pub(crate) const FLOW: &str = "bench/main";
 /// Posts that wait for the writer at once: some batches, and far from what a store refuses.
@@ -58,9 +60,9 @@ impl Homes {
         Ok(directory)
     }
 
-    /// The token of a member; after the last comes the first again.
-    pub(crate) fn token(&self, number: usize) -> &str {
-        &self.tokens[number % self.tokens.len()]
+    /// The API token of a member; after the last comes the first again.
+    pub(crate) fn token(&self, number: usize) -> Shown<'_> {
+        Shown::ApiToken(&self.tokens[number % self.tokens.len()])
     }
 }
 

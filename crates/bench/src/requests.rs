@@ -9,12 +9,32 @@ pub(crate) struct Request<'a> {
     pub(crate) method: &'static str,
     /// Path and query.
     pub(crate) path: &'a str,
-    /// Whose request it is, if anybody's.
-    pub(crate) token: Option<&'a str>,
+    /// What is shown, if anything.
+    pub(crate) token: Option<Shown<'a>>,
     /// Which kind of answer is wanted.
     pub(crate) accept: &'static str,
     /// What is sent, with its kind.
     pub(crate) body: Option<(&'static str, &'a str)>,
+}
+
+/// What tells whose request it is.
+#[derive(Clone, Copy)]
+pub(crate) enum Shown<'a> {
+    /// An API token of a user.
+    ApiToken(&'a str),
+    /// An access token of an application.
+    AccessToken(&'a str),
+}
+
+impl Shown<'_> {
+    fn header(self) -> String {
+        match self {
+            Self::ApiToken(token) => {
+                format!("Authorization: Basic {}\r\n", BASE64_STANDARD.encode(format!("{token}:")))
+            }
+            Self::AccessToken(token) => format!("Authorization: Bearer {token}\r\n"),
+        }
+    }
 }
 
 /// Plain JSON in and out.
@@ -28,8 +48,7 @@ impl Request<'_> {
         let Self { method, path, accept, .. } = self;
         let mut text = format!("{method} {path} HTTP/1.1\r\nHost: bench\r\nAccept: {accept}\r\n");
         if let Some(token) = self.token {
-            let credentials = BASE64_STANDARD.encode(format!("{token}:"));
-            text.push_str(&format!("Authorization: Basic {credentials}\r\n"));
+            text.push_str(&token.header());
         }
         let (kind, body) = self.body.unwrap_or_default();
         if !kind.is_empty() {
@@ -53,8 +72,8 @@ mod tests {
     #[test]
     fn a_post_has_a_body_with_its_length() {
         let body = chat("hello");
-        let request =
-            Request { method: "POST", path: "/m", token: Some("t"), accept: JSON, body: Some((JSON, &body)) };
+        let token = Some(Shown::ApiToken("t"));
+        let request = Request { method: "POST", path: "/m", token, accept: JSON, body: Some((JSON, &body)) };
         let text = String::from_utf8(request.bytes()).unwrap();
         assert!(text.contains("Authorization: Basic dDo=\r\n"));
         assert!(text.contains("Content-Length: 37\r\n"));

@@ -59,7 +59,8 @@ fn needs_messages(arguments: &Arguments) -> bool {
 
 impl Stage<'_> {
     async fn round(&self, results: &mut Results) -> Result<()> {
-        let empty = self.start(&self.homes.empty()?, parts::EMPTY, results).await?;
+        let data = self.homes.empty()?;
+        let empty = self.start(&data, parts::EMPTY, results).await?;
         if needs_messages(self.arguments) {
             let filled = self.start(&self.homes.filled, parts::FILLED, results).await?;
             self.requests(&empty, &filled, results).await?;
@@ -68,6 +69,10 @@ impl Stage<'_> {
         if self.arguments.wants(Part::Fanout) {
             progress("  fan-out");
             parts::fanout::measure(self, &empty, results).await?;
+        }
+        if self.arguments.wants(Part::Credentials) {
+            progress("  credentials");
+            parts::credentials::measure(self, &empty, &data, results).await?;
         }
         empty.stop().await?;
         if self.arguments.wants(Part::Idle) {

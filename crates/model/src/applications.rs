@@ -245,7 +245,7 @@ fn parse(text: &str) -> Result<Url, InvalidUri> {
     let url = Url::parse(text).map_err(|_| InvalidUri::NotAbsolute)?;
     let web = matches!(url.scheme(), "http" | "https");
     // The parser forgives a slash too few or too many there.
-    if web && !text[url.scheme().len()..].strip_prefix("://").is_some_and(|rest| !rest.starts_with('/')) {
+    if web && text[url.scheme().len()..].strip_prefix("://").is_none_or(|rest| rest.starts_with('/')) {
         return Err(InvalidUri::NotAbsolute);
     }
     if !url.username().is_empty() || url.password().is_some() {

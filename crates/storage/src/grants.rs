@@ -19,7 +19,7 @@ use crate::schema::{
 use crate::session::{Session, portable};
 use crate::users::{UserRow, to_user};
 
-#[derive(Queryable, Selectable)]
+#[derive(Clone, Copy, Queryable, Selectable)]
 #[diesel(table_name = grants)]
 struct GrantRow {
     id: i64,
@@ -69,7 +69,7 @@ fn to_code(row: CodeRow) -> AuthorizationCode {
     }
 }
 
-#[derive(Queryable, Selectable)]
+#[derive(Clone, Copy, Queryable, Selectable)]
 #[diesel(table_name = access_tokens)]
 struct AccessRow {
     grant_id: i64,

@@ -47,7 +47,7 @@ impl TokenRequest {
     ///
     /// [`OAuthError`], saying what is missing or wrong.
     pub fn read(body: &Parameters) -> Result<Self, OAuthError> {
-        let needed = |name| Ok::<_, OAuthError>(body.get(name)?.ok_or_else(|| OAuthError::missing(name))?);
+        let needed = |name| body.get(name)?.ok_or_else(|| OAuthError::missing(name));
         let text = |name| Ok::<_, OAuthError>(body.get(name)?.map(str::to_owned));
         let scopes = || {
             let text = body.get("scope")?;

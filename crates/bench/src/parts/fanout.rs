@@ -8,7 +8,7 @@ use crate::fill::FLOW;
 use crate::nchan::{LISTEN, Nchan, PUBLISH, READY};
 use crate::plan::STEADY_DELIVERIES;
 use crate::report::{Key, Metric, Results};
-use crate::requests::{EVENTS, JSON, Request, chat};
+use crate::requests::{EVENTS, JSON, Request, Shown, chat};
 use crate::rounds::Stage;
 use crate::server::Server;
 
@@ -85,11 +85,11 @@ fn of_length(length: usize) -> Result<String> {
     Ok(chat(&format!("{} {TEXT}{}", Mark::PLACE, ".".repeat(missing))))
 }
 
-fn post(path: &str, token: Option<&str>, body: &str) -> Vec<u8> {
+fn post(path: &str, token: Option<Shown<'_>>, body: &str) -> Vec<u8> {
     Request { method: "POST", path, token, accept: JSON, body: Some((JSON, body)) }.bytes()
 }
 
-fn listen(path: &str, token: Option<&str>) -> Vec<u8> {
+fn listen(path: &str, token: Option<Shown<'_>>) -> Vec<u8> {
     Request { method: "GET", path, token, accept: EVENTS, body: None }.bytes()
 }
 

@@ -1,5 +1,6 @@
 //! What is measured, part by part.
 
+pub(crate) mod credentials;
 pub(crate) mod fanout;
 pub(crate) mod idle;
 pub(crate) mod list;
