@@ -64,8 +64,8 @@ pub use flows::FlowChanges;
 pub use mailer::Mailing;
 pub use messages::{Edit, NewPost, Posted};
 pub use oauth::{
-    ApplicationChanges, Asked, AskingFailure, Authorized, AuthorizedByMember, ClientFailure, Introspection,
-    KeyMaterial, NewApplication, OAuthConfig, Tokens,
+    ApplicationChanges, Asked, AskingFailure, AuthenticatedClient, Authorized, AuthorizedByMember,
+    ClientFailure, Introspection, KeyMaterial, NewApplication, OAuthConfig, Tokens,
 };
 pub use operator::{NewFlow, NewOrganization, NewPerson, OrganizationChanges};
 pub use private::NewPrivateMessage;

@@ -17,6 +17,7 @@ mod lists;
 mod mail;
 mod newcomer;
 mod nodes;
+mod oauth;
 mod organizations;
 mod pages;
 mod permissions;

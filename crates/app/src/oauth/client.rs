@@ -9,6 +9,14 @@ use eddyline_model::applications::Application;
 use super::ClientFailure;
 use crate::{App, Error};
 
+/// An application that has shown who it is.
+#[derive(Clone, Debug)]
+pub struct AuthenticatedClient {
+    pub(super) application: Application,
+    /// Where it asks from.
+    pub(super) address: IpAddr,
+}
+
 impl App {
     /// Finds out which application shows these credentials, from this address. One that has a secret
     /// must show it; one that has none, and then shows something, is not who it says.
@@ -16,11 +24,11 @@ impl App {
     /// # Errors
     ///
     /// [`OAuthError::InvalidClient`], and [`Error::TooMany`] after too many of those.
-    pub(super) async fn client(
+    pub async fn authenticate_client(
         &self,
         credentials: &ClientCredentials,
         address: IpAddr,
-    ) -> Result<Application, ClientFailure> {
+    ) -> Result<AuthenticatedClient, ClientFailure> {
         self.check_oauth_attempts(address)?;
         let client_id = credentials.client_id.clone();
         let found = self.store().read(move |session| session.application_by_client_id(&client_id)).await?;
@@ -36,7 +44,7 @@ impl App {
             _ => false,
         };
         if good {
-            Ok(application)
+            Ok(AuthenticatedClient { application, address })
         } else {
             Err(self.oauth_attempt_failed(address, OAuthError::InvalidClient))
         }

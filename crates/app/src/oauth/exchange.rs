@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use eddyline_auth::oauth::{ClientCredentials, OAuthError, TokenRequest, check_code};
+use eddyline_auth::oauth::{OAuthError, TokenRequest, check_code};
 use eddyline_auth::{Password, Secret};
 use eddyline_model::applications::Application;
 use eddyline_model::grants::{Grant, Refresh};
@@ -11,8 +11,8 @@ use eddyline_model::scopes::Scopes;
 use eddyline_model::{ApplicationId, UserId, names};
 use eddyline_storage::{Result as StoreResult, Tx};
 
-use super::ClientFailure;
 use super::tokens::{Fresh, Share, Tokens};
+use super::{AuthenticatedClient, ClientFailure};
 use crate::{App, Error};
 
 /// What the text is found by is unknown, or was shown by another client than it was given to: perhaps a
@@ -31,7 +31,7 @@ enum Refused {
 }
 
 impl App {
-    /// Issues tokens to a client that asks from this address (RFC 6749, sections 4.1.3, 4.3.2, 6).
+    /// Issues tokens to a client (RFC 6749, sections 4.1.3, 4.3.2, 6).
     ///
     /// A code that is used a second time ends what it gave the first time, and a refresh token whose
     /// successor was used ends its family; both have ended in every process once this answers.
@@ -41,31 +41,32 @@ impl App {
     /// [`ClientFailure::OAuth`]; [`Error::TooMany`] after too many wrong secrets.
     pub async fn issue_tokens(
         &self,
-        credentials: &ClientCredentials,
+        client: &AuthenticatedClient,
         request: TokenRequest,
-        address: IpAddr,
     ) -> Result<Tokens, ClientFailure> {
-        let application = self.client(credentials, address).await?;
+        let AuthenticatedClient { application, address } = client;
         let fresh = Fresh::new(&self.config().oauth);
         let outcome = match request {
             TokenRequest::Code { code, redirect_uri, verifier } => {
-                self.exchange_code(&application, &code, (redirect_uri, verifier), fresh.clone()).await?
+                self.exchange_code(application, &code, (redirect_uri, verifier), fresh.clone()).await?
             }
             TokenRequest::Password { username, password, scopes } => {
                 if !(application.password_grant && self.config().oauth.password_grant) || application.public {
                     let why = "the application may not use passwords of users";
                     return Err(OAuthError::UnauthorizedClient(why).into());
                 }
-                let person = (username.as_str(), &password, address);
-                self.exchange_password(&application, person, scopes, fresh.clone()).await?
+                let person = (username.as_str(), &password, *address);
+                self.exchange_password(application, person, scopes, fresh.clone()).await?
             }
             TokenRequest::Refresh { token, scopes } => {
-                self.refresh(&application, &token, scopes, fresh.clone()).await?
+                self.refresh(application, &token, scopes, fresh.clone()).await?
             }
         };
         match outcome {
             Ok(share) => Ok(fresh.told(share)),
-            Err(Refused::Guess) => Err(self.oauth_attempt_failed(address, OAuthError::InvalidGrant(UNKNOWN))),
+            Err(Refused::Guess) => {
+                Err(self.oauth_attempt_failed(*address, OAuthError::InvalidGrant(UNKNOWN)))
+            }
             Err(Refused::Because(error)) => Err(error.into()),
         }
     }

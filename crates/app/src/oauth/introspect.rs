@@ -1,14 +1,12 @@
 //! What a token is worth, for those who were given it (RFC 7662).
 
-use std::net::IpAddr;
-
 use eddyline_auth::Secret;
-use eddyline_auth::oauth::{ClientCredentials, OAuthError};
+use eddyline_auth::oauth::OAuthError;
 use eddyline_model::scopes::Scopes;
 use eddyline_model::users::User;
 use eddyline_model::{Timestamp, UserId};
 
-use super::ClientFailure;
+use super::{AuthenticatedClient, ClientFailure};
 use crate::App;
 
 /// A token that holds.
@@ -36,14 +34,13 @@ impl App {
     ///
     /// # Errors
     ///
-    /// [`OAuthError::InvalidClient`].
+    /// [`OAuthError::InvalidClient`] for a client without a secret.
     pub async fn introspect(
         &self,
-        credentials: &ClientCredentials,
+        client: &AuthenticatedClient,
         token: &Secret,
-        address: IpAddr,
     ) -> Result<Option<Introspection>, ClientFailure> {
-        let application = self.client(credentials, address).await?;
+        let application = &client.application;
         if application.public {
             return Err(OAuthError::InvalidClient.into());
         }
@@ -71,7 +68,7 @@ impl App {
                 user,
                 username,
                 scopes,
-                client_id: application.client_id,
+                client_id: application.client_id.clone(),
                 is_access_token,
                 issued_at,
                 expires_at,

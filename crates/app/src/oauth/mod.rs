@@ -24,6 +24,7 @@ pub use applications::{ApplicationChanges, NewApplication};
 pub use authorize::{Asked, AskingFailure};
 pub(crate) use authorized::end_grants;
 pub use authorized::{Authorized, AuthorizedByMember};
+pub use client::AuthenticatedClient;
 pub use introspect::Introspection;
 pub use tokens::Tokens;
 

@@ -1,12 +1,10 @@
 //! Ending tokens by those who hold them (RFC 7009).
 
-use std::net::IpAddr;
-
 use eddyline_auth::Secret;
-use eddyline_auth::oauth::{ClientCredentials, OAuthError};
+use eddyline_auth::oauth::OAuthError;
 use eddyline_model::log::Control;
 
-use super::ClientFailure;
+use super::{AuthenticatedClient, ClientFailure};
 use crate::App;
 
 impl App {
@@ -16,16 +14,13 @@ impl App {
     ///
     /// # Errors
     ///
-    /// [`OAuthError::InvalidClient`], [`OAuthError::UnauthorizedClient`] for the token of another
-    /// client.
+    /// [`OAuthError::UnauthorizedClient`] for the token of another client.
     pub async fn revoke_token(
         &self,
-        credentials: &ClientCredentials,
+        client: &AuthenticatedClient,
         token: &Secret,
-        address: IpAddr,
     ) -> Result<(), ClientFailure> {
-        let application = self.client(credentials, address).await?;
-        let (hash, id) = (token.hash(), application.id);
+        let (hash, id) = (token.hash(), client.application.id);
         let (outcome, event) = self
             .store()
             .write(move |tx| {

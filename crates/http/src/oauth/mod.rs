@@ -67,8 +67,8 @@ fn token(call: Call) -> Asking {
         let as_json = wire::wants_json(&call.headers);
         answer(async {
             let asked = ClientRequest::read(&call)?;
-            let wanted = TokenRequest::read(&asked.body)?;
-            let tokens = call.app().issue_tokens(&asked.client, wanted, call.client_address()).await?;
+            let client = asked.client(&call).await?;
+            let tokens = call.app().issue_tokens(&client, TokenRequest::read(&asked.body)?).await?;
             Ok(TokenAnswer::of(&tokens).response(as_json))
         })
         .await
@@ -78,8 +78,8 @@ fn token(call: Call) -> Asking {
 fn revoke(call: Call) -> Asking {
     Box::pin(answer(async move {
         let asked = ClientRequest::read(&call)?;
-        let token = Secret::presented(asked.needed("token")?);
-        call.app().revoke_token(&asked.client, &token, call.client_address()).await?;
+        let client = asked.client(&call).await?;
+        call.app().revoke_token(&client, &Secret::presented(asked.needed("token")?)).await?;
         Ok(json(StatusCode::OK, &serde_json::json!({})))
     }))
 }
@@ -87,8 +87,8 @@ fn revoke(call: Call) -> Asking {
 fn introspect(call: Call) -> Asking {
     Box::pin(answer(async move {
         let asked = ClientRequest::read(&call)?;
-        let token = Secret::presented(asked.needed("token")?);
-        let found = call.app().introspect(&asked.client, &token, call.client_address()).await?;
+        let client = asked.client(&call).await?;
+        let found = call.app().introspect(&client, &Secret::presented(asked.needed("token")?)).await?;
         Ok(json(StatusCode::OK, &IntrospectionAnswer::of(found, call.app().issuer())))
     }))
 }

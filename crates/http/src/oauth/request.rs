@@ -1,7 +1,7 @@
 //! Reading what a client sends: a form or JSON, and who it is. Only the body counts: addresses end up
 //! in logs, and secrets must not (RFC 6749, section 2.3.1).
 
-use eddyline_app::{ClientCredentials, OAuthError, OAuthParameters};
+use eddyline_app::{AuthenticatedClient, ClientCredentials, ClientFailure, OAuthError, OAuthParameters};
 use http::header::AUTHORIZATION;
 use percent_encoding::percent_decode_str;
 use serde_json::Value;
@@ -12,7 +12,7 @@ use crate::json;
 /// A request of a client.
 pub(super) struct ClientRequest {
     /// Who it says it is.
-    pub(super) client: ClientCredentials,
+    credentials: ClientCredentials,
     /// All that it sent.
     pub(super) body: OAuthParameters,
 }
@@ -28,7 +28,12 @@ impl ClientRequest {
             }
         };
         let header = call.headers.get(AUTHORIZATION).map(|header| header.as_bytes());
-        Ok(Self { client: ClientCredentials::read(header, &body)?, body })
+        Ok(Self { credentials: ClientCredentials::read(header, &body)?, body })
+    }
+
+    /// Who it is. This comes before anything else it sent is judged.
+    pub(super) async fn client(&self, call: &Call) -> Result<AuthenticatedClient, ClientFailure> {
+        call.app().authenticate_client(&self.credentials, call.client_address()).await
     }
 
     pub(super) fn needed(&self, name: &str) -> Result<&str, OAuthError> {

@@ -1,0 +1,4 @@
+//! Applications that act for users (specification, section 5).
+
+mod limits;
+mod tokens;
