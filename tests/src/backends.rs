@@ -4,6 +4,7 @@ use std::future::Future;
 use std::time::Duration;
 
 use crate::server::{Backend, Server};
+use crate::tenant::TALKATIVE;
 
 /// How long a test may take before it counts as hung.
 const LIMIT: Duration = Duration::from_secs(240);
@@ -39,7 +40,8 @@ macro_rules! on_both_databases {
 
 /// Runs a test with a server on this backend; passes over it where the backend is not to be had.
 pub fn run<F: Future<Output = ()>>(backend: Backend, options: &[&str], test: impl FnOnce(Server) -> F) {
-    let Some(server) = Server::start_with(backend, options) else { return };
+    let options = [&["--log", TALKATIVE], options].concat();
+    let Some(server) = Server::start_with(backend, &options) else { return };
     block_on(test(server));
 }
 

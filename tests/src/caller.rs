@@ -2,6 +2,7 @@
 
 use eddyline_client::{Client, Credentials};
 
+use crate::secrets::note_secret;
 use crate::server::Server;
 
 /// The password of every user made by [`Server::user`].
@@ -50,6 +51,7 @@ impl Server {
         arguments.extend(more);
         let answer = self.admin(&arguments);
         let token = answer["api_token"].as_str().expect("a new user has a token").to_owned();
+        note_secret(PASSWORD);
         Caller {
             id: answer["id"].as_i64().expect("a new user has an id"),
             client: self.client().api_token(&token).build().unwrap(),

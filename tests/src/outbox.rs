@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
+use crate::secrets::note_secret;
 use crate::server::Server;
 
 /// How long a letter may take that must come.
@@ -29,7 +30,9 @@ impl Letter {
     /// When there is none.
     pub fn link(&self) -> &str {
         let link = self.text.split_whitespace().find(|word| word.starts_with("http"));
-        link.unwrap_or_else(|| panic!("no link in {}", self.text))
+        let link = link.unwrap_or_else(|| panic!("no link in {}", self.text));
+        note_secret(link.rsplit('/').next().unwrap_or_default());
+        link
     }
 
     fn read(path: &Path) -> Option<Self> {

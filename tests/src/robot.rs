@@ -4,6 +4,7 @@ use eddyline_client::{Client, Credentials, Json, Method, RawResponse};
 use serde_json::Value;
 
 use crate::caller::{Caller, PASSWORD};
+use crate::secrets::{note_secret, note_secrets_of};
 use crate::server::Server;
 use crate::web::Visitor;
 
@@ -59,7 +60,9 @@ impl Robot {
         async move {
             let answer = self.ask("/oauth/token", fields).await;
             assert_eq!(answer.status, 200, "{} at {caller}", answer.text());
-            answer.json()
+            let answer = answer.json();
+            note_secrets_of(&answer);
+            answer
         }
     }
 
@@ -121,7 +124,9 @@ impl Robot {
     pub async fn code(&self, user: &mut Visitor, asked: &[(&str, &str)]) -> String {
         let back = self.consent(user, asked).await;
         let code = back.split(['?', '&']).find_map(|part| part.strip_prefix("code="));
-        code.unwrap_or_else(|| panic!("no code in {back}")).to_owned()
+        let code = code.unwrap_or_else(|| panic!("no code in {back}"));
+        note_secret(code);
+        code.to_owned()
     }
 }
 

@@ -15,6 +15,7 @@ use tempfile::TempDir;
 
 use crate::binary;
 use crate::ports::free_address;
+use crate::secrets;
 
 /// How long a server may take to start or to stop before the test gives it up.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -122,6 +123,23 @@ impl Server {
         std::fs::read_to_string(&self.log).unwrap_or_default()
     }
 
+    /// How long the log is, in bytes.
+    pub(crate) fn log_length(&self) -> u64 {
+        std::fs::metadata(&self.log).map_or(0, |file| file.len())
+    }
+
+    /// Makes sure that the log, from a place on, tells no secret that a test knows of.
+    ///
+    /// # Panics
+    ///
+    /// When it does.
+    pub(crate) fn tells_no_secret(&self, from: u64) {
+        let log = std::fs::read(&self.log).unwrap_or_default();
+        let from = usize::try_from(from).unwrap_or_default().min(log.len());
+        let leaks = secrets::leaks(&String::from_utf8_lossy(&log[from..]));
+        assert!(leaks.is_empty(), "secrets in {}:\n{}", self.log.display(), leaks.join("\n"));
+    }
+
     /// Ends the process at once, as a power cut would.
     pub fn kill9(&mut self) {
         if let Some(mut process) = self.running.take() {
@@ -167,7 +185,9 @@ impl Server {
         if !output.status.success() {
             return Err(String::from_utf8_lossy(&output.stderr).into_owned());
         }
-        serde_json::from_slice(&output.stdout).map_err(|error| error.to_string())
+        let answer = serde_json::from_slice(&output.stdout).map_err(|error| error.to_string())?;
+        secrets::note_secrets_of(&answer);
+        Ok(answer)
     }
 
     /// `eddyline admin` with these arguments on this server's data, ready to run.
@@ -255,6 +275,9 @@ impl Drop for Server {
         if let Some(mut process) = self.running.take() {
             let _ = process.kill();
             let _ = process.wait();
+        }
+        if !thread::panicking() {
+            self.tells_no_secret(0);
         }
     }
 }

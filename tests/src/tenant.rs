@@ -50,6 +50,8 @@ pub fn run_on_shared<F: Future<Output = ()>>(backend: Backend, test: impl FnOnce
 /// An organization of the test's own, with its flow `main` and the two who are in it.
 pub struct Tenant {
     server: &'static Server,
+    /// Where the log was when the test began.
+    log_from: u64,
     /// The organization, as in URLs.
     pub name: String,
     /// The flow, as `organization/flow`.
@@ -63,10 +65,11 @@ pub struct Tenant {
 impl Tenant {
     fn new(server: &'static Server) -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(1);
+        let log_from = server.log_length();
         let name = format!("org{}", COUNT.fetch_add(1, Ordering::Relaxed));
         server.organization(&name);
         let (ada, ben) = (server.administrator(&name, "ada"), server.user(&name, "ben"));
-        let tenant = Self { server, main: format!("{name}/main"), name, ada, ben };
+        let tenant = Self { server, log_from, main: format!("{name}/main"), name, ada, ben };
         tenant.flow("main", &[&tenant.ada, &tenant.ben]);
         tenant
     }
@@ -129,6 +132,8 @@ impl Drop for Tenant {
     fn drop(&mut self) {
         if std::thread::panicking() {
             let _ = writeln!(std::io::stderr().lock(), "--- shared server ---\n{}", self.server.log());
+        } else {
+            self.server.tells_no_secret(self.log_from);
         }
     }
 }
@@ -140,6 +145,9 @@ struct Shared {
     _cleaner: Child,
 }
 
+/// Much, so that it shows what should not be there.
+pub(crate) const TALKATIVE: &str = "debug";
+
 fn shared(backend: Backend) -> Option<&'static Shared> {
     static SQLITE: OnceLock<Option<Shared>> = OnceLock::new();
     static POSTGRES: OnceLock<Option<Shared>> = OnceLock::new();
@@ -149,7 +157,8 @@ fn shared(backend: Backend) -> Option<&'static Shared> {
     };
     let start = || {
         // Tests guess wrong on purpose, all from one address.
-        let server = Server::start_with(backend, &["--oauth-attempts-per-address", "0"])?;
+        let options = ["--oauth-attempts-per-address", "0", "--log", TALKATIVE];
+        let server = Server::start_with(backend, &options)?;
         let cleaner = clean_up_after_us(&server);
         Some(Shared { server, _cleaner: cleaner })
     };

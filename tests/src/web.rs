@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
+use crate::secrets::note_secret;
 use crate::server::Server;
 
 /// The cookie of a session.
@@ -141,6 +142,7 @@ impl Visitor {
         if attributes.contains("Max-Age=0") {
             self.cookies.remove(name);
         } else {
+            note_secret(value);
             self.cookies.insert(name.to_owned(), value.to_owned());
         }
     }
