@@ -121,6 +121,20 @@ impl std::fmt::Debug for App {
     }
 }
 
+/// The value that all processes share under this name. Whoever comes first makes it; the others only
+/// read, since a command on a busy server would have to wait its turn to write.
+async fn shared_setting(
+    store: &Store,
+    name: &'static str,
+    fresh: impl FnOnce() -> Vec<u8>,
+) -> Result<Vec<u8>> {
+    if let Some(value) = store.read(move |session| session.setting(name)).await? {
+        return Ok(value);
+    }
+    let fresh = fresh();
+    Ok(store.write(move |tx| tx.setting_or_insert(name, &fresh)).await?.0)
+}
+
 impl App {
     /// An application over a store. It serves streams once [`App::start`] has answered.
     ///
@@ -128,9 +142,8 @@ impl App {
     ///
     /// When the store cannot be asked.
     pub async fn new(store: Store, config: Config) -> Result<Self> {
-        let fresh: Vec<u8> = Secret::generate_long().expose().as_bytes().to_vec();
-        let (key, _) = store.write(move |tx| tx.setting_or_insert("thread_ids", &fresh)).await?;
-        let thread_ids = ThreadIds::new(&key);
+        let fresh = || Secret::generate_long().expose().as_bytes().to_vec();
+        let thread_ids = ThreadIds::new(&shared_setting(&store, "thread_ids", fresh).await?);
         let sealing = oauth::sealing_key(&store, config.oauth.key.as_ref()).await?;
         let encoder = Encoder::new(thread_ids.clone(), config.profile == Profile::Classic);
         let hasher = Hasher::new(config.passwords).map_err(|error| Error::Internal(error.to_string()))?;

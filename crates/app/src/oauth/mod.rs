@@ -14,11 +14,11 @@ mod introspect;
 mod revoke;
 mod tokens;
 
-use eddyline_auth::SealingKey;
 use eddyline_auth::oauth::OAuthError;
+use eddyline_auth::{SealingKey, Secret};
 use eddyline_storage::Store;
 
-use crate::{Error, Result};
+use crate::{Error, Result, shared_setting};
 
 pub use applications::{ApplicationChanges, NewApplication};
 pub use authorize::{Asked, AskingFailure};
@@ -102,14 +102,14 @@ pub(crate) async fn sealing_key(store: &Store, material: Option<&KeyMaterial>) -
     let bytes = match material {
         Some(KeyMaterial(bytes)) => bytes.clone(),
         None => {
-            let fresh = eddyline_auth::Secret::generate_long().expose().as_bytes().to_vec();
-            store.write(move |tx| tx.setting_or_insert("sealing_key", &fresh)).await?.0
+            let fresh = || Secret::generate_long().expose().as_bytes().to_vec();
+            shared_setting(store, "sealing_key", fresh).await?
         }
     };
     let key = SealingKey::derive(&bytes).map_err(|error| Error::Internal(error.to_string()))?;
     // What was sealed first tells whether this is still the key.
-    let proof = key.seal(PROOF, &eddyline_auth::Secret::presented(PROOF));
-    let (proof, _) = store.write(move |tx| tx.setting_or_insert("sealing_proof", &proof)).await?;
+    let fresh = || key.seal(PROOF, &Secret::presented(PROOF));
+    let proof = shared_setting(store, "sealing_proof", fresh).await?;
     match key.open(PROOF, &proof) {
         Some(_) => Ok(key),
         None => Err(Error::Internal(
