@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-use url::Url;
+use url::{Position, Url};
 
 use crate::{ApplicationId, OrganizationId, Timestamp, UserId};
 
@@ -126,6 +126,17 @@ pub enum InvalidUri {
     NotAPage,
 }
 
+/// Where an answer goes, in terms that people know.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Destination {
+    /// A site, by its host, with the port where that is not the usual one.
+    Site(String),
+    /// A program on the user's own machine, by its scheme.
+    Program(String),
+    /// The user, who copies it.
+    User,
+}
+
 /// Where a user is sent back to with a code: an address on the web, the scheme of a program on the
 /// user's own machine, or [`OUT_OF_BAND`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -144,15 +155,40 @@ impl RedirectUri {
         self.0 == OUT_OF_BAND
     }
 
-    /// What a content security policy calls the place where it leads: an origin, or a scheme.
+    /// What a content security policy calls the place where it leads: an origin, or a scheme where a
+    /// policy can name no more. `None` when it leads nowhere.
     #[must_use]
     pub fn policy_source(&self) -> Option<String> {
         let url = Url::parse(&self.0).ok().filter(|_| !self.is_out_of_band())?;
-        Some(match url.scheme() {
-            "http" | "https" => url.origin().ascii_serialization(),
-            scheme => format!("{scheme}:"),
+        let host = url.host_str().filter(|_| is_web(&url));
+        Some(match host {
+            Some(host) if is_policy_host(host) => url.origin().ascii_serialization(),
+            _ => format!("{}:", url.scheme()),
         })
     }
+
+    /// Where it leads, as people are told.
+    #[must_use]
+    pub fn destination(&self) -> Destination {
+        match Url::parse(&self.0) {
+            Ok(url) if is_web(&url) => {
+                Destination::Site(url[Position::BeforeHost..Position::AfterPort].to_owned())
+            }
+            Ok(url) if !self.is_out_of_band() => Destination::Program(url.scheme().to_owned()),
+            _ => Destination::User,
+        }
+    }
+}
+
+fn is_web(url: &Url) -> bool {
+    matches!(url.scheme(), "http" | "https")
+}
+
+/// Whether a content security policy can name this host. It has no way to write an address of IPv6,
+/// and a semicolon, which a host may have, would end the list.
+fn is_policy_host(host: &str) -> bool {
+    let decent = |label: &str| label.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+    host.split('.').all(|label| !label.is_empty() && decent(label))
 }
 
 impl fmt::Display for RedirectUri {
@@ -229,7 +265,7 @@ impl FromStr for PageUri {
         if text.len() > MAX_ADDRESS {
             return Err(InvalidUri::TooLong);
         }
-        if matches!(url.scheme(), "http" | "https") { Ok(page) } else { Err(InvalidUri::NotAPage) }
+        if is_web(&url) { Ok(page) } else { Err(InvalidUri::NotAPage) }
     }
 }
 
@@ -243,9 +279,9 @@ fn parse(text: &str) -> Result<Url, InvalidUri> {
         return Err(InvalidUri::NotAbsolute);
     }
     let url = Url::parse(text).map_err(|_| InvalidUri::NotAbsolute)?;
-    let web = matches!(url.scheme(), "http" | "https");
     // The parser forgives a slash too few or too many there.
-    if web && text[url.scheme().len()..].strip_prefix("://").is_none_or(|rest| rest.starts_with('/')) {
+    let rest = text[url.scheme().len()..].strip_prefix("://");
+    if is_web(&url) && rest.is_none_or(|rest| rest.starts_with('/')) {
         return Err(InvalidUri::NotAbsolute);
     }
     if !url.username().is_empty() || url.password().is_some() {

@@ -5,15 +5,17 @@ use axum::body::Body;
 use axum::response::Response;
 use http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderValue, LOCATION, REFERRER_POLICY,
-    X_CONTENT_TYPE_OPTIONS,
+    X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
 };
 use http::{HeaderMap, StatusCode};
 
-use crate::local_path::local_path;
+use crate::local_path::is_local;
 
 /// No script, nothing from elsewhere, in nobody's frame.
 const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; \
                       frame-ancestors 'none'; base-uri 'none'";
+/// What stands in the policy for where forms may lead.
+const OWN_FORMS: &str = "form-action 'self'";
 
 /// A page. It is nobody else's to keep.
 pub(crate) fn page(status: StatusCode, template: &impl Template) -> Response {
@@ -32,22 +34,41 @@ pub(crate) fn page(status: StatusCode, template: &impl Template) -> Response {
     response
 }
 
+/// Lets the forms of a page lead on to another site as well, by what a policy calls it: browsers hold
+/// the policy also against where the answer to a form sends them.
+pub(crate) fn let_forms_lead_to(response: &mut Response, source: &str) {
+    let policy = POLICY.replace(OWN_FORMS, &format!("{OWN_FORMS} {source}"));
+    // Without it the form leads nowhere, which is safe.
+    if let Ok(policy) = HeaderValue::from_str(&policy) {
+        response.headers_mut().insert(CONTENT_SECURITY_POLICY, policy);
+    }
+}
+
 /// Sends the browser on to a path here, to be read with GET.
 pub(crate) fn see_other(path: &str) -> Response {
-    sent_on(StatusCode::SEE_OTHER, path)
+    sent_on(StatusCode::SEE_OTHER, here(path))
 }
 
 /// Sends the browser on to a path here, where what it asked for always is.
 pub(crate) fn moved(path: &str) -> Response {
-    sent_on(StatusCode::PERMANENT_REDIRECT, path)
+    sent_on(StatusCode::PERMANENT_REDIRECT, here(path))
 }
 
-fn sent_on(status: StatusCode, path: &str) -> Response {
+/// Sends the browser on to an address that an application has registered, to be read with GET: with
+/// 307 it would send the form there (RFC 9700, section 4.12).
+pub(crate) fn elsewhere(address: &str) -> Response {
+    sent_on(StatusCode::SEE_OTHER, address)
+}
+
+fn here(path: &str) -> &str {
+    if is_local(path) { path } else { "/" }
+}
+
+fn sent_on(status: StatusCode, address: &str) -> Response {
     let mut response = Response::new(Body::empty());
     *response.status_mut() = status;
     let headers = response.headers_mut();
-    let path = local_path(path).unwrap_or("/");
-    headers.insert(LOCATION, HeaderValue::from_str(path).unwrap_or(HeaderValue::from_static("/")));
+    headers.insert(LOCATION, HeaderValue::from_str(address).unwrap_or(HeaderValue::from_static("/")));
     harden(headers);
     response
 }
@@ -57,6 +78,8 @@ fn sent_on(status: StatusCode, path: &str) -> Response {
 fn harden(headers: &mut HeaderMap) {
     headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    // For browsers that do not know the policy's word for it.
+    headers.insert(X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
     headers.insert(REFERRER_POLICY, HeaderValue::from_static("same-origin"));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
 }

@@ -2,7 +2,7 @@
 
 use askama::Template;
 use axum::response::{IntoResponse, Response};
-use eddyline_app::Error;
+use eddyline_app::{AskingFailure, Error};
 use eddyline_http::serve::BodyError;
 use http::StatusCode;
 use http::header::{HeaderValue, RETRY_AFTER};
@@ -27,6 +27,12 @@ pub(crate) enum Failure {
     Forged,
     /// A form that cannot be read.
     Unreadable(StatusCode),
+    /// The query of the address cannot be read.
+    UnreadableAddress,
+    /// An application asks for something, and it cannot be told there what is wrong with that.
+    WrongAsking(String),
+    /// A code that was shown is not to be shown any more.
+    CodeGone,
     /// A mistake of ours.
     Broken,
 }
@@ -34,6 +40,18 @@ pub(crate) enum Failure {
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         Self::App(error)
+    }
+}
+
+impl From<AskingFailure> for Failure {
+    fn from(failure: AskingFailure) -> Self {
+        match failure {
+            AskingFailure::App(error) => Self::App(error),
+            AskingFailure::Tell(text) => Self::WrongAsking(text.to_owned()),
+            AskingFailure::TellOutOfBand(text) => Self::WrongAsking(sentence(&text)),
+            // Whoever can be sent back is.
+            AskingFailure::SendBack { .. } => Self::Broken,
+        }
     }
 }
 
@@ -74,6 +92,22 @@ impl IntoResponse for Failure {
             Self::Unreadable(status) => {
                 say(status, "This form could not be read", "Go back, load the page again, and try once more.")
             }
+            Self::UnreadableAddress => say(
+                StatusCode::BAD_REQUEST,
+                "This address cannot be read",
+                "It was copied in part, or what sent you here has made it wrong.",
+            ),
+            Self::WrongAsking(text) => {
+                let text =
+                    format!("{text} Nothing was allowed. Whoever makes the application can put it right.");
+                say(StatusCode::BAD_REQUEST, "An application sent you here wrongly", &text)
+            }
+            Self::CodeGone => say(
+                StatusCode::NOT_FOUND,
+                "This code is no longer good",
+                "It was used already, its time is over, or it is somebody else's. \
+                 Begin again in the application.",
+            ),
             Self::Broken => broken(),
         }
     }

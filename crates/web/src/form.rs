@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use percent_encoding::percent_decode_str;
+use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
 /// The values that a form was sent with, or the query of an address.
 pub(crate) struct Form(Vec<(String, String)>);
@@ -22,6 +22,29 @@ impl Form {
     /// The first value of this name, empty when there is none.
     pub(crate) fn get(&self, name: &str) -> &str {
         self.0.iter().find(|(key, _)| key == name).map_or("", |(_, value)| value)
+    }
+
+    /// All names and values, as they came.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
+    /// The same, to keep.
+    pub(crate) fn pairs(&self) -> impl Iterator<Item = (String, String)> {
+        self.0.iter().cloned()
+    }
+
+    /// All of it as the query of an address.
+    pub(crate) fn encoded(&self) -> String {
+        let encode = |text| utf8_percent_encode(text, NON_ALPHANUMERIC);
+        let pairs = self.0.iter().map(|(name, value)| format!("{}={}", encode(name), encode(value)));
+        pairs.collect::<Vec<_>>().join("&")
+    }
+}
+
+impl FromIterator<(String, String)> for Form {
+    fn from_iter<T: IntoIterator<Item = (String, String)>>(pairs: T) -> Self {
+        Self(pairs.into_iter().collect())
     }
 }
 
@@ -57,6 +80,16 @@ mod tests {
         for bad in [&b"a=%ff"[..], b"a=%00", b"\xff", b"a%00=1"] {
             assert!(Form::parse(bad).is_none(), "{bad:?}");
         }
+    }
+
+    #[test]
+    fn values_survive_being_written_as_a_query() {
+        let text = "state=a%0Ab%0D%0A+%2B%26%3D%25%C3%B8&state=&%26=%23";
+        let (form, odd) = (Form::parse(text.as_bytes()).unwrap(), "a\nb\r\n +&=%ø");
+        let again = Form::parse(form.encoded().as_bytes()).unwrap();
+        assert_eq!((form.get("state"), again.get("state")), (odd, odd));
+        assert!(again.pairs().eq(form.pairs()));
+        assert!(form.encoded().bytes().all(|byte| byte.is_ascii_graphic()), "{}", form.encoded());
     }
 
     #[test]

@@ -18,6 +18,7 @@ mod local_path;
 mod origin;
 mod pages;
 mod root;
+mod scope_words;
 mod segments;
 mod submission;
 mod visit;
@@ -39,6 +40,9 @@ const OWN: [&str; 9] =
 #[must_use]
 pub fn owns(path: &str) -> bool {
     let Some(rest) = path.strip_prefix('/') else { return false };
+    if let Some(rest) = rest.strip_prefix("oauth/authorize") {
+        return rest.is_empty() || rest.starts_with('/');
+    }
     let first = rest.split('/').next().unwrap_or_default();
     OWN.contains(&first) && (rest.is_empty() || !first.is_empty())
 }
@@ -92,6 +96,16 @@ mod tests {
             assert!(owns(path), "{path}");
         }
         for path in ["", "*", "//", "//app", "/flows", "/user", "/v1/app", "/application", "/sign-in2"] {
+            assert!(!owns(path), "{path}");
+        }
+    }
+
+    #[test]
+    fn of_oauth_only_the_consent_is_a_page() {
+        for path in ["/oauth/authorize", "/oauth/authorize/", "/oauth/authorize/0123"] {
+            assert!(owns(path), "{path}");
+        }
+        for path in ["/oauth", "/oauth/", "/oauth/token", "/oauth/authorized", "/oauth/authorize.json"] {
             assert!(!owns(path), "{path}");
         }
     }

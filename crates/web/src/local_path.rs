@@ -1,13 +1,19 @@
 //! Where to go on after signing in: a path here, and never another site.
 
-/// How long such a path may be, in bytes.
-const MAX: usize = 2000;
+/// How long such a path may be, in bytes. It holds what an application asks for with all that it wants
+/// back, and thrice as much still fits into an address that says where to go on to.
+const MAX: usize = 16 * 1024;
 
-/// The text, if it leads somewhere on this server whatever a browser makes of it: browsers read a
-/// backslash as a slash, leave out tabs and line feeds, and take two slashes for another host.
+/// The text, if it leads somewhere on this server and is not too long to be carried along.
 pub(crate) fn local_path(text: &str) -> Option<&str> {
-    let decent = text.len() <= MAX && text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
-    (decent && text.starts_with('/') && !text.starts_with("//")).then_some(text)
+    (text.len() <= MAX && is_local(text)).then_some(text)
+}
+
+/// Whether this leads somewhere on this server whatever a browser makes of it: browsers read a
+/// backslash as a slash, leave out tabs and line feeds, and take two slashes for another host.
+pub(crate) fn is_local(text: &str) -> bool {
+    let decent = text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
+    decent && text.starts_with('/') && !text.starts_with("//")
 }
 
 #[cfg(test)]

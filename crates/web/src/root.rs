@@ -27,9 +27,10 @@ impl Root {
             return response;
         }
         let (mut head, body) = response.into_parts();
-        if let Some(location) = head.headers.get_mut(LOCATION) {
-            let path = format!("{}{}", self.0, location.to_str().unwrap_or("/"));
-            *location = HeaderValue::from_str(&path).unwrap_or(HeaderValue::from_static("/"));
+        if let Some(location) = head.headers.get_mut(LOCATION)
+            && let Some(path) = self.put_before(location)
+        {
+            *location = path;
         }
         let is_page =
             head.headers.get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"text/html"));
@@ -45,11 +46,26 @@ impl Root {
         head.headers.remove(CONTENT_LENGTH);
         Response::from_parts(head, Body::from(text))
     }
+
+    /// A path of ours under the path of the address; other sites are where they are.
+    fn put_before(&self, location: &HeaderValue) -> Option<HeaderValue> {
+        let path = location.to_str().ok().filter(|path| path.starts_with('/'))?;
+        HeaderValue::from_str(&format!("{}{path}", self.0)).ok()
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_paths_of_our_own_are_put_under_the_root() {
+        let root = Root::of("https://example.org/chat");
+        let put = |text| root.put_before(&HeaderValue::from_static(text));
+        assert_eq!(put("/sign-in"), Some(HeaderValue::from_static("/chat/sign-in")));
+        assert_eq!(put("https://robot.example/back?code=1"), None);
+        assert_eq!(put("com.example.robot:/back"), None);
+    }
 
     #[test]
     fn the_root_is_the_path_of_the_address() {

@@ -26,6 +26,11 @@ impl Submission {
     pub(crate) fn get(&self, name: &str) -> &str {
         self.form.get(name)
     }
+
+    /// All values of the form.
+    pub(crate) fn form(&self) -> &Form {
+        &self.form
+    }
 }
 
 impl FromRequest<Site> for Submission {

@@ -57,7 +57,7 @@ impl FromRequestParts<Site> for Visit {
             csrf,
             client: client.addr,
             cookies,
-            query: Form::parse(query.as_bytes()).ok_or(Failure::NoPage)?,
+            query: Form::parse(query.as_bytes()).ok_or(Failure::UnreadableAddress)?,
             path: parts.uri.path().to_owned(),
             site: site.clone(),
         })
@@ -87,6 +87,11 @@ impl Visit {
     /// A value of the query.
     pub(crate) fn query(&self, name: &str) -> &str {
         self.query.get(name)
+    }
+
+    /// The whole query.
+    pub(crate) fn whole_query(&self) -> &Form {
+        &self.query
     }
 
     /// The path that was asked for.
@@ -121,7 +126,12 @@ impl Visit {
 
     /// Who must be signed in for a page, or where to sign in before going on to it.
     pub(crate) fn signed_in(&self) -> Result<&Actor, Box<Response>> {
-        self.actor().ok_or_else(|| Box::new(see_other(&sign_in_path(&self.path))))
+        self.signed_in_for(&self.path)
+    }
+
+    /// The same for a page that is elsewhere, or has more to its address than the path.
+    pub(crate) fn signed_in_for(&self, next: &str) -> Result<&Actor, Box<Response>> {
+        self.actor().ok_or_else(|| Box::new(see_other(&sign_in_path(next))))
     }
 
     /// The answer to the request.

@@ -36,6 +36,7 @@ const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self'; form
 fn is_hardened(page: &Page, path: &str) {
     assert_eq!(page.header("content-security-policy"), POLICY, "{path}");
     assert_eq!(page.header("x-content-type-options"), "nosniff", "{path}");
+    assert_eq!(page.header("x-frame-options"), "DENY", "{path}");
     assert_eq!(page.header("referrer-policy"), "same-origin", "{path}");
     assert_eq!(page.header("cache-control"), "no-store", "{path}");
     assert_eq!(page.header("x-request-id").len(), 32, "{path}");

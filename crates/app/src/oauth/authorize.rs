@@ -3,7 +3,7 @@
 use eddyline_auth::Secret;
 use eddyline_auth::oauth::{AuthorizationError, AuthorizationParameters, AuthorizationRequest, callback};
 use eddyline_model::Timestamp;
-use eddyline_model::applications::Application;
+use eddyline_model::applications::{Application, RedirectUri};
 use eddyline_model::grants::AuthorizationCode;
 
 use crate::actor::Actor;
@@ -26,9 +26,14 @@ pub enum AskingFailure {
     /// It cannot be told where the user should be sent back to; the user is told this.
     #[error("{0}")]
     Tell(&'static str),
-    /// The user is to be sent back to this address, which says what is wrong.
+    /// The user is to be sent back, and the application told what is wrong.
     #[error("the application asked for something wrong")]
-    SendBack(String),
+    SendBack {
+        /// The application's address.
+        redirect_uri: RedirectUri,
+        /// The same with what is wrong: where the browser goes.
+        address: String,
+    },
     /// The application takes codes out of band, so that what is wrong is told to the user.
     #[error("{0}")]
     TellOutOfBand(String),
@@ -73,7 +78,8 @@ impl App {
             }
             AuthorizationError::SendBack { redirect_uri, state, error, description } => {
                 let answer = [("error", error), ("error_description", description.as_str())];
-                AskingFailure::SendBack(callback(&redirect_uri, &answer, state.as_deref(), self.issuer()))
+                let address = callback(&redirect_uri, &answer, state.as_deref(), self.issuer());
+                AskingFailure::SendBack { redirect_uri, address }
             }
         }
     }

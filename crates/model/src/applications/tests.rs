@@ -112,9 +112,28 @@ fn a_policy_names_the_origin_or_the_scheme() {
         ("https://robot.example/back", Some("https://robot.example")),
         ("http://127.0.0.1:4000/back", Some("http://127.0.0.1:4000")),
         ("com.example.robot:/back", Some("com.example.robot:")),
+        ("http://[::1]:8080/back", Some("http:")),
+        ("https://robot_1.example/back", Some("https:")),
+        ("https://robot.example./back", Some("https:")),
+        ("https://robot;sandbox/back", Some("https:")),
+        ("https://*/back", Some("https:")),
         (OUT_OF_BAND, None),
     ] {
         assert_eq!(uri.parse::<RedirectUri>().unwrap().policy_source().as_deref(), source);
+    }
+}
+
+#[test]
+fn people_are_told_where_they_are_sent() {
+    let site = |host: &str| Destination::Site(host.to_owned());
+    for (uri, destination) in [
+        ("https://Robot.example:443/back?x=evil.example", site("robot.example")),
+        ("http://127.0.0.1:8080/", site("127.0.0.1:8080")),
+        ("http://[::1]:8080/", site("[::1]:8080")),
+        ("com.example.robot:/back", Destination::Program("com.example.robot".to_owned())),
+        (OUT_OF_BAND, Destination::User),
+    ] {
+        assert_eq!(uri.parse::<RedirectUri>().unwrap().destination(), destination, "{uri}");
     }
 }
 

@@ -2,6 +2,8 @@
 
 mod account;
 pub(crate) mod assets;
+mod authorize;
+mod code;
 mod email;
 mod flows;
 mod invitations;
@@ -33,6 +35,8 @@ pub(crate) fn router(site: Site) -> Router {
         .route("/app", get(flows::list))
         .route("/app/{organization}/{flow}", get(flows::show))
         .route("/account", get(account::show).post(account::change))
+        .route("/oauth/authorize", get(authorize::show).post(authorize::decide))
+        .route("/oauth/authorize/{code}", get(code::show))
         .route("/assets/style.css", get(assets::style))
         .route("/assets/icon.svg", get(assets::icon))
         .fallback(elsewhere)

@@ -4,13 +4,14 @@ use axum::response::Response;
 use eddyline_app::{Error, Password};
 use http::StatusCode;
 
+use super::authorize;
 use super::plain::Plain;
-use crate::answer::see_other;
+use crate::answer::{let_forms_lead_to, see_other};
 use crate::failure::Failure;
 use crate::field::{Field, FormView};
 use crate::local_path::local_path;
 use crate::submission::Submission;
-use crate::visit::Visit;
+use crate::visit::{Visit, sign_in_path};
 
 /// Where one goes on to when nothing else was asked for.
 const INSIDE: &str = "/app";
@@ -20,12 +21,12 @@ pub(super) async fn first(visit: Visit) -> Response {
     see_other(if visit.actor().is_some() { INSIDE } else { "/sign-in" })
 }
 
-pub(super) async fn show(visit: Visit) -> Response {
+pub(super) async fn show(visit: Visit) -> Result<Response, Failure> {
     let next = next(visit.query("next"));
     if visit.actor().is_some() {
-        return see_other(next);
+        return Ok(see_other(next));
     }
-    visit.page(&sign_in(form(&visit, next, "")))
+    page(&visit, StatusCode::OK, next, form(&visit, next, "")).await
 }
 
 pub(super) async fn submit(sent: Submission) -> Result<Response, Failure> {
@@ -36,14 +37,23 @@ pub(super) async fn submit(sent: Submission) -> Result<Response, Failure> {
         Ok(session) => visit.begin_session(&session, next).await,
         Err(Error::Unauthenticated(_)) => {
             let form = form(visit, next, email).problem("The e-mail address or the password is wrong.");
-            Ok(visit.page_with(StatusCode::BAD_REQUEST, &sign_in(form)))
+            page(visit, StatusCode::BAD_REQUEST, next, form).await
         }
         Err(error) => Err(error.into()),
     }
 }
 
 pub(super) async fn sign_out(sent: Submission) -> Result<Response, Failure> {
-    sent.visit.end_session(see_other("/sign-in")).await
+    let path = local_path(sent.get("next")).map_or_else(|| "/sign-in".to_owned(), sign_in_path);
+    sent.visit.end_session(see_other(&path)).await
+}
+
+async fn page(visit: &Visit, status: StatusCode, next: &str, form: FormView) -> Result<Response, Failure> {
+    let mut response = visit.page_with(status, &sign_in(form));
+    if let Some(source) = authorize::way_back(visit, next).await? {
+        let_forms_lead_to(&mut response, &source);
+    }
+    Ok(response)
 }
 
 fn next(text: &str) -> &str {

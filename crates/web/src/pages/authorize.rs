@@ -1,0 +1,182 @@
+//! The consent: what an application asks a user for, and the answer (RFC 6749, section 4.1).
+//!
+//! The browser carries the request along, through signing in and the form, and each step judges it
+//! anew. Nothing is kept here before somebody consents, and everybody is asked every time.
+
+use askama::Template;
+use axum::response::Response;
+use eddyline_app::{Actor, Asked, AskingFailure, AuthorizationParameters, Error, OAuthParameters};
+use eddyline_model::applications::Destination;
+use http::StatusCode;
+
+use super::plain::Plain;
+use crate::answer::{elsewhere, let_forms_lead_to, see_other};
+use crate::failure::Failure;
+use crate::field::FormView;
+use crate::form::Form;
+use crate::local_path::local_path;
+use crate::scope_words::words;
+use crate::submission::Submission;
+use crate::visit::{Visit, sign_in_path};
+
+const PATH: &str = "/oauth/authorize";
+/// What the form has of its own, so that no parameter can stand for it.
+const OWN_FIELDS: [&str; 2] = ["csrf", "decision"];
+
+#[derive(Template)]
+#[template(path = "consent.html")]
+struct Consent<'a> {
+    application: &'a str,
+    organization: &'a str,
+    scopes: Vec<&'static str>,
+    destination: Destination,
+    name: &'a str,
+    email: &'a str,
+    action: String,
+    csrf: &'a str,
+    hidden: Vec<(&'a str, &'a str)>,
+    as_somebody_else: FormView,
+}
+
+pub(super) async fn show(visit: Visit) -> Result<Response, Failure> {
+    let asking = Asking::of(visit.whole_query().pairs())?;
+    match asking.judge(&visit).await? {
+        Judged::Asks(actor, asked) => asking.page(&visit, actor, &asked),
+        Judged::Elsewhere(response) => Ok(response),
+    }
+}
+
+pub(super) async fn decide(sent: Submission) -> Result<Response, Failure> {
+    let visit = &sent.visit;
+    let asking = Asking::of(visit.whole_query().pairs().chain(sent.form().pairs()))?;
+    let (actor, asked) = match asking.judge(visit).await? {
+        Judged::Asks(actor, asked) => (actor, asked),
+        Judged::Elsewhere(response) => return Ok(response),
+    };
+    match sent.get("decision") {
+        "accept" => asking.accept(visit, actor, &asked).await,
+        "deny" => Ok(deny(visit, &asked)),
+        _ => Err(Failure::Unreadable(StatusCode::BAD_REQUEST)),
+    }
+}
+
+/// The site to which signing in leads at last when one goes on to this path, if it is not ours: an
+/// application that asks for something wrong is told at once.
+pub(super) async fn way_back(visit: &Visit, next: &str) -> Result<Option<String>, Failure> {
+    let query = next.strip_prefix(PATH).and_then(|rest| rest.strip_prefix('?'));
+    let Some(form) = query.and_then(|query| Form::parse(query.as_bytes())) else { return Ok(None) };
+    match visit.app().asked(&parameters(&form)).await {
+        Err(AskingFailure::SendBack { redirect_uri, .. }) => Ok(redirect_uri.policy_source()),
+        Err(AskingFailure::App(error)) => Err(error.into()),
+        _ => Ok(None),
+    }
+}
+
+fn parameters(form: &Form) -> AuthorizationParameters {
+    AuthorizationParameters::new(OAuthParameters::new(form.pairs()))
+}
+
+/// A request as the browser carries it.
+struct Asking {
+    form: Form,
+    parameters: AuthorizationParameters,
+    /// Where the request is put before the user.
+    path: String,
+}
+
+/// What becomes of a request.
+enum Judged<'a> {
+    /// Who is signed in is asked this.
+    Asks(&'a Actor, Asked),
+    /// The browser goes on without that.
+    Elsewhere(Response),
+}
+
+impl Asking {
+    fn of(pairs: impl Iterator<Item = (String, String)>) -> Result<Self, Failure> {
+        let form: Form = pairs.filter(|(name, _)| !OWN_FIELDS.contains(&name.as_str())).collect();
+        let path = format!("{PATH}?{}", form.encoded());
+        if local_path(&path).is_none() {
+            return Err(Failure::WrongAsking("The address is too long.".to_owned()));
+        }
+        Ok(Self { parameters: parameters(&form), form, path })
+    }
+
+    /// Nobody is sent to another site before they have signed in, so that links to us do not lead
+    /// just anybody to a site that somebody has registered (RFC 9700, section 4.11.2).
+    async fn judge<'a>(&self, visit: &'a Visit) -> Result<Judged<'a>, Failure> {
+        let asked = match visit.app().asked(&self.parameters).await {
+            Ok(asked) => Ok(asked),
+            Err(AskingFailure::SendBack { address, .. }) => Err(address),
+            Err(failure) => return Err(failure.into()),
+        };
+        let actor = match visit.signed_in_for(&self.path) {
+            Ok(actor) => actor,
+            Err(sign_in) => return Ok(Judged::Elsewhere(*sign_in)),
+        };
+        Ok(match asked {
+            Ok(asked) => Judged::Asks(actor, asked),
+            Err(address) => Judged::Elsewhere(elsewhere(&address)),
+        })
+    }
+
+    /// Where the form goes, and what it carries. Browsers write line breaks of fields in a way of their
+    /// own, and what was sent must come back unchanged, so such parameters go with the address.
+    fn carried(&self) -> (String, Vec<(&str, &str)>) {
+        let is_broken = |text: &str| text.contains(['\r', '\n']);
+        let (broken, hidden): (Vec<_>, Vec<_>) =
+            self.form.iter().partition(|(name, value)| is_broken(name) || is_broken(value));
+        if broken.is_empty() {
+            return (PATH.to_owned(), hidden);
+        }
+        let owned = broken.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned()));
+        (format!("{PATH}?{}", owned.collect::<Form>().encoded()), hidden)
+    }
+
+    fn page(&self, visit: &Visit, actor: &Actor, asked: &Asked) -> Result<Response, Failure> {
+        let user = &actor.user()?.user;
+        let redirect_uri = &asked.request.redirect_uri;
+        let sign_out = FormView::new("/sign-out", visit.csrf(), "Sign in as somebody else");
+        let (action, hidden) = self.carried();
+        let mut response = visit.page(&Consent {
+            application: &asked.application.name,
+            organization: &asked.organization_name,
+            scopes: asked.request.scopes.iter().map(words).collect(),
+            destination: redirect_uri.destination(),
+            name: &user.name,
+            email: &user.email,
+            action,
+            csrf: visit.csrf(),
+            hidden,
+            as_somebody_else: sign_out.hidden("next", &self.path).quiet(),
+        });
+        if let Some(source) = redirect_uri.policy_source() {
+            let_forms_lead_to(&mut response, &source);
+        }
+        Ok(response)
+    }
+
+    async fn accept(&self, visit: &Visit, actor: &Actor, asked: &Asked) -> Result<Response, Failure> {
+        let code = match visit.app().consent(actor, asked).await {
+            Ok(code) => code,
+            // The session ended at this very moment.
+            Err(Error::Unauthenticated(_)) => return Ok(see_other(&sign_in_path(&self.path))),
+            Err(Error::NotFound) => return Err(AskingFailure::Tell("The application is gone.").into()),
+            Err(error) => return Err(error.into()),
+        };
+        Ok(match visit.app().accepted_at(asked, &code) {
+            Some(address) => elsewhere(&address),
+            None => see_other(&format!("{PATH}/{}", code.expose())),
+        })
+    }
+}
+
+fn deny(visit: &Visit, asked: &Asked) -> Response {
+    match visit.app().denied_at(asked) {
+        Some(address) => elsewhere(&address),
+        None => visit.page(
+            &Plain::new("You said no")
+                .text(format!("{} may do nothing for you. You can close this page.", asked.application.name)),
+        ),
+    }
+}

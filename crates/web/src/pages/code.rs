@@ -1,0 +1,29 @@
+//! The code that a user copies into an application which cannot be sent back to (specification,
+//! section 5). Its address ends in the code, where programs that watch the browser find it.
+
+use askama::Template;
+use axum::response::Response;
+use eddyline_app::{Error, Secret};
+
+use crate::failure::Failure;
+use crate::segments::Link;
+use crate::visit::Visit;
+
+#[derive(Template)]
+#[template(path = "code.html")]
+struct Code<'a> {
+    application: &'a str,
+    code: &'a str,
+}
+
+pub(super) async fn show(visit: Visit, Link(code): Link) -> Result<Response, Failure> {
+    let actor = match visit.signed_in() {
+        Ok(actor) => actor,
+        Err(elsewhere) => return Ok(*elsewhere),
+    };
+    match visit.app().shown_code(actor, &Secret::presented(code.as_str())).await {
+        Ok(application) => Ok(visit.page(&Code { application: &application.name, code: &code })),
+        Err(Error::NotFound) => Err(Failure::CodeGone),
+        Err(error) => Err(error.into()),
+    }
+}
