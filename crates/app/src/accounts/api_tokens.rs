@@ -2,11 +2,11 @@
 
 use eddyline_auth::{Secret, TokenHash};
 use eddyline_model::log::Control;
+use eddyline_model::names::display_name;
 use eddyline_model::{CredentialId, Timestamp, UserId};
 use eddyline_storage::{Result as StoreResult, Session, Tx};
 
 use crate::actor::{Actor, Credential};
-use crate::operator::display_name;
 use crate::{App, Error, Result};
 
 /// The most API tokens that users make for themselves. Operators may add more.
@@ -44,7 +44,7 @@ impl App {
     /// [`Error::Conflict`] for somebody who has [`MAX_API_TOKENS`], [`Error::Unauthenticated`] when what
     /// the caller has shown ended meanwhile.
     pub async fn make_api_token(&self, actor: &Actor, name: &str) -> Result<Secret> {
-        let (user, name, actor) = (owner(actor)?, display_name(name)?, actor.clone());
+        let (user, name, actor) = (owner(actor)?, display_name(name).map_err(Error::wrong_name)?, actor.clone());
         let secret = Secret::generate();
         let hash = secret.hash();
         let (outcome, _) = self
@@ -75,7 +75,7 @@ impl App {
     /// [`Error::NotFound`] when the caller has no such token, [`Error::Invalid`] for the name,
     /// [`Error::Denied`] for applications and flow tokens.
     pub async fn rename_api_token(&self, actor: &Actor, id: CredentialId, name: &str) -> Result<()> {
-        let name = display_name(name)?;
+        let name = display_name(name).map_err(Error::wrong_name)?;
         self.with_api_token(actor, id, move |tx, hash| tx.rename_api_token(&hash.0, &name)).await
     }
 
