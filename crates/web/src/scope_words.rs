@@ -1,15 +1,15 @@
-//! What scopes mean, in the words that people read when an application asks for them.
+//! Scopes in plain words, for those who decide about them.
 
 use eddyline_model::scopes::Scope;
 
-/// What an application may do with a scope; it follows "It may:".
+/// What an application may do that has this scope.
 pub(crate) fn words(scope: Scope) -> &'static str {
     match scope {
-        Scope::Flow => "Read and write messages in your flows",
-        Scope::Private => "Read and write your private messages",
-        Scope::Manage => "Manage flows, organizations and their people, as far as you may",
-        Scope::Profile => "See and change your profile, your address among it",
-        Scope::OfflineAccess => "Go on while you are away, until you take it back",
-        Scope::Integration => "Set up integrations in your flows",
+        Scope::Flow => "Read your flows, and write in them as you",
+        Scope::Private => "Read your private conversations, and write in them as you",
+        Scope::Manage => "Make and change flows, and manage who is in your flows and organizations",
+        Scope::Profile => "See and change your profile",
+        Scope::OfflineAccess => "Act for you also when you are not there",
+        Scope::Integration => "Add integrations to your flows, change and remove them",
     }
 }

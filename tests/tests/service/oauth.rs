@@ -1,4 +1,6 @@
 //! Applications that act for users (specification, section 5).
 
+mod account;
+mod developer;
 mod limits;
 mod tokens;

@@ -31,7 +31,7 @@ pub(in crate::pages) async fn show(visit: Visit) -> Result<Response, Failure> {
     let applications = allowed.into_iter().map(|one| {
         let form = FormView::new(PATH, visit.csrf(), "Take it back")
             .hidden("application", &one.application.id.to_string())
-            .about(&one.application.name)
+            .about(&format!("{} by {}", one.application.name, one.organization_name))
             .quiet();
         (one, form)
     });

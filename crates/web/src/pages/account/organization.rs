@@ -42,10 +42,11 @@ pub(in crate::pages) async fn show(
     let allowed = app.authorized_by_members(actor, id).await.map_err(Failure::not_allowed)?;
     let own = app.applications(actor, id).await?;
     let allowed = allowed.into_iter().map(|one| {
+        let (what, by) = (&one.authorized.application.name, &one.authorized.organization_name);
         let form = FormView::new(visit.path(), visit.csrf(), "Take it back")
             .hidden("user", &one.user.id.to_string())
             .hidden("application", &one.authorized.application.id.to_string())
-            .about(&format!("{} from {}", one.authorized.application.name, one.user.name))
+            .about(&format!("{what} by {by} from {} @{}", one.user.name, one.user.nick))
             .quiet();
         (one, form)
     });

@@ -30,10 +30,10 @@ pub(in crate::pages) async fn show(visit: Visit) -> Result<Response, Failure> {
         Err(elsewhere) => return Ok(*elsewhere),
     };
     let sessions: Vec<_> = visit.app().sessions(actor).await?;
-    let sessions: Vec<_> = sessions
-        .into_iter()
-        .map(|session| {
-            let form = (!session.is_this).then(|| ending(&visit, &session));
+    let sessions: Vec<_> = (1..)
+        .zip(sessions)
+        .map(|(number, session)| {
+            let form = (!session.is_this).then(|| ending(&visit, number, &session));
             (session, form)
         })
         .collect();
@@ -69,10 +69,15 @@ pub(in crate::pages) async fn end(sent: Submission) -> Result<Response, Failure>
     }
 }
 
-fn ending(visit: &Visit, session: &OneSession) -> FormView {
+/// `number` is that of the heading: browsers of one kind call themselves the same.
+fn ending(visit: &Visit, number: usize, session: &OneSession) -> FormView {
     FormView::new(PATH, visit.csrf(), "End")
         .hidden("do", "end")
         .hidden("session", &session.id.to_string())
-        .about(&format!("{}, begun {}", session.agent, crate::moment::minute(&session.created_at)))
+        .about(&format!("{number}. {}", called(session)))
         .quiet()
+}
+
+fn called(session: &OneSession) -> &str {
+    if session.agent.is_empty() { "A browser that does not say what it is" } else { &session.agent }
 }
