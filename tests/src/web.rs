@@ -61,6 +61,27 @@ impl Page {
         assert!(self.text.contains(text), "{text} in {}", self.text);
     }
 
+    /// Checks that the page has one heading, that all of its fields have labels, and that no two of its
+    /// buttons have one name for different things.
+    #[track_caller]
+    pub fn is_named_throughout(&self, path: &str) {
+        let text = &self.text;
+        assert_eq!(text.matches("<h1>").count(), 1, "{path}: {text}");
+        let fields = ["<input id=", "<select id=", "<textarea id="].map(|tag| text.matches(tag).count());
+        assert_eq!(fields.iter().sum::<usize>(), text.matches("<label for=").count(), "{path}: {text}");
+        let mut names: Vec<&str> = text.split("<button ").skip(1).map(button_name).collect();
+        names.sort_unstable();
+        assert!(names.iter().all(|name| !name.is_empty()), "{path}: {text}");
+        assert!(names.windows(2).all(|two| two[0] != two[1]), "{path}: {names:?}");
+    }
+
+    /// What comes between two texts, the first time; it must be there.
+    #[track_caller]
+    pub fn between(&self, before: &str, after: &str) -> &str {
+        let found = self.text.split_once(before).and_then(|(_, rest)| rest.split_once(after));
+        found.unwrap_or_else(|| panic!("nothing between {before} and {after} in {}", self.text)).0
+    }
+
     fn parse(answer: &str) -> Self {
         let (head, text) = answer.split_once("\r\n\r\n").expect("an answer has a head");
         let mut lines = head.lines();
@@ -145,6 +166,15 @@ impl Visitor {
             note_secret(value);
             self.cookies.insert(name.to_owned(), value.to_owned());
         }
+    }
+}
+
+/// What screen readers call a button, of which this is all that follows the beginning of its tag.
+fn button_name(rest: &str) -> &str {
+    let (attributes, rest) = rest.split_once('>').expect("a tag has an end");
+    match attributes.split_once("aria-label=\"") {
+        Some((_, label)) => label.split('"').next().unwrap_or_default(),
+        None => rest.split('<').next().unwrap_or_default(),
     }
 }
 

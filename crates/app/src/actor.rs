@@ -163,6 +163,17 @@ impl Actor {
         Ok(Self::User { caller, scopes: *scopes, credential: *credential })
     }
 
+    /// Whether what the user has shown still holds: a session or a token may have ended since the
+    /// request began. With the user locked it stays so until the transaction ends.
+    pub(crate) fn still_holds(&self, session: &mut Session<'_>) -> StoreResult<bool> {
+        match self.credential() {
+            Some(Credential::Session(hash)) => Ok(session.session_user(&hash.0, Timestamp(0))?.is_some()),
+            Some(Credential::ApiToken(hash)) => Ok(session.user_by_api_token(&hash.0)?.is_some()),
+            Some(Credential::AccessToken(access)) => Ok(session.access_token(&access.token.0)?.is_some()),
+            Some(Credential::Password) | None => Ok(true),
+        }
+    }
+
     /// What the actor is towards a room.
     pub(crate) fn standing(&self, room: &Room) -> Standing {
         match self {

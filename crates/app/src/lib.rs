@@ -47,7 +47,10 @@ use eddyline_streaming::{Hub, HubConfig};
 use eddyline_wire::Encoder;
 use tokio::sync::{Notify, watch};
 
-pub use accounts::{FlowPath, Invited, JoinLink, NewAccount, ResetLink, SESSION_DAYS, UndoLink};
+pub use accounts::{
+    ApiToken, FlowPath, Invited, JoinLink, MAX_API_TOKENS, NewAccount, OneSession, ResetLink, SESSION_DAYS,
+    UndoLink,
+};
 pub use actor::{AccessCredential, Actor, Caller, Credential};
 pub use addresses::Addresses;
 pub use avatars::Avatar;
@@ -68,6 +71,7 @@ pub use oauth::{
     ClientFailure, Introspection, KeyMaterial, NewApplication, OAuthConfig, Tokens,
 };
 pub use operator::{NewFlow, NewOrganization, NewPerson, OrganizationChanges};
+pub use organizations::OwnOrganization;
 pub use private::NewPrivateMessage;
 pub use rooms::{Member, Room};
 pub use stream::{Listen, StreamPoint};

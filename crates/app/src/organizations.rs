@@ -11,7 +11,45 @@ use crate::actor::Actor;
 use crate::going_out::go_out;
 use crate::{App, Error, Result};
 
+/// An organization of the caller's, by what it is called.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OwnOrganization {
+    /// Its number.
+    pub id: OrganizationId,
+    /// The name that people see.
+    pub name: String,
+    /// The name in URLs.
+    pub parameterized_name: String,
+    /// Whether the caller administers it.
+    pub administered: bool,
+}
+
 impl App {
+    /// What the organizations of the caller are called, by their names.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Denied`] for flow tokens.
+    pub async fn own_organizations(&self, actor: &Actor) -> Result<Vec<OwnOrganization>> {
+        let memberships = actor.user()?.organizations.clone();
+        let found = self.store().read(move |session| {
+            let mut found = Vec::with_capacity(memberships.len());
+            for OrganizationMembership { organization, role, .. } in memberships {
+                let administered = policy::organization(Some(role), OrganizationDeed::Administer).is_ok();
+                found.extend(session.organization(organization)?.map(|organization| OwnOrganization {
+                    id: organization.id,
+                    name: organization.name,
+                    parameterized_name: organization.parameterized_name,
+                    administered,
+                }));
+            }
+            Ok(found)
+        });
+        let mut found = found.await?;
+        found.sort_by(|one, other| (&one.name, one.id).cmp(&(&other.name, other.id)));
+        Ok(found)
+    }
+
     /// The organizations the caller belongs to.
     ///
     /// # Errors

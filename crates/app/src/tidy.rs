@@ -1,14 +1,16 @@
-//! Throwing away what has ended, now and then: links, and sessions that nobody uses.
+//! Throwing away what has ended, now and then: links, sessions that nobody uses, codes and tokens.
 
 use std::time::Duration;
 
 use tokio::sync::watch;
 
-use crate::App;
 use crate::accounts::SESSION_DAYS;
+use crate::{App, Result};
 
 const EVERY: Duration = Duration::from_secs(3600);
 const DAY_MILLIS: i64 = 24 * 3_600_000;
+/// How many grants end in one transaction, since everybody else who writes waits for it.
+const BATCH: i64 = 500;
 
 impl App {
     /// Tidies up once an hour, until `stop` says so.
@@ -20,15 +22,46 @@ impl App {
                 _ = timer.tick() => {}
                 changed = stop.changed() => if changed.is_err() { return } else { continue },
             }
-            let tidied = self.store().write(|tx| {
-                let now = tx.now();
-                tx.delete_ended_links(now)?;
-                tx.delete_ended_claims(now)?;
-                tx.delete_idle_sessions(now.plus_millis(-SESSION_DAYS * DAY_MILLIS))
-            });
-            if let Err(error) = tidied.await {
+            if let Err(error) = self.tidy().await {
                 tracing::debug!(%error, "what has ended could not be thrown away");
             }
         }
+    }
+
+    pub(crate) async fn tidy(&self) -> Result<()> {
+        let ended = self.store().write(|tx| {
+            let now = tx.now();
+            tx.delete_ended_links(now)?;
+            tx.delete_ended_claims(now)?;
+            tx.delete_idle_sessions(now.plus_millis(-SESSION_DAYS * DAY_MILLIS))
+        });
+        ended.await?;
+        self.tidy_grants().await
+    }
+
+    /// What ended a day ago: so clocks of several servers need not agree, and a client that comes a
+    /// little late is still told why it is refused. Grants go before codes, which stay as long as what
+    /// they were exchanged for.
+    async fn tidy_grants(&self) -> Result<()> {
+        let long_ago = self.now().plus_millis(-DAY_MILLIS);
+        loop {
+            let (ended, _) = self
+                .store()
+                .write(move |tx| {
+                    let idle = tx.idle_grants(long_ago, BATCH)?;
+                    for grant in &idle {
+                        tx.end_grant(*grant)?;
+                    }
+                    Ok(idle.len())
+                })
+                .await?;
+            if i64::try_from(ended).is_ok_and(|ended| ended < BATCH) {
+                break;
+            }
+        }
+        self.store().write(move |tx| tx.delete_ended_access_tokens(long_ago)).await?;
+        self.store().write(move |tx| tx.delete_ended_refresh_tokens(long_ago)).await?;
+        self.store().write(move |tx| tx.delete_ended_codes(long_ago)).await?;
+        Ok(())
     }
 }

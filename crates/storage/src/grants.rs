@@ -326,6 +326,12 @@ portable! {
         Ok(())
     }
 
+    /// Forgets the refresh tokens that ended, those among them that were replaced before.
+    pub fn delete_ended_refresh_tokens(c, now: Timestamp) -> Result<()> {
+        diesel::delete(refresh_tokens::table.filter(refresh_tokens::expires_at.le(now.0))).execute(c)?;
+        Ok(())
+    }
+
     /// Some grants without a token that could still be used.
     pub fn idle_grants(c, now: Timestamp, limit: i64) -> Result<Vec<GrantId>> {
         let ids = grants::table

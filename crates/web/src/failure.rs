@@ -17,6 +17,8 @@ const RETRY_SECONDS: u64 = 2;
 pub(crate) enum Failure {
     /// The application said no.
     App(Error),
+    /// It is for others to look after an application or an organization.
+    NotAllowed,
     /// There is no such page.
     NoPage,
     /// The page is not for this method.
@@ -61,6 +63,16 @@ impl From<BodyError> for Failure {
     }
 }
 
+impl Failure {
+    /// What went wrong about an application or an organization.
+    pub(crate) fn not_allowed(error: Error) -> Self {
+        match error {
+            Error::Denied => Self::NotAllowed,
+            other => other.into(),
+        }
+    }
+}
+
 #[derive(Template)]
 #[template(path = "problem.html")]
 struct Problem<'a> {
@@ -74,6 +86,12 @@ impl IntoResponse for Failure {
         match self {
             Self::App(error) => of_app(error),
             Self::NoPage => no_page(),
+            Self::NotAllowed => say(
+                StatusCode::FORBIDDEN,
+                "You may not do that",
+                "The administrators of the organization may, and with an application whoever registered it. \
+                 Nobody may while the organization is closed.",
+            ),
             Self::WrongMethod => {
                 say(StatusCode::METHOD_NOT_ALLOWED, "That cannot be done here", "Open the page anew.")
             }

@@ -13,7 +13,10 @@ pub(crate) struct Field {
     kind: &'static str,
     /// What browsers may fill in by themselves.
     autocomplete: &'static str,
+    /// Of a switch, empty when it is off.
     value: String,
+    /// The values to choose from, each with what people read.
+    choices: Vec<(String, String)>,
     hint: &'static str,
     readonly: bool,
     optional: bool,
@@ -34,6 +37,21 @@ impl Field {
         Self::new(name, label, "password", autocomplete)
     }
 
+    /// Several lines of text.
+    pub(crate) fn lines(name: &'static str, label: &'static str) -> Self {
+        Self::new(name, label, "lines", "off")
+    }
+
+    /// Yes or no.
+    pub(crate) fn switch(name: &'static str, label: &'static str, on: bool) -> Self {
+        Self::new(name, label, "checkbox", "off").value(if on { "1" } else { "" })
+    }
+
+    /// One of several values, each with what people read.
+    pub(crate) fn choice(name: &'static str, label: &'static str, choices: Vec<(String, String)>) -> Self {
+        Self { choices, ..Self::new(name, label, "choice", "off") }
+    }
+
     fn new(name: &'static str, label: &'static str, kind: &'static str, autocomplete: &'static str) -> Self {
         Self {
             name,
@@ -41,6 +59,7 @@ impl Field {
             kind,
             autocomplete,
             value: String::new(),
+            choices: Vec::new(),
             hint: "",
             readonly: false,
             optional: false,
@@ -79,6 +98,8 @@ pub(crate) struct FormView {
     hidden: Vec<(&'static str, String)>,
     fields: Vec<Field>,
     button: String,
+    /// What the button acts upon, where several look alike; for screen readers.
+    about: String,
     quiet: bool,
     /// What is wrong with no field in particular.
     problems: Vec<String>,
@@ -93,6 +114,7 @@ impl FormView {
             hidden: vec![("csrf", csrf.to_owned())],
             fields: Vec::new(),
             button: button.into(),
+            about: String::new(),
             quiet: false,
             problems: Vec::new(),
         }
@@ -110,6 +132,12 @@ impl FormView {
 
     pub(crate) fn field(mut self, field: Field) -> Self {
         self.fields.push(field);
+        self
+    }
+
+    /// Says what the button acts upon, where several look alike.
+    pub(crate) fn about(mut self, what: &str) -> Self {
+        what.clone_into(&mut self.about);
         self
     }
 
@@ -163,6 +191,28 @@ mod tests {
         let form = FormView::new("/x", "token", "Go").field(Field::email().value("\"><script>"));
         let html = form.render().unwrap();
         assert!(!html.contains("<script>"), "{html}");
+    }
+
+    #[test]
+    fn what_was_chosen_is_still_chosen() {
+        let choices = vec![("1".to_owned(), "One".to_owned()), ("2".to_owned(), "Two".to_owned())];
+        let form = FormView::new("/x", "token", "Go")
+            .field(Field::choice("number", "Number", choices).value("2"))
+            .field(Field::switch("on", "On", true))
+            .field(Field::switch("off", "Off", false))
+            .field(Field::lines("text", "Text").value("</textarea>a\nb"))
+            .about("it");
+        let html = form.render().unwrap();
+        for part in [
+            "<option value=\"1\">One</option>",
+            "<option value=\"2\" selected>Two</option>",
+            "<input id=\"on\" name=\"on\" type=\"checkbox\" value=\"1\" checked>",
+            "<input id=\"off\" name=\"off\" type=\"checkbox\" value=\"1\">",
+            "&#60;/textarea&#62;a\nb</textarea>",
+            "<button type=\"submit\" aria-label=\"Go: it\">Go</button>",
+        ] {
+            assert!(html.contains(part), "{part} in {html}");
+        }
     }
 
     #[test]

@@ -1,5 +1,5 @@
 //! The pages of the Eddyline messaging server: signing in and up, joining, the way back in without a
-//! password, and one's own account.
+//! password, one's own account and what opens it, and applications for those who develop them.
 //!
 //! They are plain HTML that needs no script. A request becomes a `Visit`, which knows
 //! whose browser it is, or with a form a `Submission`, which was checked
@@ -15,6 +15,7 @@ mod field;
 mod form;
 mod front;
 mod local_path;
+mod moment;
 mod origin;
 mod pages;
 mod root;
@@ -33,8 +34,8 @@ use crate::origin::OwnOrigin;
 use crate::root::Root;
 
 /// The first segments of the paths that are pages.
-const OWN: [&str; 9] =
-    ["", "account", "app", "assets", "email", "invitations", "password", "sign-in", "sign-out"];
+const OWN: [&str; 10] =
+    ["", "account", "app", "assets", "developer", "email", "invitations", "password", "sign-in", "sign-out"];
 
 /// Whether this path is a page, and not the API's.
 #[must_use]
@@ -92,7 +93,16 @@ mod tests {
 
     #[test]
     fn pages_have_their_own_paths() {
-        for path in ["/", "/sign-in", "/sign-out", "/password/ab", "/app/acme/main", "/app/", "/assets/x"] {
+        for path in [
+            "/",
+            "/sign-in",
+            "/sign-out",
+            "/password/ab",
+            "/app/acme/main",
+            "/app/",
+            "/assets/x",
+            "/developer/1",
+        ] {
             assert!(owns(path), "{path}");
         }
         for path in ["", "*", "//", "//app", "/flows", "/user", "/v1/app", "/application", "/sign-in2"] {

@@ -1,5 +1,7 @@
 //! What stands in a path beside the names of pages. What is no text leads nowhere.
 
+use std::str::FromStr;
+
 use axum::extract::{FromRequestParts, Path};
 use http::request::Parts;
 
@@ -33,6 +35,33 @@ impl FromRequestParts<Site> for FlowNames {
             }
             _ => Err(Failure::NoPage),
         }
+    }
+}
+
+/// The name of an organization.
+pub(crate) struct OrganizationName(pub(crate) String);
+
+impl FromRequestParts<Site> for OrganizationName {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, site: &Site) -> Result<Self, Failure> {
+        match Path::<String>::from_request_parts(parts, site).await {
+            Ok(Path(name)) if is_decent(&name) => Ok(Self(name)),
+            _ => Err(Failure::NoPage),
+        }
+    }
+}
+
+/// The number of something.
+pub(crate) struct Numbered<T>(pub(crate) T);
+
+impl<T: FromStr + Send> FromRequestParts<Site> for Numbered<T> {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, site: &Site) -> Result<Self, Failure> {
+        let Path(text) =
+            Path::<String>::from_request_parts(parts, site).await.map_err(|_| Failure::NoPage)?;
+        text.parse().map(Self).map_err(|_| Failure::NoPage)
     }
 }
 

@@ -6,7 +6,7 @@ use askama::Template;
 use axum::extract::FromRequestParts;
 use axum::response::Response;
 use eddyline_app::{Actor, App, Secret};
-use http::header::{HeaderMap, HeaderValue, SET_COOKIE};
+use http::header::{HeaderMap, HeaderValue, SET_COOKIE, USER_AGENT};
 use http::{StatusCode, request::Parts};
 
 use crate::Site;
@@ -26,6 +26,8 @@ pub(crate) struct Visit {
     client: IpAddr,
     query: Form,
     path: String,
+    /// What the browser calls itself.
+    agent: String,
 }
 
 /// What the top of a page shows to somebody who is signed in.
@@ -59,6 +61,7 @@ impl FromRequestParts<Site> for Visit {
             cookies,
             query: Form::parse(query.as_bytes()).ok_or(Failure::UnreadableAddress)?,
             path: parts.uri.path().to_owned(),
+            agent: agent(&parts.headers),
             site: site.clone(),
         })
     }
@@ -151,6 +154,10 @@ impl Visit {
     /// Sends the browser on, signed in. Its session before ends: it has one at a time. Pages that were
     /// open before cannot send their forms any more, since somebody else may have loaded them.
     pub(crate) async fn begin_session(&self, session: &Secret, path: &str) -> Result<Response, Failure> {
+        if let Err(error) = self.app().name_session(session, &self.agent).await {
+            // It is only for its owner to tell it from others.
+            tracing::debug!(%error, "what a browser calls itself could not be noted");
+        }
         let cookie = self.cookies.set_session(session.expose());
         self.replace_session(cookie, see_other(path)).await
     }
@@ -179,6 +186,11 @@ impl Visit {
 pub(crate) fn sign_in_path(next: &str) -> String {
     let next = percent_encoding::utf8_percent_encode(next, percent_encoding::NON_ALPHANUMERIC);
     format!("/sign-in?next={next}")
+}
+
+fn agent(headers: &HeaderMap) -> String {
+    let said = headers.get(USER_AGENT).map(|value| String::from_utf8_lossy(value.as_bytes()));
+    said.unwrap_or_default().into_owned()
 }
 
 fn new_token() -> String {

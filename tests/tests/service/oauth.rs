@@ -1,8 +1,10 @@
 //! Applications that act for users (specification, section 5).
 
+mod account;
 mod browser;
 mod codes;
 mod consent;
+mod developer;
 mod limits;
 mod relying;
 mod tokens;

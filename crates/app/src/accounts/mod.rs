@@ -1,9 +1,10 @@
 //! Accounts as their owners use them on the pages: signing in and out, signing up, getting back in
-//! without the password, and coming into a flow by a link.
+//! without the password, coming into a flow by a link, and seeing and ending what opens the account.
 //!
 //! Every secret here (of a session, of a mailed link) is found by its digest, and stands nowhere
 //! else. Who is not known gets the answers that somebody known gets, after about the same work.
 
+mod api_tokens;
 mod join;
 pub(crate) mod password;
 mod reset;
@@ -20,9 +21,10 @@ use eddyline_model::organizations::Organization;
 
 use crate::{App, Error, Result};
 
+pub use api_tokens::{ApiToken, MAX_API_TOKENS};
 pub use join::JoinLink;
 pub use reset::ResetLink;
-pub use sessions::SESSION_DAYS;
+pub use sessions::{OneSession, SESSION_DAYS};
 pub use sign_up::{Invited, NewAccount};
 pub use undo::UndoLink;
 

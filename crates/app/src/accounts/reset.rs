@@ -6,9 +6,10 @@ use eddyline_auth::{Password, Secret};
 use eddyline_model::mail::{Purpose, RESET_HOURS};
 use eddyline_model::users::User;
 use eddyline_model::{Timestamp, UserId, names};
-use eddyline_storage::{NewMail, Result as StoreResult, Session, Tx};
+use eddyline_storage::{GrantsOf, NewMail, Result as StoreResult, Session, Tx};
 
 use super::{password, sessions};
+use crate::oauth::end_grants;
 use crate::{App, Error, Result};
 
 /// The time between two mails to one account, in milliseconds.
@@ -80,6 +81,7 @@ impl App {
                 // The link came by mail. Whoever entered the address without proving it is perhaps
                 // somebody else, and keeps nothing.
                 if !user.email_proved {
+                    end_grants(tx, GrantsOf::User(user.id))?;
                     tx.delete_api_tokens_of(user.id)?;
                     tx.set_email_proved(user.id, true)?;
                 }

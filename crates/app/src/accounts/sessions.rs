@@ -1,12 +1,14 @@
-//! Sessions: browsers that are signed in.
+//! Sessions: browsers that are signed in, and what their owner sees of them.
 
 use std::net::IpAddr;
 
 use eddyline_auth::{Password, Secret, TokenHash};
+use eddyline_model::log::Control;
 use eddyline_model::scopes::Scopes;
-use eddyline_model::{UserId, names};
+use eddyline_model::{CredentialId, Timestamp, UserId, names};
 use eddyline_storage::{Result as StoreResult, Tx};
 
+use super::api_tokens::owner;
 use crate::actor::{Actor, Credential};
 use crate::authenticate::load_caller;
 use crate::{App, Error, Result};
@@ -14,13 +16,38 @@ use crate::{App, Error, Result};
 /// How long a session lasts after it was last used, in days.
 pub const SESSION_DAYS: i64 = 30;
 
+/// How much is kept of what a browser calls itself, in characters.
+const MAX_AGENT: usize = 200;
+
 const HOUR_MILLIS: i64 = 3_600_000;
 const SESSION_MILLIS: i64 = SESSION_DAYS * 24 * HOUR_MILLIS;
+
+/// A browser that is signed in, as its owner sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OneSession {
+    /// What it is named by.
+    pub id: CredentialId,
+    /// What the browser calls itself; empty when it does not say.
+    pub agent: String,
+    /// When it began.
+    pub created_at: Timestamp,
+    /// When it was last used, within an hour.
+    pub seen_at: Timestamp,
+    /// Whether it is the one that asks.
+    pub is_this: bool,
+}
 
 /// Begins a session within a transaction.
 pub(super) fn begin(tx: &mut Tx<'_, '_>, hash: &TokenHash, user: UserId) -> StoreResult<()> {
     let now = tx.now();
     tx.insert_session(&hash.0, user, now)
+}
+
+/// Ends a session and what was opened with it.
+fn end(tx: &mut Tx<'_, '_>, hash: &TokenHash, user: UserId) -> StoreResult<()> {
+    tx.delete_session(&hash.0)?;
+    tx.tell(Control::CredentialEnd { user, credential: hash.credential() });
+    Ok(())
 }
 
 impl App {
@@ -80,14 +107,109 @@ impl App {
         Ok(Some(Actor::User { caller, scopes: Scopes::ALL, credential: Credential::Session(hash) }))
     }
 
-    /// Ends a session. Ending it twice does nothing.
+    /// Notes what the browser of a session calls itself: its first 200 characters, without those that
+    /// are not for showing.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unavailable`].
+    pub async fn name_session(&self, session: &Secret, agent: &str) -> Result<()> {
+        let hash = session.hash();
+        let agent: String = agent.trim().chars().filter(|c| !c.is_control()).take(MAX_AGENT).collect();
+        self.store().write(move |tx| tx.set_session_agent(&hash.0, &agent)).await?;
+        Ok(())
+    }
+
+    /// Ends a session, in every process once this answers. Ending it twice does nothing.
     ///
     /// # Errors
     ///
     /// [`Error::Unavailable`].
     pub async fn sign_out(&self, session: &Secret) -> Result<()> {
         let hash = session.hash();
-        self.store().write(move |tx| tx.delete_session(&hash.0)).await?;
+        let ((), event) = self
+            .store()
+            .write(move |tx| {
+                if let Some((user, _)) = tx.session_user(&hash.0, Timestamp(0))? {
+                    end(tx, &hash, user)?;
+                }
+                Ok(())
+            })
+            .await?;
+        self.settle(event).await;
         Ok(())
+    }
+
+    /// The sessions of the caller, the last used first.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Denied`] for applications and flow tokens.
+    pub async fn sessions(&self, actor: &Actor) -> Result<Vec<OneSession>> {
+        let (user, this) = (owner(actor)?, session_of(actor));
+        let since = self.now().plus_millis(-SESSION_MILLIS);
+        let found = self.store().read(move |session| session.sessions_of(user, since)).await?;
+        let shown = found.into_iter().filter_map(|session| {
+            let hash = TokenHash::from_bytes(&session.hash)?;
+            Some(OneSession {
+                id: hash.credential(),
+                agent: session.agent,
+                created_at: session.created_at,
+                seen_at: session.seen_at,
+                is_this: this == Some(hash),
+            })
+        });
+        Ok(shown.collect())
+    }
+
+    /// Ends a session of the caller's, in every process once this answers.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] when the caller has no such session, [`Error::Denied`] for applications and
+    /// flow tokens.
+    pub async fn end_session(&self, actor: &Actor, id: CredentialId) -> Result<()> {
+        let ended = self.end_sessions(owner(actor)?, move |hash| hash.credential() == id).await?;
+        if ended == 0 { Err(Error::NotFound) } else { Ok(()) }
+    }
+
+    /// Ends all sessions of the caller but the one that asks, and tells how many there were.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Denied`] for applications and flow tokens.
+    pub async fn end_other_sessions(&self, actor: &Actor) -> Result<usize> {
+        let this = session_of(actor);
+        self.end_sessions(owner(actor)?, move |hash| this != Some(*hash)).await
+    }
+
+    async fn end_sessions(
+        &self,
+        user: UserId,
+        which: impl Fn(&TokenHash) -> bool + Send + Sync + 'static,
+    ) -> Result<usize> {
+        let (ended, event) = self
+            .store()
+            .write(move |tx| {
+                // Whoever signs in holds the user too, and begins a session before or after.
+                tx.lock_user(user)?;
+                let all = tx.sessions_of(user, Timestamp(0))?;
+                let hashes = all.iter().filter_map(|session| TokenHash::from_bytes(&session.hash));
+                let chosen: Vec<TokenHash> = hashes.filter(|hash| which(hash)).collect();
+                for hash in &chosen {
+                    end(tx, hash, user)?;
+                }
+                Ok(chosen.len())
+            })
+            .await?;
+        self.settle(event).await;
+        Ok(ended)
+    }
+}
+
+fn session_of(actor: &Actor) -> Option<TokenHash> {
+    match actor.credential() {
+        Some(Credential::Session(hash)) => Some(hash),
+        _ => None,
     }
 }

@@ -1,5 +1,7 @@
 //! What depends on the time, and on who comes first.
 
+mod credentials;
+
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};

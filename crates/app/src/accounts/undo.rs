@@ -5,9 +5,10 @@ use eddyline_model::log::Control;
 use eddyline_model::mail::{Link, Purpose, UNDO_DAYS};
 use eddyline_model::users::User;
 use eddyline_model::{Timestamp, names};
-use eddyline_storage::{Result as StoreResult, Session};
+use eddyline_storage::{GrantsOf, Result as StoreResult, Session};
 
 use super::{password, reset};
+use crate::oauth::end_grants;
 use crate::{App, Error, Result};
 
 /// What the page of such a link shows.
@@ -34,9 +35,11 @@ impl App {
         Ok(UndoLink { name: found.user.name, old: found.old, present: found.user.email })
     }
 
-    /// Gives an account its old address back. All its sessions, its password and links to a new one end:
-    /// they may be somebody else's. A link to a new password is mailed to the old address. The link leads nowhere afterwards, and neither do those of later
-    /// changes; those of earlier ones do, since their addresses have the older claim.
+    /// Gives an account its old address back. All its sessions, its password and links to a new one end,
+    /// with all that applications were allowed and the API tokens made since the change: they may be
+    /// somebody else's. A link to a new password is mailed to the old address. The link leads nowhere
+    /// afterwards, and neither do those of later changes; those of earlier ones do, since their addresses
+    /// have the older claim.
     ///
     /// # Errors
     ///
@@ -65,11 +68,14 @@ impl App {
                 tx.update_user(user.id, (&user.nick, &nick), (&old, &key))?;
                 tx.set_email_proved(user.id, true)?;
                 let change = Purpose::EmailChange(user.id);
-                tx.delete_mails_since(change, end.plus_millis(-UNDO_DAYS * 24 * 3_600_000))?;
+                let changed_at = end.plus_millis(-UNDO_DAYS * 24 * 3_600_000);
+                tx.delete_mails_since(change, changed_at)?;
                 tx.delete_links_ending_from(change, end)?;
                 tx.delete_claims_ending_from(user.id, end)?;
                 password::end_resets(tx, user.id)?;
                 tx.delete_sessions_of(user.id, None)?;
+                end_grants(tx, GrantsOf::User(user.id))?;
+                tx.delete_api_tokens_since(user.id, changed_at)?;
                 // Whoever changed the address may have chosen the password too.
                 tx.clear_password(user.id)?;
                 reset::queue(tx, &User { email: old, ..user.clone() })?;

@@ -197,6 +197,15 @@ impl App {
         Ok(found)
     }
 
+    /// Whether the caller may change an application of theirs.
+    #[must_use]
+    pub fn may_change_application(&self, actor: &Actor, application: &Application) -> bool {
+        actor.user().is_ok_and(|caller| {
+            let role = caller.role_in(application.organization);
+            policy::application(caller.user.id, role, application, ApplicationDeed::Change).is_ok()
+        })
+    }
+
     /// Changes an application. Codes that are under way to a place it no longer has lead nowhere.
     ///
     /// # Errors

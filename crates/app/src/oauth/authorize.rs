@@ -88,14 +88,16 @@ impl App {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] when the application is gone.
+    /// [`Error::NotFound`] when the application is gone, [`Error::Unauthenticated`] when what the caller
+    /// has shown ended meanwhile.
     pub async fn consent(&self, actor: &Actor, asked: &Asked) -> Result<Secret> {
         let code = Secret::generate_long();
         let (hash, id) = (code.hash(), asked.application.id);
         let code_millis = self.config().oauth.code_millis;
+        let (actor, user) = (actor.clone(), actor.user()?.user.id);
         let record = AuthorizationCode {
             application: id,
-            user: actor.user()?.user.id,
+            user,
             scopes: asked.request.scopes,
             redirect_uri: asked.request.redirect_uri.to_string(),
             redirect_named: asked.request.redirect_named,
@@ -103,18 +105,23 @@ impl App {
             expires_at: Timestamp(0),
             grant: None,
         };
-        let (known, _) = self
+        let (outcome, _) = self
             .store()
             .write(move |tx| {
+                // Whoever ends all that was allowed holds the user too, and no code must come after that.
+                tx.lock_user(user)?;
+                if !actor.still_holds(tx)? {
+                    return Ok(Err(Error::Unauthenticated("The credentials are not valid")));
+                }
                 if tx.application(id)?.is_none() {
-                    return Ok(false);
+                    return Ok(Err(Error::NotFound));
                 }
                 let expires_at = tx.now().plus_millis(code_millis);
                 tx.insert_code(&hash.0, &AuthorizationCode { expires_at, ..record.clone() })?;
-                Ok(true)
+                Ok(Ok(()))
             })
             .await?;
-        if known { Ok(code) } else { Err(Error::NotFound) }
+        outcome.map(|()| code)
     }
 
     /// Where the browser goes with a code; `None` when the code is to be shown to the user.

@@ -1,6 +1,8 @@
 //! What applications are allowed now, for the users who allowed it and for the administrators of their
 //! organizations, and ending it.
 
+use std::collections::HashMap;
+
 use eddyline_model::applications::Application;
 use eddyline_model::grants::Grant;
 use eddyline_model::log::Control;
@@ -8,7 +10,7 @@ use eddyline_model::policy::{self, OrganizationDeed};
 use eddyline_model::scopes::Scopes;
 use eddyline_model::users::User;
 use eddyline_model::{ApplicationId, OrganizationId, Timestamp, UserId};
-use eddyline_storage::{GrantsOf, Result as StoreResult, Tx};
+use eddyline_storage::{GrantsOf, Result as StoreResult, Session, Tx};
 
 use crate::actor::Actor;
 use crate::{App, Error, Result};
@@ -18,6 +20,8 @@ use crate::{App, Error, Result};
 pub struct Authorized {
     /// The application.
     pub application: Application,
+    /// The name of the organization whose application it is.
+    pub organization_name: String,
     /// All that it may do, of however many consents.
     pub scopes: Scopes,
     /// When it was first allowed something of that.
@@ -47,9 +51,33 @@ pub(crate) fn end_grants(tx: &mut Tx<'_, '_>, whose: GrantsOf) -> StoreResult<()
     Ok(())
 }
 
+/// What the organizations of applications are called.
+type OrganizationNames = HashMap<OrganizationId, String>;
+
+fn organization_names<'a>(
+    session: &mut Session<'_>,
+    applications: impl Iterator<Item = &'a Application>,
+) -> StoreResult<OrganizationNames> {
+    let mut names = OrganizationNames::new();
+    for Application { organization: id, .. } in applications {
+        if !names.contains_key(id)
+            && let Some(organization) = session.organization(*id)?
+        {
+            names.insert(*id, organization.name);
+        }
+    }
+    Ok(names)
+}
+
 impl Authorized {
-    fn of(grant: Grant, application: Application) -> Self {
-        Self { application, scopes: grant.scopes, since: grant.created_at, used_at: grant.used_at }
+    fn of(grant: Grant, application: Application, names: &OrganizationNames) -> Self {
+        Self {
+            organization_name: names.get(&application.organization).cloned().unwrap_or_default(),
+            application,
+            scopes: grant.scopes,
+            since: grant.created_at,
+            used_at: grant.used_at,
+        }
     }
 
     fn join(&mut self, grant: Grant) {
@@ -67,12 +95,17 @@ impl App {
     /// [`Error::Denied`] for flow tokens.
     pub async fn authorized(&self, actor: &Actor) -> Result<Vec<Authorized>> {
         let (user, now) = (actor.user()?.user.id, self.now());
-        let found = self.store().read(move |session| session.user_grants(user, now)).await?;
+        let found = self.store().read(move |session| {
+            let found = session.user_grants(user, now)?;
+            let names = organization_names(session, found.iter().map(|(_, application)| application))?;
+            Ok((found, names))
+        });
+        let (found, names) = found.await?;
         let mut all: Vec<Authorized> = Vec::new();
         for (grant, application) in found {
             match all.iter_mut().find(|one| one.application.id == application.id) {
                 Some(one) => one.join(grant),
-                None => all.push(Authorized::of(grant, application)),
+                None => all.push(Authorized::of(grant, application, &names)),
             }
         }
         all.sort_by(|one, other| one.application.name.cmp(&other.application.name));
@@ -91,7 +124,12 @@ impl App {
     ) -> Result<Vec<AuthorizedByMember>> {
         policy::organization(actor.user()?.role_in(organization), OrganizationDeed::Administer)?;
         let now = self.now();
-        let found = self.store().read(move |session| session.organization_grants(organization, now)).await?;
+        let found = self.store().read(move |session| {
+            let found = session.organization_grants(organization, now)?;
+            let names = organization_names(session, found.iter().map(|(.., application)| application))?;
+            Ok((found, names))
+        });
+        let (found, names) = found.await?;
         let mut all: Vec<AuthorizedByMember> = Vec::new();
         for (grant, user, application) in found {
             let same = |one: &&mut AuthorizedByMember| {
@@ -100,7 +138,8 @@ impl App {
             match all.iter_mut().find(same) {
                 Some(one) => one.authorized.join(grant),
                 None => {
-                    all.push(AuthorizedByMember { user, authorized: Authorized::of(grant, application) });
+                    let authorized = Authorized::of(grant, application, &names);
+                    all.push(AuthorizedByMember { user, authorized });
                 }
             }
         }

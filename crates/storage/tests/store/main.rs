@@ -1,8 +1,11 @@
 //! What the store promises, on every database it runs on.
 
+mod applications;
 mod changes;
+mod credentials;
 mod failures;
 mod finding;
+mod grants;
 mod home;
 mod invitations;
 mod log;

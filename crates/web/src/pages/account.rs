@@ -1,8 +1,15 @@
-//! One's own account: names, address, password.
+//! One's own account: names, address, password. What else opens it has pages of its own.
+
+pub(super) mod applications;
+pub(super) mod organization;
+pub(super) mod sessions;
+pub(super) mod tokens;
 
 use askama::Template;
 use axum::response::Response;
-use eddyline_app::{Error, FieldErrors, NewPassword, Password, Result as AppResult, UserChanges};
+use eddyline_app::{
+    Error, FieldErrors, NewPassword, OwnOrganization, Password, Result as AppResult, UserChanges,
+};
 use eddyline_model::users::User;
 use http::StatusCode;
 
@@ -13,11 +20,21 @@ use crate::field::{Field, FormView};
 use crate::submission::Submission;
 use crate::visit::{Inside, Visit};
 
+/// The pages of an account, as they lead to each other.
+const PAGES: [(&str, &str); 4] = [
+    ("/account", "Names and password"),
+    ("/account/applications", "Applications"),
+    ("/account/tokens", "API tokens"),
+    ("/account/sessions", "Sessions"),
+];
+
 #[derive(Template)]
 #[template(path = "account.html")]
 struct AccountPage {
     inside: Inside,
+    here: &'static str,
     done: Option<&'static str>,
+    organizations: Vec<OwnOrganization>,
     forms: Vec<(&'static str, FormView)>,
 }
 
@@ -28,10 +45,11 @@ impl AccountPage {
 }
 
 pub(super) async fn show(visit: Visit) -> Result<Response, Failure> {
-    let user = match visit.signed_in() {
-        Ok(actor) => &actor.user()?.user,
+    let actor = match visit.signed_in() {
+        Ok(actor) => actor,
         Err(elsewhere) => return Ok(*elsewhere),
     };
+    let user = &actor.user()?.user;
     let done = match visit.query("done") {
         "profile" => Some("Your names are changed."),
         "email" => Some("Your address is changed. The old one gets a mail by which it can be undone."),
@@ -43,7 +61,9 @@ pub(super) async fn show(visit: Visit) -> Result<Response, Failure> {
         ("E-mail address", email(&visit, &user.email)),
         ("Password", password(&visit)),
     ];
-    Ok(visit.page(&AccountPage { inside: visit.inside(), done, forms }))
+    let mut organizations = visit.app().own_organizations(actor).await?;
+    organizations.retain(|organization| organization.administered);
+    Ok(visit.page(&AccountPage { inside: visit.inside(), here: "/account", done, organizations, forms }))
 }
 
 /// Each of the forms changes what it shows.
@@ -141,7 +161,13 @@ fn finish(
         Err(Error::Conflict(text)) => form.problem(sentence(&text)),
         Err(error) => return Err(error.into()),
     };
-    let page = AccountPage { inside: visit.inside(), done: None, forms: vec![(title, form)] };
+    let page = AccountPage {
+        inside: visit.inside(),
+        here: "/account",
+        done: None,
+        organizations: Vec::new(),
+        forms: vec![(title, form)],
+    };
     Ok(visit.page_with(StatusCode::BAD_REQUEST, &page))
 }
 

@@ -4,13 +4,16 @@ mod account;
 pub(crate) mod assets;
 mod authorize;
 mod code;
+mod developer;
 mod email;
 mod flows;
 mod invitations;
 mod join;
 mod password;
 mod plain;
+mod secret_page;
 mod sign_in;
+mod within;
 
 use axum::Router;
 use axum::response::Response;
@@ -37,6 +40,25 @@ pub(crate) fn router(site: Site) -> Router {
         .route("/account", get(account::show).post(account::change))
         .route("/oauth/authorize", get(authorize::show).post(authorize::decide))
         .route("/oauth/authorize/{code}", get(code::show))
+        .route(
+            "/account/applications",
+            get(account::applications::show).post(account::applications::take_back),
+        )
+        .route("/account/tokens", get(account::tokens::list).post(account::tokens::make))
+        .route("/account/tokens/{token}", get(account::tokens::show).post(account::tokens::change))
+        .route("/account/sessions", get(account::sessions::show).post(account::sessions::end))
+        .route(
+            "/account/organizations/{organization}",
+            get(account::organization::show).post(account::organization::take_back),
+        )
+        .route("/developer", get(developer::list).post(developer::register))
+        .route(
+            "/developer/{application}",
+            get(developer::application::show).post(developer::application::change),
+        )
+        .route("/developer/{application}/secret", get(developer::secret::ask).post(developer::secret::renew))
+        .route("/developer/{application}/remove", get(developer::remove::ask).post(developer::remove::remove))
+        .route("/developer/{application}/setup", get(developer::setup::show))
         .route("/assets/style.css", get(assets::style))
         .route("/assets/icon.svg", get(assets::icon))
         .fallback(elsewhere)

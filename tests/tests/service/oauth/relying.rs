@@ -94,7 +94,7 @@ impl Told {
             let line = line?;
             match line.split_once(": ") {
                 Some((name, value)) if name.eq_ignore_ascii_case("referer") => {
-                    referer = Some(value.to_owned())
+                    referer = Some(value.to_owned());
                 }
                 Some(_) => {}
                 None => break,

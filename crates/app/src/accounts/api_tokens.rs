@@ -1,0 +1,140 @@
+//! API tokens as their owners see them: for programs that act as the user, with all of their rights.
+
+use eddyline_auth::{Secret, TokenHash};
+use eddyline_model::log::Control;
+use eddyline_model::names::display_name;
+use eddyline_model::{CredentialId, Timestamp, UserId};
+use eddyline_storage::{Result as StoreResult, Session, Tx};
+
+use crate::actor::{Actor, Credential};
+use crate::{App, Error, Result};
+
+/// The most API tokens that users make for themselves. Operators may add more.
+pub const MAX_API_TOKENS: usize = 100;
+
+/// An API token, without its secret.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ApiToken {
+    /// What it is named by.
+    pub id: CredentialId,
+    /// What its owner calls it.
+    pub name: String,
+    /// When it was made.
+    pub created_at: Timestamp,
+}
+
+impl App {
+    /// The API tokens of the caller, the oldest first.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Denied`] for applications and flow tokens.
+    pub async fn api_tokens(&self, actor: &Actor) -> Result<Vec<ApiToken>> {
+        let user = owner(actor)?;
+        let found = self.store().read(move |session| own(session, user)).await?;
+        Ok(found.into_iter().map(|(_, token)| token).collect())
+    }
+
+    /// Makes an API token for the caller, and gives its secret, which is told here only. The name has 1
+    /// to 100 characters.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Denied`] for applications and flow tokens, [`Error::Invalid`] for the name,
+    /// [`Error::Conflict`] for somebody who has [`MAX_API_TOKENS`], [`Error::Unauthenticated`] when what
+    /// the caller has shown ended meanwhile.
+    pub async fn make_api_token(&self, actor: &Actor, name: &str) -> Result<Secret> {
+        let (user, name, actor) =
+            (owner(actor)?, display_name(name).map_err(Error::wrong_name)?, actor.clone());
+        let secret = Secret::generate();
+        let hash = secret.hash();
+        let (outcome, _) = self
+            .store()
+            .write(move |tx| {
+                // Held, so that nobody makes one beside this one, or ends what the caller has shown.
+                tx.lock_user(user)?;
+                if !actor.still_holds(tx)? {
+                    return Ok(Err(Error::Unauthenticated("The credentials are not valid")));
+                }
+                if tx.api_tokens_of(user)?.len() >= MAX_API_TOKENS {
+                    let text = format!("you have {MAX_API_TOKENS} API tokens; end one of them first");
+                    return Ok(Err(Error::Conflict(text)));
+                }
+                let now = tx.now();
+                tx.insert_api_token(&hash.0, user, &name, now)?;
+                Ok(Ok(()))
+            })
+            .await?;
+        outcome?;
+        Ok(secret)
+    }
+
+    /// Gives an API token of the caller's another name, of 1 to 100 characters.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] when the caller has no such token, [`Error::Invalid`] for the name,
+    /// [`Error::Denied`] for applications and flow tokens.
+    pub async fn rename_api_token(&self, actor: &Actor, id: CredentialId, name: &str) -> Result<()> {
+        let name = display_name(name).map_err(Error::wrong_name)?;
+        self.with_api_token(actor, id, move |tx, hash| tx.rename_api_token(&hash.0, &name)).await
+    }
+
+    /// Ends an API token of the caller's. It is dead in every process once this answers, and streams
+    /// opened with it have ended.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] when the caller has no such token, [`Error::Denied`] for applications and flow
+    /// tokens.
+    pub async fn end_api_token(&self, actor: &Actor, id: CredentialId) -> Result<()> {
+        let user = owner(actor)?;
+        self.with_api_token(actor, id, move |tx, hash| {
+            if tx.delete_api_token(&hash.0)? {
+                tx.tell(Control::CredentialEnd { user, credential: id });
+            }
+            Ok(())
+        })
+        .await
+    }
+
+    async fn with_api_token(
+        &self,
+        actor: &Actor,
+        id: CredentialId,
+        deed: impl Fn(&mut Tx<'_, '_>, &TokenHash) -> StoreResult<()> + Send + Sync + 'static,
+    ) -> Result<()> {
+        let user = owner(actor)?;
+        let (found, event) = self
+            .store()
+            .write(move |tx| {
+                let all = own(tx, user)?;
+                let Some((hash, _)) = all.iter().find(|(_, token)| token.id == id) else {
+                    return Ok(false);
+                };
+                deed(tx, hash)?;
+                Ok(true)
+            })
+            .await?;
+        self.settle(event).await;
+        if found { Ok(()) } else { Err(Error::NotFound) }
+    }
+}
+
+/// The user, if they ask in person or with a program of their own: an application must not see or make
+/// what outlives the permission it was given.
+pub(super) fn owner(actor: &Actor) -> Result<UserId> {
+    match actor.credential() {
+        Some(Credential::AccessToken(_)) => Err(Error::Denied),
+        _ => Ok(actor.user()?.user.id),
+    }
+}
+
+fn own(session: &mut Session<'_>, user: UserId) -> StoreResult<Vec<(TokenHash, ApiToken)>> {
+    let found = session.api_tokens_of(user)?.into_iter().filter_map(|token| {
+        let hash = TokenHash::from_bytes(&token.hash)?;
+        let token = ApiToken { id: hash.credential(), name: token.name, created_at: token.created_at };
+        Some((hash, token))
+    });
+    Ok(found.collect())
+}

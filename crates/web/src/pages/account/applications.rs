@@ -1,0 +1,53 @@
+//! The applications that one has allowed to act for oneself.
+
+use askama::Template;
+use axum::response::Response;
+use eddyline_app::Authorized;
+use http::StatusCode;
+
+use crate::answer::see_other;
+use crate::failure::Failure;
+use crate::field::FormView;
+use crate::submission::Submission;
+use crate::visit::{Inside, Visit};
+
+const PATH: &str = "/account/applications";
+
+#[derive(Template)]
+#[template(path = "allowed.html")]
+struct Allowed {
+    inside: Inside,
+    here: &'static str,
+    done: Option<&'static str>,
+    applications: Vec<(Authorized, FormView)>,
+}
+
+pub(in crate::pages) async fn show(visit: Visit) -> Result<Response, Failure> {
+    let actor = match visit.signed_in() {
+        Ok(actor) => actor,
+        Err(elsewhere) => return Ok(*elsewhere),
+    };
+    let allowed = visit.app().authorized(actor).await?;
+    let applications = allowed.into_iter().map(|one| {
+        let form = FormView::new(PATH, visit.csrf(), "Take it back")
+            .hidden("application", &one.application.id.to_string())
+            .about(&format!("{} by {}", one.application.name, one.organization_name))
+            .quiet();
+        (one, form)
+    });
+    let applications = applications.collect();
+    let done = (visit.query("done") == "ended").then_some("The application is shut out.");
+    Ok(visit.page(&Allowed { inside: visit.inside(), here: PATH, done, applications }))
+}
+
+pub(in crate::pages) async fn take_back(sent: Submission) -> Result<Response, Failure> {
+    let visit = &sent.visit;
+    let actor = match visit.signed_in() {
+        Ok(actor) => actor,
+        Err(elsewhere) => return Ok(*elsewhere),
+    };
+    let application =
+        sent.get("application").parse().map_err(|_| Failure::Unreadable(StatusCode::BAD_REQUEST))?;
+    visit.app().unauthorize(actor, application).await?;
+    Ok(see_other(&format!("{PATH}?done=ended")))
+}

@@ -1,0 +1,78 @@
+//! What the people of an organization have allowed applications, for its administrators.
+
+use askama::Template;
+use axum::response::Response;
+use eddyline_app::AuthorizedByMember;
+use eddyline_model::applications::Application;
+use eddyline_model::policy::OrganizationDeed;
+use http::StatusCode;
+
+use crate::answer::see_other;
+use crate::failure::Failure;
+use crate::field::FormView;
+use crate::segments::OrganizationName;
+use crate::submission::Submission;
+use crate::visit::{Inside, Visit};
+
+#[derive(Template)]
+#[template(path = "administered.html")]
+struct Administered {
+    inside: Inside,
+    name: String,
+    done: Option<&'static str>,
+    allowed: Vec<(AuthorizedByMember, FormView)>,
+    own: Vec<Application>,
+}
+
+pub(in crate::pages) async fn show(
+    visit: Visit,
+    OrganizationName(name): OrganizationName,
+) -> Result<Response, Failure> {
+    let actor = match visit.signed_in() {
+        Ok(actor) => actor,
+        Err(elsewhere) => return Ok(*elsewhere),
+    };
+    let app = visit.app();
+    let id = app
+        .organization_named(actor, &name, OrganizationDeed::Administer)
+        .await
+        .map_err(Failure::not_allowed)?;
+    let organizations = app.own_organizations(actor).await?;
+    let organization = organizations.into_iter().find(|own| own.id == id).ok_or(Failure::NoPage)?;
+    let allowed = app.authorized_by_members(actor, id).await.map_err(Failure::not_allowed)?;
+    let own = app.applications(actor, id).await?;
+    let allowed = allowed.into_iter().map(|one| {
+        let (what, by) = (&one.authorized.application.name, &one.authorized.organization_name);
+        let form = FormView::new(visit.path(), visit.csrf(), "Take it back")
+            .hidden("user", &one.user.id.to_string())
+            .hidden("application", &one.authorized.application.id.to_string())
+            .about(&format!("{what} by {by} from {} @{}", one.user.name, one.user.nick))
+            .quiet();
+        (one, form)
+    });
+    let allowed = allowed.collect();
+    let done = (visit.query("done") == "ended").then_some("The application is shut out.");
+    let page = Administered { inside: visit.inside(), name: organization.name, done, allowed, own };
+    Ok(visit.page(&page))
+}
+
+pub(in crate::pages) async fn take_back(
+    OrganizationName(name): OrganizationName,
+    sent: Submission,
+) -> Result<Response, Failure> {
+    let visit = &sent.visit;
+    let actor = match visit.signed_in() {
+        Ok(actor) => actor,
+        Err(elsewhere) => return Ok(*elsewhere),
+    };
+    let (Ok(user), Ok(application)) = (sent.get("user").parse(), sent.get("application").parse()) else {
+        return Err(Failure::Unreadable(StatusCode::BAD_REQUEST));
+    };
+    let app = visit.app();
+    let id = app
+        .organization_named(actor, &name, OrganizationDeed::Administer)
+        .await
+        .map_err(Failure::not_allowed)?;
+    app.unauthorize_member(actor, id, user, application).await.map_err(Failure::not_allowed)?;
+    Ok(see_other(&format!("{}?done=ended", visit.path())))
+}

@@ -1,0 +1,83 @@
+//! The browsers that are signed in to one's account.
+
+use askama::Template;
+use axum::response::Response;
+use eddyline_app::OneSession;
+use http::StatusCode;
+
+use crate::answer::see_other;
+use crate::failure::Failure;
+use crate::field::FormView;
+use crate::submission::Submission;
+use crate::visit::{Inside, Visit};
+
+const PATH: &str = "/account/sessions";
+
+#[derive(Template)]
+#[template(path = "sessions.html")]
+struct Sessions {
+    inside: Inside,
+    here: &'static str,
+    done: Option<&'static str>,
+    /// Each with the form that ends it, but for the one that looks.
+    sessions: Vec<(OneSession, Option<FormView>)>,
+    others: Option<FormView>,
+}
+
+pub(in crate::pages) async fn show(visit: Visit) -> Result<Response, Failure> {
+    let actor = match visit.signed_in() {
+        Ok(actor) => actor,
+        Err(elsewhere) => return Ok(*elsewhere),
+    };
+    let sessions: Vec<_> = visit.app().sessions(actor).await?;
+    let sessions: Vec<_> = (1..)
+        .zip(sessions)
+        .map(|(number, session)| {
+            let form = (!session.is_this).then(|| ending(&visit, number, &session));
+            (session, form)
+        })
+        .collect();
+    let others = sessions
+        .iter()
+        .any(|(session, _)| !session.is_this)
+        .then(|| FormView::new(PATH, visit.csrf(), "End all others").hidden("do", "end-others"));
+    let done = match visit.query("done") {
+        "ended" => Some("The session has ended."),
+        "others" => Some("All other sessions have ended."),
+        _ => None,
+    };
+    Ok(visit.page(&Sessions { inside: visit.inside(), here: PATH, done, sessions, others }))
+}
+
+pub(in crate::pages) async fn end(sent: Submission) -> Result<Response, Failure> {
+    let visit = &sent.visit;
+    let actor = match visit.signed_in() {
+        Ok(actor) => actor,
+        Err(elsewhere) => return Ok(*elsewhere),
+    };
+    match sent.get("do") {
+        "end" => {
+            let id = sent.get("session").parse().map_err(|_| Failure::Unreadable(StatusCode::BAD_REQUEST))?;
+            visit.app().end_session(actor, id).await?;
+            Ok(see_other(&format!("{PATH}?done=ended")))
+        }
+        "end-others" => {
+            visit.app().end_other_sessions(actor).await?;
+            Ok(see_other(&format!("{PATH}?done=others")))
+        }
+        _ => Err(Failure::Unreadable(StatusCode::BAD_REQUEST)),
+    }
+}
+
+/// `number` is that of the heading: browsers of one kind call themselves the same.
+fn ending(visit: &Visit, number: usize, session: &OneSession) -> FormView {
+    FormView::new(PATH, visit.csrf(), "End")
+        .hidden("do", "end")
+        .hidden("session", &session.id.to_string())
+        .about(&format!("{number}. {}", called(session)))
+        .quiet()
+}
+
+fn called(session: &OneSession) -> &str {
+    if session.agent.is_empty() { "A browser that does not say what it is" } else { &session.agent }
+}

@@ -1,0 +1,130 @@
+//! One's API tokens: making, naming and ending them.
+
+use askama::Template;
+use axum::response::Response;
+use eddyline_app::{ApiToken, Error};
+use eddyline_model::CredentialId;
+use http::StatusCode;
+
+use crate::answer::see_other;
+use crate::failure::{Failure, sentence};
+use crate::field::{Field, FormView};
+use crate::pages::secret_page::SecretPage;
+use crate::pages::within::Within;
+use crate::segments::Numbered;
+use crate::submission::Submission;
+use crate::visit::{Inside, Visit};
+
+const PATH: &str = "/account/tokens";
+
+#[derive(Template)]
+#[template(path = "tokens.html")]
+struct Tokens {
+    inside: Inside,
+    here: &'static str,
+    done: Option<&'static str>,
+    tokens: Vec<ApiToken>,
+    form: FormView,
+}
+
+pub(in crate::pages) async fn list(visit: Visit) -> Result<Response, Failure> {
+    let done = match visit.query("done") {
+        "renamed" => Some("The API token has another name."),
+        "ended" => Some("The API token has ended."),
+        _ => None,
+    };
+    listed(&visit, done, making(&visit, "")).await
+}
+
+pub(in crate::pages) async fn make(sent: Submission) -> Result<Response, Failure> {
+    let visit = &sent.visit;
+    let actor = match visit.signed_in() {
+        Ok(actor) => actor,
+        Err(elsewhere) => return Ok(*elsewhere),
+    };
+    let form = making(visit, sent.get("name"));
+    let form = match visit.app().make_api_token(actor, sent.get("name")).await {
+        Ok(secret) => {
+            let page = SecretPage::new(visit, "Your new API token", (PATH, "All API tokens"))
+                .shows("API token", secret.expose())
+                .text("A program shows it as the user name of HTTP Basic; the password may be anything.");
+            return Ok(visit.page(&page));
+        }
+        Err(Error::Invalid(errors)) => form.errors(errors),
+        Err(Error::Conflict(text)) => form.problem(sentence(&text)),
+        Err(error) => return Err(error.into()),
+    };
+    listed(visit, None, form).await
+}
+
+async fn listed(visit: &Visit, done: Option<&'static str>, form: FormView) -> Result<Response, Failure> {
+    let actor = match visit.signed_in() {
+        Ok(actor) => actor,
+        Err(elsewhere) => return Ok(*elsewhere),
+    };
+    let tokens = visit.app().api_tokens(actor).await?;
+    let status = if form.is_wrong() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
+    Ok(visit.page_with(status, &Tokens { inside: visit.inside(), here: PATH, done, tokens, form }))
+}
+
+/// One of them, with what can be done to it.
+pub(in crate::pages) async fn show(
+    visit: Visit,
+    Numbered(id): Numbered<CredentialId>,
+) -> Result<Response, Failure> {
+    shown(&visit, id, None).await
+}
+
+pub(in crate::pages) async fn change(
+    Numbered(id): Numbered<CredentialId>,
+    sent: Submission,
+) -> Result<Response, Failure> {
+    let visit = &sent.visit;
+    let actor = match visit.signed_in() {
+        Ok(actor) => actor,
+        Err(elsewhere) => return Ok(*elsewhere),
+    };
+    match sent.get("do") {
+        "rename" => match visit.app().rename_api_token(actor, id, sent.get("name")).await {
+            Ok(()) => Ok(see_other(&format!("{PATH}?done=renamed"))),
+            Err(Error::Invalid(errors)) => {
+                shown(visit, id, Some(renaming(visit, sent.get("name")).errors(errors))).await
+            }
+            Err(error) => Err(error.into()),
+        },
+        "end" => {
+            visit.app().end_api_token(actor, id).await?;
+            Ok(see_other(&format!("{PATH}?done=ended")))
+        }
+        _ => Err(Failure::Unreadable(StatusCode::BAD_REQUEST)),
+    }
+}
+
+/// The page of a token; `wrong` is the form as it was sent, when something is wrong with it.
+async fn shown(visit: &Visit, id: CredentialId, wrong: Option<FormView>) -> Result<Response, Failure> {
+    let actor = match visit.signed_in() {
+        Ok(actor) => actor,
+        Err(elsewhere) => return Ok(*elsewhere),
+    };
+    let tokens = visit.app().api_tokens(actor).await?;
+    let token = tokens.into_iter().find(|token| token.id == id).ok_or(Failure::NoPage)?;
+    let status = if wrong.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
+    let ending = FormView::new(visit.path(), visit.csrf(), "End it").hidden("do", "end").quiet();
+    let page = Within::new(visit, format!("API token {}", token.name))
+        .text(format!("It was made {}.", crate::moment::minute(&token.created_at)))
+        .form(wrong.unwrap_or_else(|| renaming(visit, &token.name)))
+        .form(ending)
+        .link(PATH, "All API tokens");
+    Ok(visit.page_with(status, &page))
+}
+
+fn making(visit: &Visit, name: &str) -> FormView {
+    let field = Field::text("name", "Name", "off").value(name).hint("What it is for; only you see it.");
+    FormView::new(PATH, visit.csrf(), "Make an API token").field(field)
+}
+
+fn renaming(visit: &Visit, name: &str) -> FormView {
+    FormView::new(visit.path(), visit.csrf(), "Rename it")
+        .hidden("do", "rename")
+        .field(Field::text("name", "Name", "off").value(name))
+}

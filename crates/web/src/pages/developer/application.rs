@@ -1,0 +1,99 @@
+//! One application: seeing and changing it.
+
+use askama::Template;
+use axum::response::Response;
+use eddyline_app::Error;
+use eddyline_model::ApplicationId;
+use eddyline_model::applications::Application;
+use eddyline_model::policy::ApplicationDeed;
+use http::StatusCode;
+
+use super::form::Values;
+use crate::answer::see_other;
+use crate::failure::Failure;
+use crate::field::FormView;
+use crate::segments::Numbered;
+use crate::submission::Submission;
+use crate::visit::{Inside, Visit};
+
+#[derive(Template)]
+#[template(path = "application.html")]
+struct ApplicationPage {
+    inside: Inside,
+    done: Option<&'static str>,
+    application: Application,
+    /// What the organization is called.
+    organization: String,
+    /// Absent for those who may only see it.
+    form: Option<FormView>,
+}
+
+impl ApplicationPage {
+    fn is_wrong(&self) -> bool {
+        self.form.as_ref().is_some_and(FormView::is_wrong)
+    }
+}
+
+pub(in crate::pages) async fn show(
+    visit: Visit,
+    Numbered(id): Numbered<ApplicationId>,
+) -> Result<Response, Failure> {
+    shown(&visit, id, None).await
+}
+
+pub(in crate::pages) async fn change(
+    Numbered(id): Numbered<ApplicationId>,
+    sent: Submission,
+) -> Result<Response, Failure> {
+    let visit = &sent.visit;
+    let actor = match visit.signed_in() {
+        Ok(actor) => actor,
+        Err(elsewhere) => return Ok(*elsewhere),
+    };
+    let values = Values::sent(&sent);
+    let outcome = match values.read() {
+        Ok(changes) => visit.app().change_application(actor, id, changes).await,
+        Err(errors) => {
+            // Only those who may change it are told what is wrong.
+            let allowed = visit.app().application(actor, id, ApplicationDeed::Change).await;
+            allowed.and(Err(Error::Invalid(errors)))
+        }
+    };
+    match outcome {
+        Ok(_) => Ok(see_other(&format!("{}?done=changed", visit.path()))),
+        Err(Error::Invalid(errors)) => shown(visit, id, Some(changing(visit, &values).errors(errors))).await,
+        Err(error) => Err(Failure::not_allowed(error)),
+    }
+}
+
+/// The page of an application; `wrong` is the form as it was sent, when something is wrong with it.
+async fn shown(visit: &Visit, id: ApplicationId, wrong: Option<FormView>) -> Result<Response, Failure> {
+    let actor = match visit.signed_in() {
+        Ok(actor) => actor,
+        Err(elsewhere) => return Ok(*elsewhere),
+    };
+    let app = visit.app();
+    let application = app.application(actor, id, ApplicationDeed::See).await?;
+    let own = app.own_organizations(actor).await?;
+    let organization = own.into_iter().find(|own| own.id == application.organization);
+    let form = app
+        .may_change_application(actor, &application)
+        .then(|| wrong.unwrap_or_else(|| changing(visit, &Values::of(&application))));
+    let page = ApplicationPage {
+        inside: visit.inside(),
+        done: match visit.query("done") {
+            "registered" => Some("The application is registered."),
+            "changed" => Some("The application is changed."),
+            _ => None,
+        },
+        organization: organization.ok_or(Failure::NoPage)?.name,
+        application,
+        form,
+    };
+    let status = if page.is_wrong() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
+    Ok(visit.page_with(status, &page))
+}
+
+fn changing(visit: &Visit, values: &Values) -> FormView {
+    values.fields(FormView::new(visit.path(), visit.csrf(), "Change it"))
+}

@@ -1,0 +1,126 @@
+//! What can be said about an application, as it stands in a form.
+
+use std::fmt::Display;
+use std::str::FromStr;
+
+use eddyline_app::{ApplicationChanges, FieldErrors};
+use eddyline_model::applications::{Application, RedirectUri};
+use eddyline_model::names::display_name;
+
+use crate::field::{Field, FormView};
+use crate::submission::Submission;
+
+/// What the fields hold.
+#[derive(Default)]
+pub(super) struct Values {
+    name: String,
+    /// One on each line.
+    redirect_uris: String,
+    configuration_uri: String,
+    setup_uri: String,
+    icon_url: String,
+    password_grant: bool,
+    out_of_band: bool,
+}
+
+impl Values {
+    /// As an application has them.
+    pub(super) fn of(application: &Application) -> Self {
+        let uris: Vec<&str> = application.redirect_uris.iter().map(RedirectUri::as_str).collect();
+        let text = |uri: &Option<_>| uri.as_ref().map(ToString::to_string).unwrap_or_default();
+        Self {
+            name: application.name.clone(),
+            redirect_uris: uris.join("\n"),
+            configuration_uri: text(&application.configuration_uri),
+            setup_uri: text(&application.setup_uri),
+            icon_url: text(&application.icon_url),
+            password_grant: application.password_grant,
+            out_of_band: application.out_of_band,
+        }
+    }
+
+    /// As somebody sent them.
+    pub(super) fn sent(sent: &Submission) -> Self {
+        let text = |name| sent.get(name).to_owned();
+        Self {
+            name: text("name"),
+            redirect_uris: text("redirect_uri"),
+            configuration_uri: text("configuration_uri"),
+            setup_uri: text("setup_uri"),
+            icon_url: text("icon_url"),
+            password_grant: !sent.get("password_grant").is_empty(),
+            out_of_band: !sent.get("out_of_band").is_empty(),
+        }
+    }
+
+    /// What they say, or all that is wrong with them.
+    pub(super) fn read(&self) -> Result<ApplicationChanges, FieldErrors> {
+        let mut errors = FieldErrors::new();
+        let mut wrong = |name: &str, text: String| errors.entry(name.to_owned()).or_default().push(text);
+        if let Err(error) = display_name(&self.name) {
+            wrong("name", error.to_string());
+        }
+        let mut redirect_uris = Vec::new();
+        for (number, line) in
+            (1..).zip(self.redirect_uris.lines()).filter(|(_, line)| !line.trim().is_empty())
+        {
+            match line.trim().parse() {
+                Ok(uri) => redirect_uris.push(uri),
+                Err(error) => wrong("redirect_uri", in_line(number, &error)),
+            }
+        }
+        let changes = ApplicationChanges {
+            name: self.name.clone(),
+            redirect_uris,
+            configuration_uri: optional("configuration_uri", &self.configuration_uri, &mut wrong),
+            setup_uri: optional("setup_uri", &self.setup_uri, &mut wrong),
+            icon_url: optional("icon_url", &self.icon_url, &mut wrong),
+            password_grant: self.password_grant,
+            out_of_band: self.out_of_band,
+        };
+        if errors.is_empty() { Ok(changes) } else { Err(errors) }
+    }
+
+    /// Adds the fields to a form.
+    pub(super) fn fields(&self, form: FormView) -> FormView {
+        let address = |name, label, value| Field::text(name, label, "off").value(value).optional();
+        form.field(Field::text("name", "Name", "off").value(&self.name))
+            .field(Field::lines("redirect_uri", "Redirect URIs").value(&self.redirect_uris).hint(
+                "One on each line: where users are sent back to. They are compared character by character.",
+            ))
+            .field(
+                address("configuration_uri", "Configuration URI", &self.configuration_uri).hint(
+                    "Where its integrations are configured. It gets integration_id and flow in its query.",
+                ),
+            )
+            .field(address("setup_uri", "Setup URI", &self.setup_uri).hint(
+                "Where it is set up for a flow. {flow_id} and {flow_url} are filled in, and it gets flow and \
+                 flow_url in its query.",
+            ))
+            .field(address("icon_url", "Icon URL", &self.icon_url))
+            .field(
+                Field::switch("password_grant", "May ask for tokens with passwords", self.password_grant)
+                    .hint("Users then type their passwords into the application. Public ones never may."),
+            )
+            .field(
+                Field::switch("out_of_band", "May have codes shown to users", self.out_of_band)
+                    .hint("They copy the code, for programs that nobody can be sent back to."),
+            )
+    }
+}
+
+fn in_line(number: usize, error: &impl Display) -> String {
+    format!("in line {number} {error}")
+}
+
+fn optional<T: FromStr<Err: Display>>(
+    name: &str,
+    text: &str,
+    wrong: &mut impl FnMut(&str, String),
+) -> Option<T> {
+    let text = text.trim();
+    if text.is_empty() {
+        return None;
+    }
+    text.parse().map_err(|error: T::Err| wrong(name, error.to_string())).ok()
+}

@@ -1,0 +1,126 @@
+//! The applications of one's organizations: seeing and registering them. Each has a page of its own.
+
+pub(super) mod application;
+mod form;
+pub(super) mod remove;
+pub(super) mod secret;
+pub(super) mod setup;
+
+use askama::Template;
+use axum::response::Response;
+use eddyline_app::{Error, NewApplication, OwnOrganization};
+use eddyline_model::applications::Application;
+use http::StatusCode;
+
+use self::form::Values;
+use crate::answer::see_other;
+use crate::failure::Failure;
+use crate::field::{Field, FormView};
+use crate::pages::password::error;
+use crate::pages::secret_page::SecretPage;
+use crate::submission::Submission;
+use crate::visit::{Inside, Visit};
+
+const PATH: &str = "/developer";
+
+#[derive(Template)]
+#[template(path = "developer.html")]
+struct Developer {
+    inside: Inside,
+    done: Option<&'static str>,
+    api: String,
+    /// What each organization is called, and what it has registered.
+    registered: Vec<(String, Vec<Application>)>,
+    /// Absent for somebody who is in no organization.
+    form: Option<FormView>,
+}
+
+impl Developer {
+    fn is_wrong(&self) -> bool {
+        self.form.as_ref().is_some_and(FormView::is_wrong)
+    }
+}
+
+pub(super) async fn list(visit: Visit) -> Result<Response, Failure> {
+    listed(&visit, |own| registering(&visit, own, &Values::default(), ("", false))).await
+}
+
+pub(super) async fn register(sent: Submission) -> Result<Response, Failure> {
+    let visit = &sent.visit;
+    let actor = match visit.signed_in() {
+        Ok(actor) => actor,
+        Err(elsewhere) => return Ok(*elsewhere),
+    };
+    let (values, public) = (Values::sent(&sent), !sent.get("public").is_empty());
+    let organization = sent.get("organization").parse();
+    let outcome = match (values.read(), organization) {
+        (Ok(about), Ok(organization)) => {
+            let new = NewApplication { public, about };
+            visit.app().register_application(actor, organization, new).await
+        }
+        (Err(errors), _) => Err(Error::Invalid(errors)),
+        (Ok(_), Err(_)) => Err(Error::Invalid([error("organization", "must be one of yours")].into())),
+    };
+    let errors = match outcome {
+        Ok((application, secret)) => {
+            let path = format!("{PATH}/{}", application.id);
+            let Some(secret) = secret else { return Ok(see_other(&format!("{path}?done=registered"))) };
+            let title = format!("{} is registered", application.name);
+            let page = SecretPage::new(visit, &title, (&path, "Go to the application"))
+                .shows("Client id", &application.client_id)
+                .shows("Client secret", secret.expose());
+            return Ok(visit.page(&page));
+        }
+        Err(Error::Invalid(errors)) => errors,
+        Err(error) => return Err(Failure::not_allowed(error)),
+    };
+    let chosen = sent.get("organization");
+    listed(visit, |own| registering(visit, own, &values, (chosen, public)).errors(errors)).await
+}
+
+async fn listed(
+    visit: &Visit,
+    form: impl FnOnce(&[OwnOrganization]) -> FormView,
+) -> Result<Response, Failure> {
+    let actor = match visit.signed_in() {
+        Ok(actor) => actor,
+        Err(elsewhere) => return Ok(*elsewhere),
+    };
+    let own = visit.app().own_organizations(actor).await?;
+    let mut registered = Vec::with_capacity(own.len());
+    for organization in &own {
+        let applications = visit.app().applications(actor, organization.id).await?;
+        registered.push((organization.name.clone(), applications));
+    }
+    let page = Developer {
+        inside: visit.inside(),
+        done: (visit.query("done") == "removed").then_some("The application is removed."),
+        api: visit.app().config().addresses.base.clone(),
+        registered,
+        form: (!own.is_empty()).then(|| form(&own)),
+    };
+    let status = if page.is_wrong() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
+    Ok(visit.page_with(status, &page))
+}
+
+/// What one registers an application with; the last are what was chosen before, and the switch.
+fn registering(
+    visit: &Visit,
+    own: &[OwnOrganization],
+    values: &Values,
+    (chosen, public): (&str, bool),
+) -> FormView {
+    let form = FormView::new(PATH, visit.csrf(), "Register it");
+    let form = match own {
+        [only] => form.hidden("organization", &only.id.to_string()),
+        several => {
+            let choices = several.iter().map(|one| (one.id.to_string(), one.name.clone())).collect();
+            form.field(Field::choice("organization", "Organization", choices).value(chosen))
+        }
+    };
+    let switch = Field::switch("public", "Public", public).hint(
+        "It runs where it can keep no secret, such as in a browser or on a telephone. It gets none, and \
+         must use PKCE. This stays as it is chosen now.",
+    );
+    values.fields(form).field(switch)
+}

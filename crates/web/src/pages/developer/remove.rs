@@ -1,0 +1,44 @@
+//! Removing an application.
+
+use axum::response::Response;
+use eddyline_model::ApplicationId;
+use eddyline_model::policy::ApplicationDeed;
+
+use super::PATH;
+use crate::answer::see_other;
+use crate::failure::Failure;
+use crate::field::FormView;
+use crate::pages::within::Within;
+use crate::segments::Numbered;
+use crate::submission::Submission;
+use crate::visit::Visit;
+
+pub(in crate::pages) async fn ask(
+    visit: Visit,
+    Numbered(id): Numbered<ApplicationId>,
+) -> Result<Response, Failure> {
+    let actor = match visit.signed_in() {
+        Ok(actor) => actor,
+        Err(elsewhere) => return Ok(*elsewhere),
+    };
+    let found = visit.app().application(actor, id, ApplicationDeed::Change).await;
+    let application = found.map_err(Failure::not_allowed)?;
+    let page = Within::new(&visit, format!("Remove {}", application.name))
+        .text("All that users have allowed it ends at once. It cannot be brought back.")
+        .form(FormView::new(visit.path(), visit.csrf(), format!("Remove {}", application.name)))
+        .link(format!("{PATH}/{id}"), format!("Back to {}", application.name));
+    Ok(visit.page(&page))
+}
+
+pub(in crate::pages) async fn remove(
+    Numbered(id): Numbered<ApplicationId>,
+    sent: Submission,
+) -> Result<Response, Failure> {
+    let visit = &sent.visit;
+    let actor = match visit.signed_in() {
+        Ok(actor) => actor,
+        Err(elsewhere) => return Ok(*elsewhere),
+    };
+    visit.app().remove_application(actor, id).await.map_err(Failure::not_allowed)?;
+    Ok(see_other(&format!("{PATH}?done=removed")))
+}

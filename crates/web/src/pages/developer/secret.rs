@@ -1,0 +1,55 @@
+//! Giving an application another secret.
+
+use axum::response::Response;
+use eddyline_model::ApplicationId;
+use eddyline_model::policy::ApplicationDeed;
+
+use super::PATH;
+use crate::failure::Failure;
+use crate::field::FormView;
+use crate::pages::secret_page::SecretPage;
+use crate::pages::within::Within;
+use crate::segments::Numbered;
+use crate::submission::Submission;
+use crate::visit::Visit;
+
+pub(in crate::pages) async fn ask(
+    visit: Visit,
+    Numbered(id): Numbered<ApplicationId>,
+) -> Result<Response, Failure> {
+    let actor = match visit.signed_in() {
+        Ok(actor) => actor,
+        Err(elsewhere) => return Ok(*elsewhere),
+    };
+    let found = visit.app().application(actor, id, ApplicationDeed::Change).await;
+    let application = found.map_err(Failure::not_allowed)?;
+    if application.public {
+        return Err(Failure::NoPage);
+    }
+    let page = Within::new(&visit, format!("Another secret for {}", application.name))
+        .text(
+            "The present secret is refused at once, and requests to the application are signed with the new \
+             one. Tokens that it holds stay.",
+        )
+        .form(FormView::new(visit.path(), visit.csrf(), "Give it another secret"))
+        .link(format!("{PATH}/{id}"), format!("Back to {}", application.name));
+    Ok(visit.page(&page))
+}
+
+pub(in crate::pages) async fn renew(
+    Numbered(id): Numbered<ApplicationId>,
+    sent: Submission,
+) -> Result<Response, Failure> {
+    let visit = &sent.visit;
+    let actor = match visit.signed_in() {
+        Ok(actor) => actor,
+        Err(elsewhere) => return Ok(*elsewhere),
+    };
+    let renewed = visit.app().rotate_application_secret(actor, id).await;
+    let secret = renewed.map_err(Failure::not_allowed)?;
+    let path = format!("{PATH}/{id}");
+    let page = SecretPage::new(visit, "The new secret", (&path, "Go to the application"))
+        .shows("Client secret", secret.expose())
+        .text("The one before is refused from now on.");
+    Ok(visit.page(&page))
+}

@@ -1,0 +1,42 @@
+//! Where an application is set up for a flow. That is a page of the application's, so that one is led
+//! there by a link and never sent.
+
+use askama::Template;
+use axum::response::Response;
+use eddyline_model::ApplicationId;
+use eddyline_model::policy::ApplicationDeed;
+
+use crate::failure::Failure;
+use crate::segments::Numbered;
+use crate::visit::{Inside, Visit};
+
+#[derive(Template)]
+#[template(path = "setup.html")]
+struct Setup {
+    inside: Inside,
+    id: ApplicationId,
+    name: String,
+    /// The names of the flow and its organization, and the link.
+    flows: Vec<(String, String, String)>,
+}
+
+pub(in crate::pages) async fn show(
+    visit: Visit,
+    Numbered(id): Numbered<ApplicationId>,
+) -> Result<Response, Failure> {
+    let actor = match visit.signed_in() {
+        Ok(actor) => actor,
+        Err(elsewhere) => return Ok(*elsewhere),
+    };
+    let application = visit.app().application(actor, id, ApplicationDeed::See).await?;
+    if application.setup_uri.is_none() {
+        return Err(Failure::NoPage);
+    }
+    let flows = visit.app().flows(actor, false, false).await?;
+    let flows = flows.into_iter().filter_map(|flow| {
+        let link = application.setup_link(&flow.id, &flow.url)?;
+        Some((flow.name, flow.organization.name, link))
+    });
+    let flows = flows.collect();
+    Ok(visit.page(&Setup { inside: visit.inside(), id, name: application.name, flows }))
+}

@@ -1,0 +1,32 @@
+//! The one page that tells a new secret.
+
+use askama::Template;
+
+use crate::visit::{Inside, Visit};
+
+/// Such a page. It is the answer to a form and never kept, so that nobody comes back to it.
+#[derive(Template)]
+#[template(path = "secret.html")]
+pub(super) struct SecretPage<'a> {
+    inside: Inside,
+    title: &'a str,
+    shown: Vec<(&'static str, &'a str)>,
+    text: Vec<&'static str>,
+    way_on: (&'a str, &'static str),
+}
+
+impl<'a> SecretPage<'a> {
+    pub(super) fn new(visit: &Visit, title: &'a str, way_on: (&'a str, &'static str)) -> Self {
+        Self { inside: visit.inside(), title, shown: Vec::new(), text: Vec::new(), way_on }
+    }
+
+    pub(super) fn shows(mut self, label: &'static str, value: &'a str) -> Self {
+        self.shown.push((label, value));
+        self
+    }
+
+    pub(super) fn text(mut self, text: &'static str) -> Self {
+        self.text.push(text);
+        self
+    }
+}
