@@ -40,7 +40,10 @@ macro_rules! on_both_databases {
 
 /// Runs a test with a server on this backend; passes over it where the backend is not to be had.
 pub fn run<F: Future<Output = ()>>(backend: Backend, options: &[&str], test: impl FnOnce(Server) -> F) {
-    let options = [&["--log", TALKATIVE], options].concat();
+    let mut options = options.to_vec();
+    if !options.contains(&"--log") {
+        options.extend(["--log", TALKATIVE]);
+    }
     let Some(server) = Server::start_with(backend, &options) else { return };
     block_on(test(server));
 }
