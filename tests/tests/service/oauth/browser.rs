@@ -2,7 +2,7 @@
 //! scripts. The application's site is a listener here, and the browser must really come back to it.
 
 use eddyline_testing::browser::Browser;
-use eddyline_tests::{Acme, Backend, Caller, PASSWORD, Robot, Server, run};
+use eddyline_tests::{Acme, Backend, Caller, PASSWORD, Robot, Server, note_secret, run};
 use tokio::task::block_in_place;
 use url::Url;
 use url::form_urlencoded::Serializer;
@@ -125,6 +125,7 @@ impl Walk {
 
     /// The application exchanges the code, and learns whose it is.
     fn belongs_to(&self, fields: &[(&str, &str)], user: &Caller) {
+        fields.iter().filter(|(name, _)| *name == "code").for_each(|(_, code)| note_secret(code));
         let fields = [&[("grant_type", "authorization_code")], fields].concat();
         let told = tokio::runtime::Handle::current().block_on(async {
             let tokens = self.robot.tokens(&fields).await;

@@ -1,7 +1,9 @@
 //! The consent, page by page, as bytes: what is shown, what is sent, and where the browser goes. That
 //! browsers and people get along with it is shown in [`super::browser`].
 
-use eddyline_tests::{CALLBACK, CSRF, PASSWORD, Page, Robot, Tenant, Visitor, on_shared_servers};
+use eddyline_tests::{
+    CALLBACK, CSRF, PASSWORD, Page, Robot, Tenant, Visitor, note_secret, on_shared_servers,
+};
 use url::Url;
 use url::form_urlencoded::Serializer;
 
@@ -100,6 +102,9 @@ fn brought(location: &str, name: &str) -> Option<String> {
     let mut found = url.query_pairs().filter(|(key, _)| key == name).map(|(_, value)| value.into_owned());
     let first = found.next();
     assert_eq!(found.next(), None, "{name} in {location}");
+    if let Some(code) = first.as_deref().filter(|_| name == "code") {
+        note_secret(code);
+    }
     first
 }
 

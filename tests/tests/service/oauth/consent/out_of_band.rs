@@ -1,6 +1,6 @@
 //! Codes that users copy.
 
-use eddyline_tests::{Backend, PASSWORD, Page, Robot, Tenant, Visitor, on_shared_servers, run};
+use eddyline_tests::{Backend, PASSWORD, Page, Robot, Tenant, Visitor, note_secret, on_shared_servers, run};
 
 use super::{Consent, address, asks, ben, consent, is_hardened};
 
@@ -24,7 +24,9 @@ async fn shown_at(robot: &Robot, visitor: &mut Visitor) -> String {
 }
 
 fn code_of(path: &str) -> &str {
-    path.strip_prefix("/oauth/authorize/").unwrap()
+    let code = path.strip_prefix("/oauth/authorize/").unwrap();
+    note_secret(code);
+    code
 }
 
 fn is_gone(page: &Page, code: &str) {

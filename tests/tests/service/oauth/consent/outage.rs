@@ -6,7 +6,7 @@ use tokio::task::block_in_place;
 
 use super::{asks, brought, consent};
 
-on_both_databases![&["--log", "trace"]; the_log_has_neither_code_nor_state];
+on_both_databases![the_log_has_neither_code_nor_state];
 
 #[test]
 fn one_is_told_that_the_database_does_not_answer_and_goes_on_when_it_does() {
