@@ -44,7 +44,8 @@ impl App {
     /// [`Error::Conflict`] for somebody who has [`MAX_API_TOKENS`], [`Error::Unauthenticated`] when what
     /// the caller has shown ended meanwhile.
     pub async fn make_api_token(&self, actor: &Actor, name: &str) -> Result<Secret> {
-        let (user, name, actor) = (owner(actor)?, display_name(name).map_err(Error::wrong_name)?, actor.clone());
+        let (user, name, actor) =
+            (owner(actor)?, display_name(name).map_err(Error::wrong_name)?, actor.clone());
         let secret = Secret::generate();
         let hash = secret.hash();
         let (outcome, _) = self

@@ -1,9 +1,7 @@
 //! The pages for developers: registering an application, changing it, its secret, and setting it up.
 
 use eddyline_client::Method;
-use eddyline_tests::{
-    CALLBACK, PASSWORD, Page, Tenant, Visitor, basic, note_secret, on_shared_servers,
-};
+use eddyline_tests::{CALLBACK, PASSWORD, Page, Tenant, Visitor, basic, note_secret, on_shared_servers};
 use serde_json::{Value, json};
 
 use crate::pages::is_hardened;
