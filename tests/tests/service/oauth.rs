@@ -2,6 +2,7 @@
 
 mod account;
 mod browser;
+mod browsing;
 mod codes;
 mod consent;
 mod developer;
