@@ -6,5 +6,6 @@ mod codes;
 mod consent;
 mod developer;
 mod limits;
+mod pages_in_browser;
 mod relying;
 mod tokens;

@@ -8,14 +8,18 @@ use eddyline_storage::GrantsOf;
 
 use super::*;
 use crate::{
-    ApplicationChanges, AuthorizationParameters, ClientCredentials, ClientFailure, MAX_API_TOKENS,
-    NewApplication, OAuthError, OAuthParameters, TokenRequest, Tokens,
+    ApplicationChanges, AuthenticatedClient, AuthorizationParameters, ClientCredentials, ClientFailure,
+    MAX_API_TOKENS, NewApplication, OAuthError, OAuthParameters, TokenRequest, Tokens,
 };
 
 const HOUR: i64 = 60 * MINUTE;
 
 /// An application that may ask for tokens with passwords.
-async fn robot(world: &World) -> ClientCredentials {
+async fn robot(world: &World) -> AuthenticatedClient {
+    world.app.authenticate_client(&register(world).await, HERE).await.unwrap()
+}
+
+async fn register(world: &World) -> ClientCredentials {
     let about = ApplicationChanges {
         name: "Robot".into(),
         redirect_uris: vec!["https://robot.example/back".parse().unwrap()],
@@ -30,16 +34,20 @@ async fn robot(world: &World) -> ClientCredentials {
     ClientCredentials { client_id: application.client_id, secret }
 }
 
-async fn allow(world: &World, robot: &ClientCredentials, email: &str) -> Tokens {
+async fn allow(world: &World, robot: &AuthenticatedClient, email: &str) -> Tokens {
     let scopes = "flow private offline_access".parse::<Scopes>().unwrap();
     let (username, password) = (email.to_owned(), Password::new(GOOD));
     let request = TokenRequest::Password { username, password, scopes };
-    world.app.issue_tokens(robot, request, HERE).await.unwrap()
+    world.app.issue_tokens(robot, request).await.unwrap()
 }
 
-async fn refresh(world: &World, robot: &ClientCredentials, tokens: &Tokens) -> Result<Tokens, ClientFailure> {
+async fn refresh(
+    world: &World,
+    robot: &AuthenticatedClient,
+    tokens: &Tokens,
+) -> Result<Tokens, ClientFailure> {
     let token = tokens.refresh.clone().unwrap();
-    world.app.issue_tokens(robot, TokenRequest::Refresh { token, scopes: None }, HERE).await
+    world.app.issue_tokens(robot, TokenRequest::Refresh { token, scopes: None }).await
 }
 
 async fn by_token(world: &World, token: &Secret) -> Result<Actor, Error> {
@@ -154,7 +162,7 @@ async fn a_session_that_ended_makes_no_token_any_more() {
 #[tokio::test]
 async fn a_session_that_ended_allows_applications_nothing_any_more() {
     let world = World::new().await;
-    let client_id = robot(&world).await.client_id;
+    let client_id = register(&world).await.client_id;
     let said = [("response_type", "code"), ("client_id", client_id.as_str())];
     let said = said.map(|(name, value)| (name.to_owned(), value.to_owned()));
     let parameters = AuthorizationParameters::new(OAuthParameters::new(said));
@@ -255,11 +263,11 @@ async fn what_was_allowed_does_not_follow_an_address_to_whoever_proves_it() {
     assert_eq!(caller.user_id(), Some(world.ada_id()));
     assert_eq!(caller.user().unwrap().user.email, ADA);
     let tokens = refresh(&world, &robot, &tokens).await.unwrap();
-    let told = world.app.introspect(&robot, &tokens.access, HERE).await.unwrap().unwrap();
+    let told = world.app.introspect(&robot, &tokens.access).await.unwrap().unwrap();
     assert_eq!((told.user, told.username.as_str()), (world.ada_id(), ADA));
     let (password, scopes) = (Password::new(GOOD), Scopes::DEFAULT);
     let request = TokenRequest::Password { username: "grace@hopper.example".into(), password, scopes };
-    assert!(world.app.issue_tokens(&robot, request, HERE).await.is_err(), "the password is Ada's");
+    assert!(world.app.issue_tokens(&robot, request).await.is_err(), "the password is Ada's");
     let of_grace = world.app.store().read(move |session| session.grants_of(GrantsOf::User(grace.id)));
     assert_eq!(of_grace.await.unwrap(), []);
 }
