@@ -1,6 +1,7 @@
 //! Applications that act for users (specification, section 5).
 
 mod account;
+mod administrators;
 mod browser;
 mod codes;
 mod consent;
