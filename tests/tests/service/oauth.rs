@@ -5,6 +5,8 @@ mod browser;
 mod codes;
 mod consent;
 mod developer;
+mod expiry;
 mod limits;
 mod relying;
+mod scopes;
 mod tokens;
