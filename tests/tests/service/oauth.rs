@@ -8,5 +8,6 @@ mod developer;
 mod expiry;
 mod limits;
 mod relying;
+mod rust_client;
 mod scopes;
 mod tokens;
