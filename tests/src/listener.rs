@@ -11,10 +11,16 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// An open stream of the server under test.
 pub struct Listener(EventStream);
 
+impl From<EventStream> for Listener {
+    fn from(stream: EventStream) -> Self {
+        Self(stream)
+    }
+}
+
 impl Listener {
     /// Opens a stream, which must be granted.
     pub async fn open(client: &Client, request: &StreamRequest) -> Self {
-        Self(client.stream(request).await.unwrap())
+        client.stream(request).await.unwrap().into()
     }
 
     /// Listens to these flows (`organization/flow`) as server-sent events.

@@ -187,7 +187,6 @@ fn flow_user_endpoints() -> Vec<Endpoint> {
 pub(crate) fn streams() -> Vec<Endpoint> {
     let listen = |path, summary, handler: fn(Call) -> stream::Opening| {
         Endpoint::new(Method::GET, path, summary, handler)
-            .scopes(&[Flow, Private])
             .uncompressed()
             .takes("user", "boolean", "1 adds what is sent to you")
             .takes("accept", "string", "application/json or text/event-stream")
@@ -197,12 +196,12 @@ pub(crate) fn streams() -> Vec<Endpoint> {
             .answers(200, "Messages, for as long as you listen", Some(Inline(text_schema)))
     };
     vec![
-        listen("/flows", "Listen to flows", stream::several).takes(
+        listen("/flows", "Listen to flows", stream::several).scopes(&[Flow, Private]).takes(
             "filter",
             "string",
             "Flows by id or organization/flow, comma-separated; required unless user=1",
         ),
-        listen("/flows/{organization}/{flow}", "Listen to a flow", stream::one),
+        listen("/flows/{organization}/{flow}", "Listen to a flow", stream::one).scopes(&[Flow]),
     ]
 }
 

@@ -3,16 +3,17 @@
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use eddyline_app::streaming::{Batch, Connected, Format, PresenceState, Subscription};
-use eddyline_app::{Listen, StreamPoint};
+use eddyline_app::{Actor, Listen, StreamPoint};
 use http::HeaderMap;
 use http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue};
 
 use crate::answer::Answer;
 use crate::call::Call;
 use crate::error::Failure;
-use crate::serve::{FrameSource, stream};
+use crate::serve::{FrameSource, Until, stream};
 
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 const NO_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
@@ -42,8 +43,10 @@ pub(crate) fn one(call: Call) -> Opening {
 
 async fn open(call: &Call, flows: Vec<String>) -> Answer {
     let listen = request(call, flows)?;
-    let (subscription, connected) = call.app().listen(call.actor()?, &listen).await?;
-    let mut response = stream(Source { subscription, _connected: connected });
+    let actor = call.actor()?;
+    let (subscription, connected) = call.app().listen(actor, &listen).await?;
+    let source = Source { subscription, _connected: connected };
+    let mut response = stream(Until::new(source, time_left(call, actor)));
     let kind = match listen.format {
         Format::Sse => "text/event-stream; charset=utf-8",
         Format::Json | Format::JsonWithIds => "application/json; charset=utf-8",
@@ -53,6 +56,13 @@ async fn open(call: &Call, flows: Vec<String>) -> Answer {
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache, no-transform"));
     headers.insert(NO_BUFFERING, HeaderValue::from_static("no"));
     Ok(response)
+}
+
+/// How long the caller's right to listen lasts, where it ends by itself: a stream outlives no access token
+/// that it was opened with.
+fn time_left(call: &Call, actor: &Actor) -> Option<Duration> {
+    let left = actor.ends_at()?.0.saturating_sub(call.app().now().0);
+    Some(Duration::from_millis(u64::try_from(left).unwrap_or_default()))
 }
 
 fn request(call: &Call, flows: Vec<String>) -> Result<Listen, Failure> {

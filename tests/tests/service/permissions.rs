@@ -6,8 +6,9 @@ use std::collections::BTreeSet;
 use eddyline_client::{Json, Method};
 use eddyline_tests::{Tenant, on_shared_servers};
 
-use self::cast::{CALLERS, Stage};
-use self::table::{ROWS, Row};
+// The same endpoints are tried with access tokens.
+pub(crate) use self::cast::{Answered, CALLERS, Stage};
+pub(crate) use self::table::{ROWS, Row};
 
 mod cast;
 mod table;
@@ -39,7 +40,7 @@ async fn every_endpoint_has_a_row(tenant: Tenant) {
 }
 
 /// Whose test a row is in. Several tests share the table, so that they run side by side.
-fn subject(row: &Row) -> &'static str {
+pub(crate) fn subject(row: &Row) -> &'static str {
     let path = row.endpoint.split_once(' ').unwrap().1;
     let subjects = [
         ("/private", "private"),
@@ -63,7 +64,7 @@ async fn check(tenant: &Tenant, wanted: &str) {
         let expected: Vec<u16> = row.expected.split_whitespace().map(|code| code.parse().unwrap()).collect();
         assert_eq!(expected.len(), CALLERS.len(), "{}", row.endpoint);
         for (caller, expected) in CALLERS.into_iter().zip(expected) {
-            let found = stage.try_it(row, caller).await;
+            let found = stage.try_it(row, caller).await.status;
             if found != expected {
                 wrong.push(format!("{} by {caller}: {found} instead of {expected}", row.endpoint));
             }

@@ -7,7 +7,7 @@
 //! - `connection`: one connection from its first byte to its end, `patience` and `progress`: what
 //!   it is doing, and for how long it may;
 //! - [`stream`] in `handoff`: a response that goes on, and how its socket is taken from hyper;
-//!   `streaming`: the small task that such a connection becomes;
+//!   `streaming`: the small task that such a connection becomes; `until`: one whose end is known;
 //! - [`read_body`]: the body of a request within bounds of size and time;
 //! - [`load_tls`]: certificates; `socket`: plain or encrypted, and the options of TCP.
 //!
@@ -23,6 +23,7 @@ mod progress;
 mod socket;
 mod streaming;
 mod tls;
+mod until;
 
 #[cfg(test)]
 mod tests;
@@ -46,6 +47,7 @@ pub use handoff::{FrameSource, stream};
 pub use limits::Limits;
 pub use socket::bind;
 pub use tls::{TlsError, load_tls};
+pub(crate) use until::Until;
 
 /// Who is at the other end of the connection that a request came by. Every request that a
 /// [`Server`] passes on has it as an extension.

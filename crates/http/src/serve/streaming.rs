@@ -77,7 +77,9 @@ impl<S: FrameSource> Future for Streaming<S> {
             return Poll::Ready(());
         }
         if ready!(this.poll_frames(cx)).is_ok() {
-            // Says farewell, without waiting for a client that does not read.
+            // Says farewell, without waiting for a client that does not read. A stream that ended before
+            // its first frame was still answered.
+            let _ = poll_write(&mut this.socket, &mut this.head, &mut Bytes::new(), cx);
             let _ = Pin::new(&mut this.socket).poll_shutdown(cx);
         }
         Poll::Ready(())

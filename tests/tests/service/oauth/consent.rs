@@ -43,7 +43,7 @@ async fn ben(tenant: &Tenant) -> Visitor {
 
 /// The form of a consent page: what a browser would send, but the decision.
 #[derive(Debug)]
-struct Consent {
+pub(super) struct Consent {
     action: String,
     fields: Vec<(String, String)>,
 }
@@ -51,7 +51,7 @@ struct Consent {
 impl Consent {
     /// Reads a page, which must be one.
     #[track_caller]
-    fn on(page: &Page) -> Self {
+    pub(super) fn on(page: &Page) -> Self {
         page.says(200, "value=\"accept\"");
         page.says(200, "value=\"deny\"");
         let form = page.text.split("<form ").find(|form| form.contains("name=\"decision\"")).unwrap();
@@ -73,7 +73,7 @@ impl Consent {
     }
 
     /// Presses one of the buttons.
-    async fn send(&self, visitor: &mut Visitor, decision: &str) -> Page {
+    pub(super) async fn send(&self, visitor: &mut Visitor, decision: &str) -> Page {
         let body = Serializer::new(String::new()).extend_pairs(&self.fields).finish();
         let form = ["Content-Type: application/x-www-form-urlencoded"];
         visitor.send("POST", &self.action, &form, &format!("{body}&decision={decision}")).await

@@ -1,13 +1,15 @@
 //! The callers of the table, and what each of them finds when they come.
 
-use eddyline_client::{Client, Credentials, Json, Method, StreamRequest};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use eddyline_client::{Client, Credentials, Json, Method, RawResponse, StreamRequest};
 use eddyline_tests::{Caller, Tenant};
 use serde_json::json;
 
 use super::table::{Body, Row};
 
 /// The kinds of callers, in the order of the table's columns.
-pub(super) const CALLERS: [&str; 10] = [
+pub(crate) const CALLERS: [&str; 10] = [
     // Member of the flow; the one whose message, account and conversation it is.
     "owner",
     // Another member of the flow.
@@ -31,20 +33,39 @@ pub(super) const CALLERS: [&str; 10] = [
 ];
 
 /// The organization with its flow, the callers, and what requests are about.
-pub(super) struct Stage<'t> {
+pub(crate) struct Stage<'t> {
     tenant: &'t Tenant,
     clients: Vec<Client>,
     /// The one whom requests name.
-    pub(super) owner: &'t Caller,
-    guest: Caller,
+    pub(crate) owner: &'t Caller,
+    pub(crate) guest: Caller,
     /// The flow's id.
-    pub(super) flow_id: String,
+    pub(crate) flow_id: String,
     /// The organization's number.
-    pub(super) organization_id: i64,
+    pub(crate) organization_id: i64,
+}
+
+/// What a caller was answered.
+pub(crate) struct Answered {
+    pub(crate) status: u16,
+    /// The header `WWW-Authenticate`.
+    pub(crate) challenge: Option<String>,
+    /// Nothing for a stream that was opened.
+    pub(crate) body: Json,
+}
+
+impl From<RawResponse> for Answered {
+    fn from(answer: RawResponse) -> Self {
+        Self {
+            status: answer.status.as_u16(),
+            challenge: answer.header("www-authenticate").map(str::to_owned),
+            body: answer.json(),
+        }
+    }
 }
 
 impl<'t> Stage<'t> {
-    pub(super) async fn set(tenant: &'t Tenant) -> Self {
+    pub(crate) async fn set(tenant: &'t Tenant) -> Self {
         let blocked = tenant.member("bert");
         let block = tenant.path(&format!("/users/{}", blocked.id));
         tenant.ada.does(Method::PUT, &block, &json!({"disabled": true})).await;
@@ -74,14 +95,17 @@ impl<'t> Stage<'t> {
     }
 
     /// The flow, as `organization/flow`.
-    pub(super) fn flow(&self) -> &str {
+    pub(crate) fn flow(&self) -> &str {
         &self.tenant.main
     }
 
-    /// Lets a caller try what the row says, on a stage where all is as it should be, and gives the
-    /// status of the answer.
-    pub(super) async fn try_it(&self, row: &Row, caller: &str) -> u16 {
-        let client = &self.clients[CALLERS.iter().position(|known| *known == caller).unwrap()];
+    /// Lets a caller try what the row says, on a stage where all is as it should be.
+    pub(crate) async fn try_it(&self, row: &Row, caller: &str) -> Answered {
+        self.try_with(row, caller, self.client(caller)).await
+    }
+
+    /// The same with other credentials of the caller.
+    pub(crate) async fn try_with(&self, row: &Row, caller: &str, client: &Client) -> Answered {
         let (method, template) = row.endpoint.split_once(' ').unwrap();
         let path = self.path(template, row.expendable, caller).await;
         let request = client.request(method.parse().unwrap(), &path);
@@ -91,19 +115,25 @@ impl<'t> Stage<'t> {
             Body::Raw(kind, bytes) => request.raw(kind, bytes),
             Body::Stream => return self.listen(client, template).await,
         };
-        request.send().await.unwrap().status.as_u16()
+        request.send().await.unwrap().into()
+    }
+
+    fn client(&self, caller: &str) -> &Client {
+        &self.clients[CALLERS.iter().position(|known| *known == caller).unwrap()]
     }
 
     /// A stream does not end, so only its beginning is waited for.
-    async fn listen(&self, client: &Client, template: &str) -> u16 {
-        let request = match template.ends_with("{flow}") {
-            true => StreamRequest::new().path(self.flow()),
-            false => StreamRequest::new().flow(self.flow()),
+    async fn listen(&self, client: &Client, template: &str) -> Answered {
+        let (stream, path) = match template.ends_with("{flow}") {
+            true => (StreamRequest::new().path(self.flow()), format!("/stream/flows/{}", self.flow())),
+            false => {
+                (StreamRequest::new().flow(self.flow()), format!("/stream/flows?filter={}", self.flow()))
+            }
         };
-        match client.stream(&request).await {
-            Ok(_) => 200,
-            Err(error) => error.status().unwrap().as_u16(),
+        if client.stream(&stream).await.is_ok() {
+            return Answered { status: 200, challenge: None, body: Json::Null };
         }
+        client.request(Method::GET, &path).send().await.unwrap().into()
     }
 
     /// Fills a path in, making what it names.
@@ -126,10 +156,16 @@ impl<'t> Stage<'t> {
             path = path.replace("{avatar}", avatar.trim_end_matches('/').rsplit('/').next().unwrap());
         }
         let user = match expendable {
-            true => self.tenant.user(&format!("temp{}", caller.replace(' ', ""))).id,
+            true => self.newcomer().id,
             false => self.owner.id,
         };
         path.replace("{user}", &user.to_string()).replace("{size}", "64")
+    }
+
+    /// Somebody whom nobody will miss.
+    fn newcomer(&self) -> Caller {
+        static COUNT: AtomicU32 = AtomicU32::new(1);
+        self.tenant.user(&format!("temp{}", COUNT.fetch_add(1, Ordering::Relaxed)))
     }
 
     async fn bring_owner_back(&self) {
@@ -150,7 +186,7 @@ impl<'t> Stage<'t> {
     /// A message in the caller's conversation with the owner, written by the caller; where the caller
     /// can have none, any number.
     async fn private_message(&self, caller: &str) -> Json {
-        let client = &self.clients[CALLERS.iter().position(|known| *known == caller).unwrap()];
+        let client = self.client(caller);
         let path = format!("/private/{}/messages", self.owner.id);
         let message = json!({"event": "message", "content": "hello"});
         if !client.request(Method::POST, &path).json(&message).send().await.unwrap().status.is_success() {

@@ -6,7 +6,7 @@ use serde_json::json;
 use super::cast::Stage;
 
 /// What a request sends.
-pub(super) enum Body {
+pub(crate) enum Body {
     /// Nothing.
     None,
     /// Parameters.
@@ -18,14 +18,14 @@ pub(super) enum Body {
 }
 
 /// An endpoint, and what it answers to each kind of caller.
-pub(super) struct Row {
+pub(crate) struct Row {
     /// Method and path, as the server describes them.
-    pub(super) endpoint: &'static str,
+    pub(crate) endpoint: &'static str,
     /// Whether `{user}` is somebody who has only just come, rather than the owner.
-    pub(super) expendable: bool,
-    pub(super) body: fn(&Stage<'_>) -> Body,
+    pub(crate) expendable: bool,
+    pub(crate) body: fn(&Stage<'_>) -> Body,
     /// The status for each caller, in the order of [`super::cast::CALLERS`].
-    pub(super) expected: &'static str,
+    pub(crate) expected: &'static str,
 }
 
 const fn row(endpoint: &'static str, body: fn(&Stage<'_>) -> Body, expected: &'static str) -> Row {
@@ -63,7 +63,7 @@ const ORGANIZATION: &str = "200 200 200 200 200 200 404 404 403 401";
 /// Who may do what. The columns are owner, member, outsider, blocked, administrator, outside
 /// administrator, guest, stranger, flow token, nobody.
 #[rustfmt::skip]
-pub(super) const ROWS: &[Row] = &[
+pub(crate) const ROWS: &[Row] = &[
     row("GET /flows", none, USERS),
     row("GET /flows/all", none, USERS),
     row("GET /flows/find", |stage| Body::Json(json!({"id": stage.flow_id})), WHO_SEES_THE_FLOW),

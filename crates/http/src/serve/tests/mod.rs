@@ -58,7 +58,7 @@ struct App(Arc<Shared>);
 struct Shared {
     count: AtomicUsize,
     body: Mutex<BodyLimit>,
-    sources: Mutex<VecDeque<Source>>,
+    sources: Mutex<VecDeque<(Source, Option<Duration>)>>,
     /// A request has come to `/wait`.
     waiting: Notify,
     /// Lets it go on.
@@ -68,11 +68,16 @@ struct Shared {
 impl App {
     /// A stream for the next who asks for one.
     fn source(&self) -> Remote {
+        self.source_with(None)
+    }
+
+    /// The same, for a stream with so much time from when it opens.
+    fn source_with(&self, time: Option<Duration>) -> Remote {
         let (frames, frames_receiver) = mpsc::unbounded_channel();
         let (revoke, revoked) = oneshot::channel();
         let (alive, gone) = oneshot::channel();
         let source = Source { frames: frames_receiver, revoked: Some(revoked), _alive: alive };
-        self.0.sources.lock().unwrap().push_back(source);
+        self.0.sources.lock().unwrap().push_back((source, time));
         Remote { frames: Some(frames), revoke: Some(revoke), gone }
     }
 
@@ -99,8 +104,8 @@ impl App {
             .route(
                 "/stream",
                 get(async |State(app): State<App>| {
-                    let source = app.0.sources.lock().unwrap().pop_front().expect("a source");
-                    let mut response = stream(source);
+                    let (source, time) = app.0.sources.lock().unwrap().pop_front().expect("a source");
+                    let mut response = stream(Until::new(source, time));
                     response.headers_mut().insert("x-kind", "live".parse().unwrap());
                     response
                 }),

@@ -129,6 +129,35 @@ async fn lost_rights_end_a_stream_that_waits_and_one_whose_client_does_not_read(
 }
 
 #[tokio::test]
+async fn a_stream_ends_when_its_time_is_over_also_when_its_client_does_not_read() {
+    let server = Running::start(patient()).await;
+    let waiting = server.app.source_with(Some(SOON));
+    let mut client = server.client().await;
+    client.send(STREAM).await;
+    client.until("\r\n\r\n").await;
+    assert_eq!(client.rest().await, "");
+    waiting.gone().await;
+
+    let writing = server.app.source_with(Some(SOON));
+    let mut client = server.client().await;
+    client.send(STREAM).await;
+    writing.say(vec![b'x'; 64 << 20]);
+    writing.gone().await;
+    assert!(client.rest().await.len() < 64 << 20);
+}
+
+#[tokio::test]
+async fn a_stream_that_ends_before_its_first_frame_is_answered_all_the_same() {
+    let server = Running::start(patient()).await;
+    let over = server.app.source_with(Some(Duration::ZERO));
+    let mut client = server.client().await;
+    client.send(STREAM).await;
+    assert!(client.until("\r\n\r\n").await.starts_with("HTTP/1.1 200 OK\r\n"));
+    assert_eq!(client.rest().await, "");
+    over.gone().await;
+}
+
+#[tokio::test]
 async fn asking_for_the_head_of_a_stream_opens_none() {
     let server = Running::start(patient()).await;
     let remote = server.app.source();
@@ -153,5 +182,11 @@ async fn a_stream_within_another_server_is_an_ordinary_body() {
     assert_eq!(body.frame().await.unwrap().unwrap().into_data().unwrap(), "one\r\n");
     remote.end();
     assert!(body.frame().await.is_none());
+    remote.gone().await;
+
+    let remote = app.source_with(Some(SOON));
+    let request = Request::get("/stream").body(Body::empty()).unwrap();
+    let mut body = app.router().oneshot(request).await.unwrap().into_body();
+    assert!(within(body.frame()).await.is_none(), "its time is over");
     remote.gone().await;
 }

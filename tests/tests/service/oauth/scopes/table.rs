@@ -1,0 +1,108 @@
+//! The table.
+
+/// What an access token must be good for.
+#[derive(Clone, Copy)]
+pub(super) enum Needs {
+    /// Nobody is asked for credentials.
+    NoToken,
+    /// Any token will do.
+    AnyToken,
+    /// One of these scopes, in the order in which the server lists them.
+    OneOf(&'static str),
+}
+
+/// An endpoint, and which access tokens it lets through.
+pub(super) struct Row {
+    /// Method and path, as the server describes them.
+    pub(super) endpoint: &'static str,
+    /// What it names as its scopes.
+    pub(super) needs: Needs,
+    /// Which of those scopes the very request needs that the table of permissions sends, where that is
+    /// not all of them. [`super::finer`] has the others.
+    pub(super) as_asked: Option<&'static str>,
+}
+
+const fn row(endpoint: &'static str, scopes: &'static str) -> Row {
+    Row { endpoint, needs: Needs::OneOf(scopes), as_asked: None }
+}
+
+const fn any(endpoint: &'static str) -> Row {
+    Row { endpoint, needs: Needs::AnyToken, as_asked: None }
+}
+
+const fn public(endpoint: &'static str) -> Row {
+    Row { endpoint, needs: Needs::NoToken, as_asked: None }
+}
+
+/// Which scopes each endpoint lets through; one is enough.
+#[rustfmt::skip]
+pub(super) const ROWS: &[Row] = &[
+    row("GET /flows", "flow manage integration"),
+    row("GET /flows/all", "flow manage integration"),
+    row("GET /flows/find", "flow manage integration"),
+    row("GET /flows/{organization}/{flow}", "flow manage integration"),
+    row("POST /flows/{organization}", "manage"),
+    Row { as_asked: Some("manage"), ..row("PUT /flows/{organization}/{flow}", "flow manage") },
+    row("PUT /flows/{organization}/{flow}/read", "flow"),
+
+    row("POST /messages", "flow"),
+    row("POST /comments", "flow"),
+    row("GET /flows/{organization}/{flow}/messages", "flow"),
+    row("POST /flows/{organization}/{flow}/messages", "flow"),
+    row("GET /flows/{organization}/{flow}/messages/{message}", "flow"),
+    row("PUT /flows/{organization}/{flow}/messages/{message}", "flow"),
+    row("DELETE /flows/{organization}/{flow}/messages/{message}", "flow"),
+    row("GET /flows/{organization}/{flow}/messages/{message}/comments", "flow"),
+    row("POST /flows/{organization}/{flow}/messages/{message}/comments", "flow"),
+    row("GET /flows/{organization}/{flow}/threads/{thread}/messages", "flow"),
+    row("POST /flows/{organization}/{flow}/threads/{thread}/messages", "flow"),
+
+    any("GET /user"),
+    row("PUT /user", "profile"),
+    row("GET /users", "flow manage"),
+    row("GET /users/{user}", "flow manage profile"),
+    row("PUT /users/{user}", "profile"),
+    row("PUT /users/{user}/avatar", "profile"),
+    row("DELETE /users/{user}/avatar", "profile"),
+    public("GET /avatars/{avatar}"),
+    public("GET /avatars/{avatar}/{size}"),
+    row("GET /flows/{organization}/{flow}/users", "flow manage"),
+    row("POST /flows/{organization}/{flow}/users", "manage"),
+    row("PUT /flows/{organization}/{flow}/users/{user}", "manage"),
+    row("DELETE /flows/{organization}/{flow}/users/{user}", "manage"),
+
+    row("GET /organizations", "flow manage profile"),
+    row("GET /organizations/find", "flow manage"),
+    row("GET /organizations/{organization}", "flow manage"),
+    row("PUT /organizations/{organization}", "manage"),
+    row("GET /organizations/{organization}/users", "flow manage"),
+    row("GET /organizations/{organization}/users/{user}", "flow manage"),
+    row("DELETE /organizations/{organization}/users/{user}", "manage"),
+
+    row("GET /flows/{organization}/{flow}/invitations", "manage"),
+    row("POST /flows/{organization}/{flow}/invitations", "manage"),
+    row("POST /flows/{organization}/{flow}/invitations/import", "manage"),
+    row("GET /flows/{organization}/{flow}/invitations/{invitation}", "manage"),
+    row("PUT /flows/{organization}/{flow}/invitations/{invitation}", "manage"),
+    row("DELETE /flows/{organization}/{flow}/invitations/{invitation}", "manage"),
+
+    row("GET /private", "private"),
+    row("GET /private/{user}", "private"),
+    row("PUT /private/{user}", "private"),
+    row("GET /private/{user}/messages", "private"),
+    row("POST /private/{user}/messages", "private"),
+    row("PUT /private/{user}/read", "private"),
+    row("GET /private/{user}/messages/{message}", "private"),
+    row("PUT /private/{user}/messages/{message}", "private"),
+    row("DELETE /private/{user}/messages/{message}", "private"),
+
+    Row { as_asked: Some("flow"), ..row("GET /stream/flows", "flow private") },
+    row("GET /stream/flows/{organization}/{flow}", "flow"),
+    public("POST /oauth/token"),
+    public("POST /oauth/revoke"),
+    public("POST /oauth/introspect"),
+    public("GET /.well-known/oauth-authorization-server"),
+    public("GET /openapi.json"),
+    public("GET /healthz"),
+    public("GET /readyz"),
+];
