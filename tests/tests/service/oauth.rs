@@ -3,7 +3,6 @@
 mod account;
 mod administrators;
 mod browser;
-mod browsing;
 mod codes;
 mod consent;
 mod developer;
