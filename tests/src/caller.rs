@@ -2,6 +2,7 @@
 
 use eddyline_client::{Client, Credentials};
 
+use crate::raw::basic;
 use crate::secrets::note_secret;
 use crate::server::Server;
 
@@ -52,6 +53,7 @@ impl Server {
         let answer = self.admin(&arguments);
         let token = answer["api_token"].as_str().expect("a new user has a token").to_owned();
         note_secret(PASSWORD);
+        note_secret(basic(&email, PASSWORD).trim_end_matches('='));
         Caller {
             id: answer["id"].as_i64().expect("a new user has an id"),
             client: self.client().api_token(&token).build().unwrap(),

@@ -4,6 +4,7 @@ use eddyline_client::{Client, Credentials, Json, Method, RawResponse};
 use serde_json::Value;
 
 use crate::caller::{Caller, PASSWORD};
+use crate::raw::basic;
 use crate::secrets::{note_secret, note_secrets_of};
 use crate::server::Server;
 use crate::web::Visitor;
@@ -30,6 +31,9 @@ impl Server {
         }
         arguments.extend(options);
         let answer = self.admin(&arguments);
+        if let (Some(id), Some(secret)) = (answer["client_id"].as_str(), answer["client_secret"].as_str()) {
+            note_secret(basic(id, secret).trim_end_matches('='));
+        }
         Robot {
             client_id: answer["client_id"].as_str().expect("an application has an id").to_owned(),
             client_secret: answer["client_secret"].as_str().map(str::to_owned),

@@ -1,5 +1,6 @@
 //! Finding out who asks, and remembering it: every request does this first.
 
+use std::collections::HashSet;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -69,17 +70,13 @@ impl Callers {
         }
     }
 
-    /// Forgets one credential.
-    pub(crate) fn forget_credential(&self, credential: CredentialId) {
+    /// Forgets credentials, and the tokens that came of grants.
+    pub(crate) fn forget_ended(&self, credentials: &HashSet<CredentialId>, grants: &HashSet<GrantId>) {
         self.epoch.fetch_add(1, Ordering::SeqCst);
-        self.users.retain(|hash, _| hash.credential() != credential);
-        self.access.retain(|hash, _| hash.credential() != credential);
-    }
-
-    /// Forgets the tokens that came of a grant.
-    pub(crate) fn forget_grant(&self, grant: GrantId) {
-        self.epoch.fetch_add(1, Ordering::SeqCst);
-        self.access.retain(|_, known| known.credential.grant != grant);
+        self.users.retain(|hash, _| !credentials.contains(&hash.credential()));
+        self.access.retain(|hash, known| {
+            !credentials.contains(&hash.credential()) && !grants.contains(&known.credential.grant)
+        });
     }
 
     /// Forgets everybody. Changes of users are rare, and loading one again is one query.

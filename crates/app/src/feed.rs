@@ -1,7 +1,7 @@
 //! The feed: reads the log onward, encodes each entry once, hands it to the hub, and makes this
 //! process forget what others changed.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -248,6 +248,7 @@ impl Feed {
     async fn take(&mut self, items: &[LogItem]) -> Result<()> {
         let Some(last) = items.last() else { return Ok(()) };
         let entries = self.encode(items).await?;
+        self.end_credentials(items);
         let controlled = items.iter().filter(|item| self.act(item)).count() > 0;
         self.at = last.id;
         self.app.inner.hub.publish(last.id, entries);
@@ -286,6 +287,28 @@ impl Feed {
         Ok(all.flatten().map(Arc::new).collect())
     }
 
+    /// Forgets the credentials and grants that ended, and ends their streams: of however many, in one go.
+    fn end_credentials(&self, items: &[LogItem]) {
+        let (mut credentials, mut grants) = (HashSet::new(), HashSet::new());
+        for item in items {
+            match item.body {
+                LogBody::Control(Control::CredentialEnd { credential, .. }) => {
+                    credentials.insert(credential);
+                }
+                LogBody::Control(Control::GrantEnd { grant, .. }) => {
+                    grants.insert(grant);
+                }
+                _ => {}
+            }
+        }
+        if !credentials.is_empty() || !grants.is_empty() {
+            let inner = &self.app.inner;
+            inner.callers.forget_ended(&credentials, &grants);
+            let keys = credentials.iter().map(|id| key(*id)).chain(grants.iter().map(|id| grant_key(*id)));
+            inner.hub.revoke_credentials(&keys.collect());
+        }
+    }
+
     /// Does what an entry asks of this process, before anybody hears of it: forgets what is not
     /// true any more, and ends what is not allowed any more. Tells whether there was something.
     fn act(&self, item: &LogItem) -> bool {
@@ -310,14 +333,8 @@ impl Feed {
                 inner.callers.forget();
                 inner.hub.revoke_user(user);
             }
-            Control::CredentialEnd { credential, .. } => {
-                inner.callers.forget_credential(credential);
-                inner.hub.revoke_credential(key(credential));
-            }
-            Control::GrantEnd { grant, .. } => {
-                inner.callers.forget_grant(grant);
-                inner.hub.revoke_credential(grant_key(grant));
-            }
+            // Acted upon beforehand, all at once.
+            Control::CredentialEnd { .. } | Control::GrantEnd { .. } => {}
             Control::OrganizationRemove { user } => {
                 inner.callers.forget();
                 inner.rooms.forget_all();

@@ -104,7 +104,11 @@ struct Inner {
     memo: PasswordMemo,
     guard: SignInGuard,
     mail_requests: SignInGuard,
-    oauth_guard: AddressGuard,
+    /// Against guessing secrets of applications.
+    client_guard: AddressGuard,
+    /// Against guessing codes and refresh tokens. It is another one, since whoever visits an
+    /// application's site can have it show wrong codes.
+    code_guard: AddressGuard,
     /// Under which secrets of applications are kept.
     sealing: SealingKey,
     requests: FailureLimiter,
@@ -168,7 +172,8 @@ impl App {
                 memo: PasswordMemo::default(),
                 guard,
                 mail_requests: SignInGuard::new(config.sign_in),
-                oauth_guard: AddressGuard::new(config.oauth.attempts_per_address),
+                client_guard: AddressGuard::new(config.oauth.attempts_per_address),
+                code_guard: AddressGuard::new(config.oauth.attempts_per_address),
                 sealing,
                 requests: FailureLimiter::new(config.requests_per_minute),
                 presence: presence::Online::default(),

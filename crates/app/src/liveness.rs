@@ -53,6 +53,17 @@ impl App {
         }
     }
 
+    /// The same, for whoever wanted a credential or a grant to end. Where there was nothing left to end,
+    /// somebody else may have ended it a moment ago, and not every process has read of it yet.
+    pub(crate) async fn settle_end(&self, event: Option<EventId>) -> Result<()> {
+        let event = match event {
+            Some(event) => Some(event),
+            None => self.store().read(|session| session.log_last_end()).await?,
+        };
+        self.settle(event).await;
+        Ok(())
+    }
+
     async fn others_have_read(&self, seq: Seq) -> Result<bool> {
         let since = self.now().plus_millis(-SILENCE_MILLIS);
         Ok(self.store().read(move |session| session.all_have_read(seq, since)).await?)

@@ -86,10 +86,10 @@ fn knows(asked: &HeaderMap, tag: &str) -> bool {
 
 async fn upload(call: Call) -> Answer {
     call.app().own(call.actor()?, call.id::<UserId>("user")?).await?;
-    if call.file.is_empty() {
+    if call.raw.is_empty() {
         return Err(invalid("avatar", "can't be blank"));
     }
-    json(StatusCode::OK, &call.app().set_avatar(call.actor()?, call.file.clone()).await?)
+    json(StatusCode::OK, &call.app().set_avatar(call.actor()?, call.raw.clone()).await?)
 }
 
 async fn delete(call: Call) -> Answer {

@@ -26,7 +26,7 @@ pub(crate) struct Call {
     pub(crate) params: Params,
     pub(crate) headers: HeaderMap,
     /// The body as it came, where it is a file or the endpoint reads it itself.
-    pub(crate) file: Bytes,
+    pub(crate) raw: Bytes,
     extensions: Extensions,
     segments: Segments,
 }
@@ -72,11 +72,12 @@ impl Call {
         };
         seen.clone_from(&actor);
         let limit = if actor.is_some() { shared.body } else { shared.unknown_body() };
-        let mut file = Bytes::new();
+        let mut raw = Bytes::new();
         let body = match (endpoint.file, has_body(&parts)) {
             (_, false) => Map::new(),
             (None, true) if endpoint.unread => {
-                file = read_body(body, limit).await?;
+                check_coding(&parts.headers)?;
+                raw = read_body(body, limit).await?;
                 Map::new()
             }
             (None, true) => parse_body(&parts.headers, &read_body(body, limit).await?)?,
@@ -85,7 +86,7 @@ impl Call {
                 sender.require_any(endpoint.scopes)?;
                 check_kind(&parts.headers, wanted.kinds)?;
                 let _turn = shared.files.try_acquire().map_err(|_| busy())?;
-                file = read_body(body, BodyLimit { bytes: wanted.bytes, ..limit }).await?;
+                raw = read_body(body, BodyLimit { bytes: wanted.bytes, ..limit }).await?;
                 Map::new()
             }
         };
@@ -102,7 +103,7 @@ impl Call {
             return Err(Failure::Anonymous);
         }
         let Parts { headers, extensions, .. } = parts;
-        Ok(Self { shared: shared.clone(), actor, params, headers, file, extensions, segments })
+        Ok(Self { shared: shared.clone(), actor, params, headers, raw, extensions, segments })
     }
 
     /// The application.

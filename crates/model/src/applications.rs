@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-use url::{Position, Url};
+use url::{Host, Position, Url};
 
 use crate::{ApplicationId, OrganizationId, Timestamp, UserId};
 
@@ -33,7 +33,7 @@ pub struct Application {
     /// Whether it runs where it can keep no secret: on a telephone, or in a browser. It has none, and
     /// must use PKCE.
     pub public: bool,
-    /// Where users may be sent back to; the first is meant when a request names none.
+    /// Where users may be sent back to. A request may name none when there is only one.
     pub redirect_uris: Vec<RedirectUri>,
     /// Where its integrations are configured.
     pub configuration_uri: Option<PageUri>,
@@ -118,9 +118,12 @@ pub enum InvalidUri {
     /// It has a name or a password in it.
     #[error("must not have a user name or password")]
     UserInfo,
-    /// Its scheme would run something, or means nothing to a browser.
-    #[error("has a scheme that is not allowed")]
+    /// Its scheme is not one that a program has to itself.
+    #[error("must begin with https://, or with a scheme with a dot in it, such as com.example.app:")]
     Scheme,
+    /// It would send codes in the clear through the network (RFC 9700, section 2.6).
+    #[error("must begin with https://, unless it leads to the user's own machine")]
+    InTheClear,
     /// It is no page on the web.
     #[error("must begin with http:// or https://")]
     NotAPage,
@@ -162,7 +165,10 @@ impl RedirectUri {
         let url = Url::parse(&self.0).ok().filter(|_| !self.is_out_of_band())?;
         let host = url.host_str().filter(|_| is_web(&url));
         Some(match host {
-            Some(host) if is_policy_host(host) => url.origin().ascii_serialization(),
+            // Browsers hold whoever is there to the policy as well when they send the user on at once,
+            // which they often do.
+            Some(_) if url.scheme() == "https" => "https:".to_owned(),
+            Some(host) if is_policy_host(host) => format!("{} https:", url.origin().ascii_serialization()),
             _ => format!("{}:", url.scheme()),
         })
     }
@@ -208,32 +214,21 @@ impl FromStr for RedirectUri {
         if url.fragment().is_some() {
             return Err(InvalidUri::Fragment);
         }
-        // What browsers run, show or treat in a way of their own.
-        const REFUSED: [&str; 14] = [
-            "about",
-            "blob",
-            "chrome",
-            "data",
-            "file",
-            "filesystem",
-            "ftp",
-            "javascript",
-            "mailto",
-            "tel",
-            "urn",
-            "vbscript",
-            "view-source",
-            "ws",
-        ];
-        if REFUSED.contains(&url.scheme()) || url.scheme() == "wss" {
-            return Err(InvalidUri::Scheme);
+        match url.scheme() {
+            "https" => {}
+            "http" if is_own_machine(&url) => {}
+            "http" => return Err(InvalidUri::InTheClear),
+            // A program's own scheme is its domain turned round (RFC 8252, section 7.1). Those without a
+            // dot are the browser's, or start programs that everybody has.
+            own if own.contains('.') => {}
+            _ => return Err(InvalidUri::Scheme),
         }
         Ok(Self(text.to_owned()))
     }
 }
 
-/// An address on the web to which users are sent, or from which a picture is shown. It may have
-/// `{flow_id}` and `{flow_url}` in it.
+/// An address on the web to which users are sent, or from which a picture is shown. That of the set-up
+/// may have `{flow_id}` and `{flow_url}` in it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct PageUri(String);
 
@@ -266,6 +261,18 @@ impl FromStr for PageUri {
             return Err(InvalidUri::TooLong);
         }
         if is_web(&url) { Ok(page) } else { Err(InvalidUri::NotAPage) }
+    }
+}
+
+/// Whether an address never leaves the machine that asks for it.
+fn is_own_machine(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Domain(name)) => {
+            matches!(name, "localhost" | "localhost.") || name.ends_with(".localhost")
+        }
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        None => false,
     }
 }
 

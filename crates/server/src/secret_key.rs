@@ -58,7 +58,8 @@ fn find_or_make(path: &Path) -> io::Result<KeyMaterial> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         found => return found,
     }
-    let draft = path.with_extension(format!("key.{}", std::process::id()));
+    // A name that nobody knows before, so that nothing can wait there.
+    let draft = path.with_extension(format!("key.{}", Secret::generate().expose()));
     let key = Secret::generate_long();
     let made = write_whole(&draft, key.expose()).and_then(|()| match fs::hard_link(&draft, path) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
@@ -75,7 +76,7 @@ fn find_or_make(path: &Path) -> io::Result<KeyMaterial> {
 }
 
 fn write_whole(path: &Path, text: &str) -> io::Result<()> {
-    let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?;
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
     writeln!(file, "{text}")?;
     file.sync_all()
 }

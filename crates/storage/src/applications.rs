@@ -5,7 +5,7 @@ use eddyline_model::applications::Application;
 use eddyline_model::{ApplicationId, OrganizationId, Timestamp, UserId};
 
 use crate::schema::applications;
-use crate::session::portable;
+use crate::session::{Session, portable};
 use crate::{Error, Result};
 
 /// Between the redirect URIs of an application; no URI has it.
@@ -154,5 +154,38 @@ portable! {
     pub fn delete_application(c, id: ApplicationId) -> Result<()> {
         diesel::delete(applications::table.find(id.0)).execute(c)?;
         Ok(())
+    }
+}
+
+impl Session<'_> {
+    /// Holds an application against everybody else until the transaction ends, so that it can be changed
+    /// as it was read, or be removed with all that came of it.
+    ///
+    /// # Errors
+    ///
+    /// As any query.
+    pub fn lock_application(&mut self, id: ApplicationId) -> Result<Option<Application>> {
+        #[cfg(feature = "postgres")]
+        if let crate::session::Inner::Postgres(c) = &mut self.0 {
+            let row = applications::table.find(id.0).select(Row::as_select()).for_update();
+            return row.first(*c).optional()?.map(to_application).transpose();
+        }
+        // Whoever writes to SQLite writes alone.
+        self.application(id)
+    }
+
+    /// Makes sure that an application is there until the transaction ends, and tells whether it is.
+    /// Others may do the same meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// As any query.
+    pub fn keep_application(&mut self, id: ApplicationId) -> Result<bool> {
+        #[cfg(feature = "postgres")]
+        if let crate::session::Inner::Postgres(c) = &mut self.0 {
+            let row = applications::table.find(id.0).select(applications::id).for_key_share();
+            return Ok(row.first::<i64>(*c).optional()?.is_some());
+        }
+        Ok(self.application(id)?.is_some())
     }
 }

@@ -1,7 +1,8 @@
 //! What users allowed applications, and the codes and tokens that came of it, each found by the digest
 //! of its secret.
 //!
-//! Transactions that touch several of these lock them in one order: the user, codes, grants, tokens.
+//! Transactions that touch several of these lock them in one order: the user, the application, codes,
+//! grants, tokens.
 
 use diesel::prelude::*;
 use eddyline_model::applications::Application;

@@ -169,6 +169,16 @@ portable! {
         Ok(event_log::table.select(Row::as_select()).order(event_log::seq.desc()).first(c).optional()?)
     }
 
+    fn last_end_row(c) -> Result<Option<Row>> {
+        Ok(event_log::table
+            .select(Row::as_select())
+            // Spelled as the index `event_log_end` spells it, so that the planner may use it.
+            .filter(diesel::dsl::sql::<diesel::sql_types::Bool>("kind in (13, 14)"))
+            .order(event_log::seq.desc())
+            .first(c)
+            .optional()?)
+    }
+
     fn row_at(c, seq: Seq) -> Result<Option<Row>> {
         Ok(event_log::table.find(seq.0).select(Row::as_select()).get_result(c).optional()?)
     }
@@ -288,6 +298,11 @@ impl Session<'_> {
     /// The last entry of the log; position 0 when there is none.
     pub fn log_head(&mut self) -> Result<EventId> {
         Ok(self.last_row()?.map_or_else(EventId::default, |row| event_id(&row)))
+    }
+
+    /// The last entry by which a credential or a grant ended.
+    pub fn log_last_end(&mut self) -> Result<Option<EventId>> {
+        Ok(self.last_end_row()?.map(|row| event_id(&row)))
     }
 
     /// Whether this log holds an entry with that position and check value. The beginning, position

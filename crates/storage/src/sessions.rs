@@ -99,7 +99,8 @@ portable! {
 
 impl Session<'_> {
     /// Holds a user's row against other writers until the transaction ends, so that checking a
-    /// password and beginning a session is one step.
+    /// password and beginning a session is one step. Rows that refer to the user can still be added by
+    /// those who do not ask for the same.
     ///
     /// # Errors
     ///
@@ -108,7 +109,8 @@ impl Session<'_> {
         match &mut self.0 {
             #[cfg(feature = "postgres")]
             crate::session::Inner::Postgres(c) => {
-                users::table.find(id.0).select(users::id).for_update().get_result::<i64>(*c).optional()?;
+                let row = users::table.find(id.0).select(users::id).for_no_key_update();
+                row.get_result::<i64>(*c).optional()?;
             }
             // Whoever writes to SQLite writes alone.
             #[cfg(feature = "sqlite")]

@@ -1,6 +1,7 @@
 //! Taking rights away. It acts when it is told, not when a listener's position gets there: what
 //! was not written yet, is not written any more.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use eddyline_model::{RoomId, UserId};
@@ -67,9 +68,11 @@ impl Hub {
         self.revoke(|state| state.end(|listener| listener.is_of(user)));
     }
 
-    /// Ends all streams that were opened with a credential, or with one of a family.
-    pub fn revoke_credential(&self, key: CredentialKey) {
-        let is_meant = |with: &OpenedWith| with.credential == key || with.family == Some(key);
+    /// Ends all streams that were opened with one of these credentials, or with one of these families.
+    pub fn revoke_credentials(&self, keys: &HashSet<CredentialKey>) {
+        let is_meant = |with: &OpenedWith| {
+            keys.contains(&with.credential) || with.family.is_some_and(|family| keys.contains(&family))
+        };
         self.revoke(|state| state.end(|listener| listener.credential.as_ref().is_some_and(is_meant)));
     }
 

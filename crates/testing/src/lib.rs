@@ -1,5 +1,5 @@
 //! What the tests of several crates share: throw-away servers, a PostgreSQL and one that takes
-//! mail, and a browser.
+//! mail, a browser, and finding a Python for a test's helper.
 //!
 //! The crate knows nothing of Eddyline and has hardly any dependencies, so that every crate may use
 //! it in its tests.
@@ -8,6 +8,7 @@ use std::io::{self, Write};
 
 pub mod browser;
 pub mod postgres;
+pub mod python;
 pub mod smtp;
 
 /// Written past the test harness, which would show it for failed tests only.

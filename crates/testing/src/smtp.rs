@@ -2,7 +2,7 @@
 //!
 //! It is aiosmtpd, a server independent of Eddyline, and needs a Python that has it (on Debian
 //! `python3-aiosmtpd`). Where there is none, tests that need it are passed over, with a line that
-//! says so; where `EDDYLINE_TEST_REQUIRE` contains `smtp` they fail.
+//! says so; where `EDDYLINE_TEST_REQUIRE` names `smtp` they fail.
 //!
 //! ```no_run
 //! use eddyline_testing::smtp::{Options, SmtpServer};
@@ -18,7 +18,6 @@
 //! time, with 451.
 
 use std::collections::VecDeque;
-use std::env;
 use std::fs;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -27,7 +26,7 @@ use std::sync::Mutex;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::say;
+use crate::python;
 
 const SERVER: &str = include_str!("smtp.py");
 
@@ -113,12 +112,7 @@ impl SmtpServer {
     /// # Panics
     /// When it is required and not there, or there and does not start.
     pub fn start(options: &Options) -> Option<Self> {
-        let required = env::var("EDDYLINE_TEST_REQUIRE").is_ok_and(|list| list.contains("smtp"));
-        let Some(python) = python() else {
-            assert!(!required, "aiosmtpd is required by EDDYLINE_TEST_REQUIRE and was not found");
-            say("aiosmtpd was not found; tests that need a mail server are passed over");
-            return None;
-        };
+        let python = python::with("smtp", &["aiosmtpd"])?;
         let mut process = command(python, options).spawn().expect("it was there just now");
         let mut answer = String::new();
         let output = process.stdout.take().expect("standard output is a pipe");
@@ -199,15 +193,6 @@ fn command(python: &str, options: &Options) -> Command {
     // An interrupt at the terminal is not for the server, which then can tidy up.
     command.process_group(0).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
-}
-
-/// A Python that has aiosmtpd: the system's, or another that comes first on the path.
-fn python() -> Option<&'static str> {
-    ["/usr/bin/python3", "python3"].into_iter().find(|python| {
-        let mut command = Command::new(python);
-        command.args(["-c", "import aiosmtpd"]).stdin(Stdio::null()).stderr(Stdio::null());
-        command.status().is_ok_and(|status| status.success())
-    })
 }
 
 /// Reads the mails in a directory, in their order, and removes them there.

@@ -8,7 +8,7 @@ create table applications (
     public boolean not null,
     -- Sealed under the server's key: it signs what is sent to the application.
     secret blob,
-    -- One on each line; the first is meant when a request names none.
+    -- One on each line.
     redirect_uris text not null,
     configuration_uri text,
     setup_uri text,

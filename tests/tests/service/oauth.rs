@@ -9,6 +9,7 @@ mod developer;
 mod expiry;
 mod limits;
 mod pages_in_browser;
+mod python_client;
 mod relying;
 mod rust_client;
 mod scopes;

@@ -15,6 +15,9 @@ use crate::actor::Actor;
 
 use crate::{App, Error, Result};
 
+/// How many applications the people of an organization can register. Operators can register more.
+const MAX_APPLICATIONS: usize = 100;
+
 /// What can be said and changed about an application.
 #[derive(Clone, Debug)]
 pub struct ApplicationChanges {
@@ -125,7 +128,7 @@ impl App {
     /// # Errors
     ///
     /// [`Error::NotFound`] for an organization that is not the caller's, [`Error::Denied`] for one that
-    /// is inactive, [`Error::Invalid`].
+    /// is inactive, [`Error::Conflict`] for one with a hundred applications, [`Error::Invalid`].
     pub async fn register_application(
         &self,
         actor: &Actor,
@@ -150,7 +153,8 @@ impl App {
         let (outcome, _) = self
             .store()
             .write(move |tx| {
-                let Some(organization) = tx.organization(organization)? else {
+                // Held, so that the applications can be counted.
+                let Some(organization) = tx.lock_organization(organization)? else {
                     return Ok(Err(Error::NotFound));
                 };
                 if let Some(creator) = creator
@@ -218,7 +222,7 @@ impl App {
         changes: ApplicationChanges,
     ) -> Result<Application> {
         let changes = changes.checked()?;
-        self.with_application(actor, id, move |tx, application| {
+        self.with_application(actor, id, Needs::Writing, move |tx, application| {
             changes.apply(application);
             tx.update_application(application)
         })
@@ -237,7 +241,7 @@ impl App {
         }
         let secret = Secret::generate_long();
         let sealed = self.inner.sealing.seal(&before.client_id, &secret);
-        self.with_application(actor, id, move |tx, application| {
+        self.with_application(actor, id, Needs::Writing, move |tx, application| {
             tx.set_application_secret(application.id, &sealed)
         })
         .await?;
@@ -250,7 +254,8 @@ impl App {
     ///
     /// [`Error::NotFound`], [`Error::Denied`].
     pub async fn remove_application(&self, actor: &Actor, id: ApplicationId) -> Result<()> {
-        self.with_application(actor, id, move |tx, application| {
+        // Also in an organization that can only be read: things may become fewer there.
+        self.with_application(actor, id, Needs::Nothing, move |tx, application| {
             end_grants(tx, GrantsOf::Application(application.id))?;
             tx.delete_application(application.id)
         })
@@ -263,13 +268,14 @@ impl App {
         &self,
         actor: &Actor,
         id: ApplicationId,
+        needs: Needs,
         deed: impl Fn(&mut Tx<'_, '_>, &mut Application) -> StoreResult<()> + Send + Sync + 'static,
     ) -> Result<Application> {
         let actor = actor.clone();
         let (outcome, event) = self
             .store()
             .write(move |tx| {
-                let Some(mut application) = tx.application(id)? else { return Ok(Err(Error::NotFound)) };
+                let Some(mut application) = tx.lock_application(id)? else { return Ok(Err(Error::NotFound)) };
                 let actor = actor.afresh(tx)?;
                 let allowed = actor.user().and_then(|caller| {
                     let role = caller.role_in(application.organization);
@@ -278,6 +284,15 @@ impl App {
                 });
                 if let Err(refusal) = allowed {
                     return Ok(Err(refusal));
+                }
+                if !actor.still_holds(tx)? {
+                    return Ok(Err(Error::Unauthenticated("The credentials are not valid")));
+                }
+                if needs == Needs::Writing
+                    && let Some(organization) = tx.organization(application.organization)?
+                    && let Err(refusal) = policy::write(&organization)
+                {
+                    return Ok(Err(refusal.into()));
                 }
                 deed(tx, &mut application)?;
                 Ok(Ok(application))
@@ -288,10 +303,22 @@ impl App {
     }
 }
 
+/// What a change of an application asks of its organization.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Needs {
+    /// That it can be written to.
+    Writing,
+    Nothing,
+}
+
 /// Whether somebody may still register an application for an organization.
 fn may_register(tx: &mut Tx<'_, '_>, organization: &Organization, user: UserId) -> StoreResult<Result<()>> {
     let role = tx.memberships_of(user)?.iter().find(|m| m.organization == organization.id).map(|m| m.role);
     let allowed =
         policy::organization(role, OrganizationDeed::See).and_then(|()| policy::write(organization));
+    if tx.organization_applications(organization.id)?.len() >= MAX_APPLICATIONS {
+        let text = format!("the organization has {MAX_APPLICATIONS} applications, and can't have more");
+        return Ok(Err(Error::Conflict(text)));
+    }
     Ok(allowed.map_err(Error::from))
 }

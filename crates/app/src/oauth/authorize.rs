@@ -113,7 +113,7 @@ impl App {
                 if !actor.still_holds(tx)? {
                     return Ok(Err(Error::Unauthenticated("The credentials are not valid")));
                 }
-                if tx.application(id)?.is_none() {
+                if !tx.keep_application(id)? {
                     return Ok(Err(Error::NotFound));
                 }
                 let expires_at = tx.now().plus_millis(code_millis);

@@ -170,17 +170,30 @@ impl App {
         user: UserId,
         application: ApplicationId,
     ) -> Result<()> {
-        policy::organization(actor.user()?.role_in(organization), OrganizationDeed::Administer)?;
-        let theirs = self.store().read(move |session| session.memberships_of(user)).await?;
-        if !theirs.iter().any(|membership| membership.organization == organization) {
-            return Err(Error::NotFound);
-        }
-        self.end_all_grants(GrantsOf::UserAt(user, application)).await
+        let actor = actor.clone();
+        let (outcome, event) = self
+            .store()
+            .write(move |tx| {
+                let actor = actor.afresh(tx)?;
+                let role = actor.user().map(|caller| caller.role_in(organization));
+                let allowed =
+                    role.and_then(|role| Ok(policy::organization(role, OrganizationDeed::Administer)?));
+                if let Err(refusal) = allowed {
+                    return Ok(Err(refusal));
+                }
+                if !tx.memberships_of(user)?.iter().any(|membership| membership.organization == organization)
+                {
+                    return Ok(Err(Error::NotFound));
+                }
+                end_grants(tx, GrantsOf::UserAt(user, application)).map(Ok)
+            })
+            .await?;
+        outcome?;
+        self.settle_end(event).await
     }
 
     async fn end_all_grants(&self, whose: GrantsOf) -> Result<()> {
         let ((), event) = self.store().write(move |tx| end_grants(tx, whose)).await?;
-        self.settle(event).await;
-        Ok(())
+        self.settle_end(event).await
     }
 }

@@ -2,8 +2,8 @@
 
 use std::net::IpAddr;
 
-use eddyline_auth::constant_time_eq;
 use eddyline_auth::oauth::{ClientCredentials, OAuthError};
+use eddyline_auth::{RetryAfter, constant_time_eq};
 use eddyline_model::applications::Application;
 
 use super::ClientFailure;
@@ -29,13 +29,23 @@ impl App {
         credentials: &ClientCredentials,
         address: IpAddr,
     ) -> Result<AuthenticatedClient, ClientFailure> {
-        self.check_oauth_attempts(address)?;
+        let guard = &self.inner.client_guard;
+        waits_for(guard.check(address, self.now()))?;
         let client_id = credentials.client_id.clone();
         let found = self.store().read(move |session| session.application_by_client_id(&client_id)).await?;
+        // Looked at again: otherwise guesses made side by side all pass before any fails.
+        waits_for(guard.check(address, self.now()))?;
         let Some((application, sealed)) = found else {
-            return Err(self.oauth_attempt_failed(address, OAuthError::InvalidClient));
+            return Err(self.is_no_client(address));
         };
-        let known = sealed.and_then(|sealed| self.inner.sealing.open(&application.client_id, &sealed));
+        let known = match sealed {
+            None => None,
+            Some(sealed) => {
+                let opened = self.inner.sealing.open(&application.client_id, &sealed);
+                let broken = || Error::Internal("the secret of an application cannot be opened".to_owned());
+                Some(opened.ok_or_else(broken)?)
+            }
+        };
         let good = match (&known, &credentials.secret) {
             (Some(known), Some(shown)) => {
                 constant_time_eq(known.expose().as_bytes(), shown.expose().as_bytes())
@@ -43,24 +53,16 @@ impl App {
             (None, None) => application.public,
             _ => false,
         };
-        if good {
-            Ok(AuthenticatedClient { application, address })
-        } else {
-            Err(self.oauth_attempt_failed(address, OAuthError::InvalidClient))
-        }
+        if good { Ok(AuthenticatedClient { application, address }) } else { Err(self.is_no_client(address)) }
     }
 
-    /// Refuses those who guessed wrong too often.
-    pub(super) fn check_oauth_attempts(&self, address: IpAddr) -> Result<(), ClientFailure> {
-        self.inner
-            .oauth_guard
-            .check(address, self.now())
-            .map_err(|wait| ClientFailure::App(Error::TooMany { retry_after: wait.seconds }))
+    fn is_no_client(&self, address: IpAddr) -> ClientFailure {
+        self.inner.client_guard.failed(address, self.now());
+        OAuthError::InvalidClient.into()
     }
+}
 
-    /// Counts a wrong guess.
-    pub(super) fn oauth_attempt_failed(&self, address: IpAddr, error: OAuthError) -> ClientFailure {
-        self.inner.oauth_guard.failed(address, self.now());
-        error.into()
-    }
+/// Refuses those who guessed wrong too often.
+pub(super) fn waits_for(verdict: Result<(), RetryAfter>) -> Result<(), ClientFailure> {
+    verdict.map_err(|wait| ClientFailure::App(Error::TooMany { retry_after: wait.seconds }))
 }

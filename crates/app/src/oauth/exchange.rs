@@ -9,15 +9,24 @@ use eddyline_model::grants::{Grant, Refresh};
 use eddyline_model::log::Control;
 use eddyline_model::scopes::Scopes;
 use eddyline_model::{ApplicationId, UserId, names};
-use eddyline_storage::{Result as StoreResult, Tx};
+use eddyline_storage::{GrantsOf, Result as StoreResult, Tx};
 
+use super::client::waits_for;
 use super::tokens::{Fresh, Share, Tokens};
 use super::{AuthenticatedClient, ClientFailure};
 use crate::{App, Error};
 
 /// What the text is found by is unknown, or was shown by another client than it was given to: perhaps a
 /// guess.
-const UNKNOWN: &str = "it is not known, or was given to another client";
+const UNKNOWN: Refused =
+    Refused::Guess(OAuthError::InvalidGrant("it is not known, or was given to another client"));
+
+/// How many grants of one user to one application live at once. The next ends the one that was not used
+/// for longest, so that nobody can fill the database, and no list of them grows long.
+const MAX_GRANTS: usize = 100;
+
+/// The application was removed since it showed who it is.
+const GONE: Refused = Refused::Because(OAuthError::InvalidClient);
 
 type Outcome = std::result::Result<Share, Refused>;
 
@@ -25,7 +34,7 @@ type Outcome = std::result::Result<Share, Refused>;
 #[derive(Clone, Debug)]
 enum Refused {
     /// It may have been a guess, which is counted.
-    Guess,
+    Guess(OAuthError),
     /// It was not.
     Because(OAuthError),
 }
@@ -46,6 +55,9 @@ impl App {
     ) -> Result<Tokens, ClientFailure> {
         let AuthenticatedClient { application, address } = client;
         let fresh = Fresh::new(&self.config().oauth);
+        if !matches!(request, TokenRequest::Password { .. }) {
+            waits_for(self.inner.code_guard.check(*address, self.now()))?;
+        }
         let outcome = match request {
             TokenRequest::Code { code, redirect_uri, verifier } => {
                 self.exchange_code(application, &code, (redirect_uri, verifier), fresh.clone()).await?
@@ -64,8 +76,9 @@ impl App {
         };
         match outcome {
             Ok(share) => Ok(fresh.told(share)),
-            Err(Refused::Guess) => {
-                Err(self.oauth_attempt_failed(*address, OAuthError::InvalidGrant(UNKNOWN)))
+            Err(Refused::Guess(error)) => {
+                self.inner.code_guard.failed(*address, self.now());
+                Err(error.into())
             }
             Err(Refused::Because(error)) => Err(error.into()),
         }
@@ -82,9 +95,15 @@ impl App {
         let (outcome, event) = self
             .store()
             .write(move |tx| {
+                // In the order in which everybody takes them: the user, the application, the code.
+                let Some(code) = tx.code(&hash.0)? else { return Ok(Err(UNKNOWN)) };
+                tx.lock_user(code.user)?;
+                if !tx.keep_application(id)? {
+                    return Ok(Err(GONE));
+                }
                 let now = tx.now();
                 let Some(code) = tx.lock_code(&hash.0)?.filter(|code| code.application == id) else {
-                    return Ok(Err(Refused::Guess));
+                    return Ok(Err(UNKNOWN));
                 };
                 if let Some(grant) = code.grant {
                     if tx.end_grant(grant)? {
@@ -94,7 +113,13 @@ impl App {
                     return Ok(Err(Refused::Because(OAuthError::InvalidGrant(why))));
                 }
                 if let Err(error) = check_code(&code, redirect_uri.as_deref(), verifier.as_deref(), now) {
-                    return Ok(Err(Refused::Because(error)));
+                    return Ok(Err(Refused::Guess(error)));
+                }
+                // The place may have been taken from the application since, for good reasons.
+                let application = tx.application(id)?;
+                if application.and_then(|one| one.redirect_uri(Some(&code.redirect_uri))).is_none() {
+                    let why = "the application is not sent codes there any more";
+                    return Ok(Err(Refused::Because(OAuthError::InvalidGrant(why))));
                 }
                 let share = begin(tx, code.application, (code.user, code.scopes), &fresh)?;
                 tx.use_code(&hash.0, share.grant)?;
@@ -102,7 +127,7 @@ impl App {
             })
             .await?;
         if outcome.is_err() {
-            self.settle(event).await;
+            self.settle_end(event).await?;
         }
         Ok(outcome)
     }
@@ -131,6 +156,9 @@ impl App {
                 if !account.is_some_and(|now| now.user.id == user && now.password_hash == checked) {
                     return Ok(Err(WRONG));
                 }
+                if !tx.keep_application(id)? {
+                    return Ok(Err(GONE));
+                }
                 begin(tx, id, (user, scopes), &fresh).map(Ok)
             })
             .await?;
@@ -149,9 +177,9 @@ impl App {
             .store()
             .write(move |tx| {
                 let found = tx.refresh_token(&hash.0)?.filter(|(_, grant)| grant.application == id);
-                let Some((token, grant)) = found else { return Ok(Err(Refused::Guess)) };
+                let Some((token, grant)) = found else { return Ok(Err(UNKNOWN)) };
                 // Which token is the present one is only known while nobody else can replace it.
-                let Some(grant) = tx.lock_grant(grant.id)? else { return Ok(Err(Refused::Guess)) };
+                let Some(grant) = tx.lock_grant(grant.id)? else { return Ok(Err(UNKNOWN)) };
                 let now = tx.now();
                 let refused = |why| Ok(Err(Refused::Because(OAuthError::InvalidGrant(why))));
                 match token.presented(grant.generation, now) {
@@ -169,18 +197,25 @@ impl App {
             })
             .await?;
         if outcome.is_err() {
-            self.settle(event).await;
+            self.settle_end(event).await?;
         }
         Ok(outcome)
     }
 }
 
+/// Begins a grant; its user is locked.
 fn begin(
     tx: &mut Tx<'_, '_>,
     application: ApplicationId,
     (user, scopes): (UserId, Scopes),
     fresh: &Fresh,
 ) -> StoreResult<Share> {
+    let mut others = tx.grants_of(GrantsOf::UserAt(user, application))?;
+    others.sort_by_key(|grant| grant.used_at);
+    for Grant { id, .. } in others.iter().take((others.len() + 1).saturating_sub(MAX_GRANTS)) {
+        tx.end_grant(*id)?;
+        tx.tell(Control::GrantEnd { user, grant: *id });
+    }
     let now = tx.now();
     let grant = tx.insert_grant(application, user, scopes, now)?;
     let share = Share { grant, granted: scopes, scopes, generation: 0 };

@@ -44,7 +44,7 @@ impl App {
                 Ok(Ok(()))
             })
             .await?;
-        self.settle(event).await;
+        self.settle_end(event).await?;
         Ok(outcome?)
     }
 }

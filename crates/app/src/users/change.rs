@@ -10,7 +10,7 @@ use eddyline_model::users::User;
 use eddyline_storage::{Error as StoreError, NewMail, Result as StoreResult, Tx};
 
 use crate::accounts::password::{end_resets, personal, replace};
-use crate::actor::Actor;
+use crate::actor::{Actor, Credential};
 use crate::{App, Error, Result};
 
 /// What a user changes about themselves; what is absent stays.
@@ -53,9 +53,15 @@ impl App {
     ///
     /// [`Error::Invalid`] naming what is wrong, a wrong present password among it;
     /// [`Error::TooMany`] after too many of those; [`Error::Conflict`] for a nick or an address that
-    /// is somebody else's.
+    /// is somebody else's; [`Error::Denied`] when an application asks for another address or password.
     pub async fn change_user(&self, actor: &Actor, changes: UserChanges, address: IpAddr) -> Result<()> {
         let caller = actor.user()?.clone();
+        // With another address comes another password: an application would have the whole account.
+        if matches!(actor.credential(), Some(Credential::AccessToken(_)))
+            && (changes.email.is_some() || changes.password.is_some())
+        {
+            return Err(Error::Denied);
+        }
         let name = changes.name.as_deref().map(display_name).transpose().map_err(Error::wrong_name)?;
         let changes = UserChanges { name, ..changes };
         let rehash = match &changes.password {

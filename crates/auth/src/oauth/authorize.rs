@@ -84,9 +84,10 @@ impl AuthorizationParameters {
             return Err(AuthorizationError::Tell("The address names more than one place to come back to."));
         };
         let Some(redirect_uri) = application.redirect_uri(named) else {
-            return Err(AuthorizationError::Tell(
-                "The application asks to send you to a place that is not registered for it.",
-            ));
+            return Err(AuthorizationError::Tell(match named {
+                Some(_) => "The application asks to send you to a place that is not registered for it.",
+                None => "The application does not say where to send you back to.",
+            }));
         };
         // Of two states none is sent back.
         let state = self.0.get("state").ok().flatten().filter(|state| state.len() <= MAX_STATE);

@@ -3,6 +3,8 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD_INDIFFERENT;
 
+use percent_encoding::percent_decode_str;
+
 use super::error::OAuthError;
 use super::parameters::Parameters;
 use crate::token::Secret;
@@ -42,8 +44,8 @@ impl ClientCredentials {
         Ok(credentials)
     }
 
-    /// Name and secret are form-encoded before they are put together, which many clients do not know;
-    /// ours have no character that would change.
+    /// Name and secret are form-encoded before they are put together. Many clients do not know that, but
+    /// ours have no character that is read in two ways.
     fn read_basic(header: &[u8]) -> Option<Self> {
         let header = header.trim_ascii();
         let (scheme, rest) = header.split_at(header.iter().position(u8::is_ascii_whitespace)?);
@@ -53,9 +55,14 @@ impl ClientCredentials {
         let decoded = STANDARD_NO_PAD_INDIFFERENT.decode(rest.trim_ascii()).ok()?;
         let text = String::from_utf8(decoded).ok()?;
         let (client_id, secret) = text.split_once(':')?;
-        let decent = |text: &str| !text.contains(char::is_control);
+        let decoded = |text: &str| {
+            let spaced = text.replace('+', " ");
+            let text = percent_decode_str(&spaced).decode_utf8().ok()?.into_owned();
+            (!text.contains(char::is_control)).then_some(text)
+        };
+        let (client_id, secret) = (decoded(client_id)?, decoded(secret)?);
         let secret = (!secret.is_empty()).then(|| Secret::presented(secret));
-        (!client_id.is_empty() && decent(&text)).then(|| Self { client_id: client_id.to_owned(), secret })
+        (!client_id.is_empty()).then_some(Self { client_id, secret })
     }
 }
 
@@ -85,6 +92,7 @@ mod tests {
         assert_eq!(read(Some(&basic("robot:s3cret")), &[]), whole);
         assert_eq!(read(Some(&basic("robot:s3cret")), &[("client_id", "robot")]), whole);
         assert_eq!(read(None, &[("client_id", "app")]), Ok(("app".to_owned(), None)));
+        assert_eq!(read(Some(&basic("ro%62ot:s3c%72et")), &[]), whole);
         assert_eq!(read(Some(&basic("app:")), &[]), Ok(("app".to_owned(), None)));
     }
 

@@ -13,6 +13,7 @@ use crate::answer::{Answer, json};
 use crate::call::Call;
 use crate::endpoint::Endpoint;
 use crate::endpoint::Shape::{Empty, One};
+use crate::error;
 use crate::oauth::request::ClientRequest;
 use crate::oauth::wire::{IntrospectionAnswer, TokenAnswer, client_error, never_kept};
 
@@ -98,6 +99,6 @@ async fn answer(asking: impl Future<Output = Result<Answer, ClientFailure>>) -> 
     match asking.await {
         Ok(answer) => answer.map(never_kept),
         Err(ClientFailure::OAuth(error)) => Ok(never_kept(client_error(&error))),
-        Err(ClientFailure::App(error)) => Err(error.into()),
+        Err(ClientFailure::App(error)) => Ok(never_kept(error::response(error.into()))),
     }
 }

@@ -1,13 +1,32 @@
 //! Reading what a client sends: a form or JSON, and who it is. Only the body counts: addresses end up
 //! in logs, and secrets must not (RFC 6749, section 2.3.1).
 
+use std::fmt;
+
 use eddyline_app::{AuthenticatedClient, ClientCredentials, ClientFailure, OAuthError, OAuthParameters};
 use http::header::AUTHORIZATION;
 use percent_encoding::percent_decode_str;
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
 
 use crate::call::{Call, kind_of};
 use crate::json;
+
+/// The parameters that any of the endpoints reads.
+const KNOWN: [&str; 12] = [
+    "client_id",
+    "client_secret",
+    "code",
+    "code_verifier",
+    "grant_type",
+    "password",
+    "redirect_uri",
+    "refresh_token",
+    "scope",
+    "token",
+    "token_type_hint",
+    "username",
+];
 
 /// A request of a client.
 pub(super) struct ClientRequest {
@@ -20,14 +39,15 @@ pub(super) struct ClientRequest {
 impl ClientRequest {
     pub(super) fn read(call: &Call) -> Result<Self, OAuthError> {
         let body = match kind_of(&call.headers).as_str() {
-            "application/json" | "text/json" => from_json(&call.file)?,
-            "" | "application/x-www-form-urlencoded" => from_form(&call.file)?,
-            other => {
-                let text = format!("Content-Type {other} is not supported; send a form or application/json");
-                return Err(OAuthError::InvalidRequest(text));
-            }
+            "application/json" | "text/json" => from_json(&call.raw)?,
+            "" | "application/x-www-form-urlencoded" => from_form(&call.raw)?,
+            _ => return Err(unreadable("Content-Type must be that of a form, or application/json")),
         };
-        let header = call.headers.get(AUTHORIZATION).map(|header| header.as_bytes());
+        let mut headers = call.headers.get_all(AUTHORIZATION).iter();
+        let header = headers.next().map(|header| header.as_bytes());
+        if headers.next().is_some() {
+            return Err(unreadable("Authorization is given more than once"));
+        }
         Ok(Self { credentials: ClientCredentials::read(header, &body)?, body })
     }
 
@@ -59,14 +79,47 @@ fn decoded(text: &str) -> Option<String> {
 }
 
 fn from_json(bytes: &[u8]) -> Result<OAuthParameters, OAuthError> {
-    let object = json::parse_object(bytes).map_err(|error| unreadable(&error.to_string()))?;
-    let pairs = object.into_iter().filter_map(|(name, value)| match value {
+    // This one knows how deep an object may be; but of a repeated name it keeps one value only.
+    json::parse_object(bytes).map_err(|error| unreadable(&error.to_string()))?;
+    let text = std::str::from_utf8(bytes).unwrap_or_default().trim_start_matches('\u{feff}');
+    let object = match text.trim_ascii() {
+        "" => Vec::new(),
+        text => serde_json::from_str::<Pairs>(text).map_err(|_| unreadable("The body is no object"))?.0,
+    };
+    // What nobody reads may be of any kind.
+    let read = object.into_iter().filter(|(name, _)| KNOWN.contains(&name.as_str()));
+    let pairs = read.filter_map(|(name, value)| match value {
         Value::Null => None,
         Value::String(text) if !text.contains('\0') => Some(Ok((name, text))),
         Value::Number(number) => Some(Ok((name, number.to_string()))),
         _ => Some(Err(OAuthError::InvalidRequest(format!("{name} must be a text")))),
     });
     Ok(OAuthParameters::new(pairs.collect::<Result<Vec<_>, _>>()?))
+}
+
+/// An object with all that stands in it, in its order.
+struct Pairs(Vec<(String, Value)>);
+
+impl<'de> Deserialize<'de> for Pairs {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Collector;
+        impl<'de> Visitor<'de> for Collector {
+            type Value = Pairs;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Pairs, A::Error> {
+                let mut pairs = Vec::new();
+                while let Some(pair) = map.next_entry()? {
+                    pairs.push(pair);
+                }
+                Ok(Pairs(pairs))
+            }
+        }
+        deserializer.deserialize_map(Collector)
+    }
 }
 
 fn unreadable(text: &str) -> OAuthError {
@@ -95,14 +148,23 @@ mod tests {
         for bad in [&b"a=%ff"[..], b"a=%00", b"\xff"] {
             assert!(matches!(from_form(bad), Err(OAuthError::InvalidRequest(_))), "{bad:?}");
         }
-        for bad in [&b"["[..], b"[]", br#"{"a": {}}"#, br#"{"a": ["b"]}"#, br#"{"a": "\u0000"}"#] {
+        for bad in [&b"["[..], b"[]", br#"{"code": {}}"#, br#"{"code": ["b"]}"#, br#"{"code": "\u0000"}"#] {
             assert!(matches!(from_json(bad), Err(OAuthError::InvalidRequest(_))), "{bad:?}");
         }
     }
 
     #[test]
+    fn what_nobody_reads_may_be_anything() {
+        let object = from_json(br#"{"code": "c", "remember": true, "more": {"a": []}}"#).unwrap();
+        assert_eq!(object.get("code"), Ok(Some("c")));
+    }
+
+    #[test]
     fn a_parameter_that_comes_twice_is_noticed() {
-        let form = from_form(b"code=a&code=b").unwrap();
-        assert!(form.get("code").is_err());
+        for body in
+            [from_form(b"code=a&code=b").unwrap(), from_json(br#"{"code": "a", "code": "b"}"#).unwrap()]
+        {
+            assert!(body.get("code").is_err());
+        }
     }
 }

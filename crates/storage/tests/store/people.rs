@@ -26,6 +26,7 @@ on_every_database!(
     the_read_marker_never_goes_back,
     activity_is_noted_only_forward,
     settings_keep_their_first_value,
+    the_last_end_is_found_behind_what_was_said_since,
     the_log_is_read_when_every_living_node_has_read_it,
 );
 
@@ -326,6 +327,29 @@ async fn settings_keep_their_first_value(home: Arc<Home>) {
         store.read(|session| session.setting("key")).await.expect("a read").as_deref(),
         Some(&b"\0first"[..])
     );
+}
+
+async fn the_last_end_is_found_behind_what_was_said_since(home: Arc<Home>) {
+    use eddyline_model::log::Control;
+    use eddyline_model::{CredentialId, GrantId};
+    let store = home.open();
+    let last_end = async || store.read(|session| session.log_last_end()).await.expect("a read");
+    assert_eq!(last_end().await, None);
+    let user = UserId(1);
+    for end in [
+        Control::CredentialEnd { user, credential: CredentialId(7) },
+        Control::GrantEnd { user, grant: GrantId(7) },
+    ] {
+        let tell = |control: Control| {
+            store.write(move |tx| {
+                tx.tell(control.clone());
+                Ok(())
+            })
+        };
+        let (_, told) = tell(end).await.expect("an end");
+        tell(Control::UserEdit { user }).await.expect("a change");
+        assert_eq!(last_end().await, told);
+    }
 }
 
 async fn the_log_is_read_when_every_living_node_has_read_it(home: Arc<Home>) {

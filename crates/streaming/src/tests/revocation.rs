@@ -100,12 +100,12 @@ fn a_revoked_credential_ends_its_streams_only() {
             .unwrap()
     };
     let (mut one_token, mut other_token) = (with(1, None), with(2, Some(3)));
-    world.hub.revoke_credential(CredentialKey(1));
+    world.hub.revoke_credentials(&[CredentialKey(1)].into());
     world.tell(room(1));
     assert_eq!(one(&mut one_token).as_deref(), Some("\n"));
     assert!(is_ended(&mut one_token));
     assert_eq!(all(&mut other_token), [1]);
-    world.hub.revoke_credential(CredentialKey(3));
+    world.hub.revoke_credentials(&[CredentialKey(3), CredentialKey(4)].into());
     world.tell(room(1));
     assert!(is_ended(&mut other_token));
 }

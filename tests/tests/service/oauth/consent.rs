@@ -202,7 +202,7 @@ async fn every_page_is_hardened_and_keeps_its_address_to_itself(tenant: Tenant) 
     let robot = tenant.server().robot(&tenant.name, &[]);
     let (mut ben, mut stranger) = (ben(&tenant).await, tenant.server().visitor());
     let page = ben.get(&asks(&robot, &[("redirect_uri", CALLBACK)])).await;
-    is_hardened(&page, &format!(" {SITE}"));
+    is_hardened(&page, &format!(" {SITE} https:"));
     let form = Consent::on(&page);
     for (decision, status) in [("accept", 303), ("deny", 303), ("", 400)] {
         let answer = form.send(&mut ben, decision).await;

@@ -6,7 +6,7 @@ use eddyline_tests::{PASSWORD, Robot, Server, on_both_databases};
 on_both_databases![
     &["--trusted-proxy", "127.0.0.1"];
     a_hundred_wrong_secrets_stop_an_address,
-    codes_and_refresh_tokens_count_with_them,
+    codes_and_refresh_tokens_count_together,
     a_wrong_password_counts_as_everywhere,
     access_tokens_count_nowhere
 ];
@@ -50,7 +50,7 @@ async fn a_hundred_wrong_secrets_stop_an_address(server: Server) {
     assert_eq!(elsewhere.status, 200, "{}", elsewhere.text());
 }
 
-async fn codes_and_refresh_tokens_count_with_them(server: Server) {
+async fn codes_and_refresh_tokens_count_together(server: Server) {
     server.organization("acme");
     let robot = server.robot("acme", &[]);
     let secret = robot.client_secret.clone().unwrap();
@@ -66,6 +66,11 @@ async fn codes_and_refresh_tokens_count_with_them(server: Server) {
         assert_eq!(ask(&server, "192.0.2.1", &refresh(&robot, &secret, &guess)).await.status, 400);
     }
     must_wait(&ask(&server, "192.0.2.1", &refresh(&robot, &secret, "another")).await);
+    // Whoever shows an application wrong codes does not keep it from ending tokens.
+    let client = server.client().build().unwrap();
+    let request = client.request(Method::POST, "/oauth/revoke").header("X-Forwarded-For", "192.0.2.1");
+    let fields = [("client_id", &*robot.client_id), ("client_secret", &*secret), ("token", "any")];
+    assert_eq!(request.form(&fields).send().await.unwrap().status, 200);
     // What is plainly wrong is no guess.
     for _ in 0..150 {
         let unreadable = [("client_id", &*robot.client_id), ("client_secret", &*secret)];
@@ -116,5 +121,6 @@ async fn the_number_can_be_set(server: Server) {
     for _ in 0..2 {
         robot.refused(&[("grant_type", "refresh_token"), ("refresh_token", "wrong")], "invalid_grant").await;
     }
-    must_wait(&robot.ask("/oauth/revoke", &[("token", "any")]).await);
+    let fields = [("grant_type", "refresh_token"), ("refresh_token", "wrong")];
+    must_wait(&robot.ask("/oauth/token", &fields).await);
 }

@@ -1,0 +1,62 @@
+//! Authlib, a client library of others and in another language: it finds out by itself how OAuth works
+//! here, and gets along with it (`python_client.py`).
+
+use std::process::Stdio;
+
+use eddyline_client::Json;
+use eddyline_testing::python;
+use eddyline_tests::{CALLBACK, PASSWORD, Robot, Tenant, note_secret, on_shared_servers};
+use serde_json::json;
+use tokio::io::AsyncWriteExt as _;
+use tokio::process::Command;
+
+on_shared_servers![
+    authlib_gets_uses_refreshes_and_revokes_tokens_with_a_secret_in_the_header,
+    authlib_gets_uses_refreshes_and_revokes_tokens_with_a_secret_in_the_body,
+    authlib_gets_uses_refreshes_and_revokes_tokens_without_a_secret,
+];
+
+const SCRIPT: &str = include_str!("python_client.py");
+
+async fn authlib_gets_uses_refreshes_and_revokes_tokens_with_a_secret_in_the_header(tenant: Tenant) {
+    drive(&tenant, "client_secret_basic", &[]).await;
+}
+
+async fn authlib_gets_uses_refreshes_and_revokes_tokens_with_a_secret_in_the_body(tenant: Tenant) {
+    drive(&tenant, "client_secret_post", &[]).await;
+}
+
+async fn authlib_gets_uses_refreshes_and_revokes_tokens_without_a_secret(tenant: Tenant) {
+    drive(&tenant, "none", &["--public"]).await;
+}
+
+/// Lets the script do all it can as an application that shows itself in this way.
+async fn drive(tenant: &Tenant, way: &str, options: &[&str]) {
+    let Some(python) = python::with("authlib", &["authlib", "requests"]) else { return };
+    let Robot { client_id, client_secret, .. } = tenant.server().robot(&tenant.name, options);
+    let about = json!({
+        "server": tenant.server().base_url(),
+        "way": way,
+        "client_id": client_id,
+        "client_secret": client_secret,
+        "redirect_uri": CALLBACK,
+        "email": tenant.ben.email,
+        "password": PASSWORD,
+        "flow": tenant.main,
+    });
+    let mut script = Command::new(python)
+        .args(["-c", SCRIPT])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()
+        .expect("it was there just now");
+    // Secrets do not stand on a command line, which others on the machine can see.
+    script.stdin.take().unwrap().write_all(about.to_string().as_bytes()).await.unwrap();
+    let output = script.wait_with_output().await.unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let secrets: Vec<Json> = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(!secrets.is_empty());
+    secrets.iter().filter_map(Json::as_str).for_each(note_secret);
+}
