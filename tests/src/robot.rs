@@ -14,6 +14,8 @@ pub const CALLBACK: &str = "http://127.0.0.1:9/back";
 
 /// An application, registered by an operator.
 pub struct Robot {
+    /// Its number.
+    pub id: String,
     /// What it calls itself by.
     pub client_id: String,
     /// Its secret, if it has one.
@@ -35,6 +37,7 @@ impl Server {
             note_secret(basic(id, secret).trim_end_matches('='));
         }
         Robot {
+            id: answer["id"].as_str().expect("an application has a number").to_owned(),
             client_id: answer["client_id"].as_str().expect("an application has an id").to_owned(),
             client_secret: answer["client_secret"].as_str().map(str::to_owned),
             client: self.client().build().unwrap(),

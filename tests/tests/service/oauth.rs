@@ -7,6 +7,7 @@ mod codes;
 mod consent;
 mod developer;
 mod expiry;
+mod interleavings;
 mod limits;
 mod pages_in_browser;
 mod python_client;

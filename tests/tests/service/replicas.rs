@@ -4,12 +4,11 @@
 //! `EDDYLINE_REPLICA_SEED` and `EDDYLINE_REPLICA_STEPS` try other histories than the few that always
 //! run.
 
-use eddyline_tests::{Tenant, on_shared_servers};
+use eddyline_tests::{Dice, Tenant, on_shared_servers};
 
 use self::replica::Replica;
 use self::story::Story;
 
-mod dice;
 mod replica;
 mod state;
 mod story;
@@ -44,7 +43,7 @@ async fn live(tenant: &Tenant, seed: usize) {
     for person in story.people() {
         replicas.push(Replica::open(person).await);
     }
-    let mut dice = dice::Dice::new(seed as u64);
+    let mut dice = Dice::new(seed as u64);
     let mut told = Vec::new();
     for _ in 0..number("EDDYLINE_REPLICA_STEPS", STEPS) {
         told.push(story.step(&mut dice).await);

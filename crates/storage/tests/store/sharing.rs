@@ -1,14 +1,16 @@
 //! Several processes on one database.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use eddyline_model::log::{Control, LogBody};
 use eddyline_model::messages::{Draft, MessageQuery};
+use eddyline_model::scopes::Scopes;
 use eddyline_model::{MessageId, Seq, Timestamp};
 use eddyline_storage::{Error, Outcome, Store, Tx};
 
+use crate::applications::{register, robot};
 use crate::home::{Home, on_shared_databases};
 use crate::world::{World, added, chat, comment, member, texts, words};
 
@@ -20,6 +22,7 @@ on_shared_databases!(
     answers_through_several_processes_are_all_counted,
     an_organization_takes_no_more_than_its_limit_from_all_processes,
     a_full_room_takes_no_more,
+    nothing_is_allowed_to_an_application_that_is_being_removed,
     a_search_finds_what_another_process_posted_just_now,
 );
 
@@ -184,4 +187,33 @@ async fn an_organization_takes_no_more_than_its_limit_from_all_processes(home: A
         let refused = answers.iter().filter(|answer| matches!(answer, Err(Error::Refused(_)))).count();
         assert_eq!((joined, refused), (1, 1), "{answers:?}");
     }
+}
+
+async fn nothing_is_allowed_to_an_application_that_is_being_removed(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let (other, ann) = (home.open(), world.ann);
+    let id = register(&world, robot(&world, "abc"), None).await.id;
+    let (held, heard) = mpsc::channel();
+    let removing = world.store.write(move |tx| {
+        let found = tx.lock_application(id)?;
+        // Nobody listens any more when the transaction is tried again.
+        let _ = held.send(());
+        tx.delete_application(id)?;
+        Ok(found.is_some())
+    });
+    let allowing = async {
+        tokio::task::spawn_blocking(move || heard.recv()).await.expect("a wait").expect("it is held");
+        let allowed = other.write(move |tx| {
+            if !tx.keep_application(id)? {
+                return Ok(false);
+            }
+            let now = tx.now();
+            tx.insert_grant(id, ann, Scopes::DEFAULT, now)?;
+            Ok(true)
+        });
+        allowed.await.map(|(allowed, _)| allowed)
+    };
+    let (removed, allowed) = tokio::join!(removing, allowing);
+    assert!(removed.expect("it is removed").0);
+    assert!(!allowed.expect("an answer"));
 }

@@ -1,10 +1,8 @@
 //! What happens: a few people in two flows, who do what they please.
 
 use eddyline_client::{Json, Method};
-use eddyline_tests::{Caller, Tenant};
+use eddyline_tests::{Caller, Dice, Tenant};
 use serde_json::json;
-
-use super::dice::Dice;
 
 const FLOWS: [&str; 2] = ["main", "side"];
 
