@@ -2,6 +2,7 @@
 
 mod account;
 mod administrators;
+mod bounds;
 mod browser;
 mod codes;
 mod consent;

@@ -144,8 +144,8 @@ async fn one_is_told_who_asks_for_what_and_who_is_asked(tenant: Tenant) {
     let mut ben = ben(&tenant).await;
     let page = ben.get(&asks(&robot, &[])).await;
     for part in [
-        "<h1>Robot asks for access</h1>",
-        &format!("an application of {}.", neighbour.name),
+        "<h1><bdi>Robot</bdi> asks for access</h1>",
+        &format!("an application of <bdi><strong>{}</strong></bdi>.", neighbour.name),
         "<li>Read your flows, and write in them as you</li>",
         "<li>Read your private conversations, and write in them as you</li>",
         &format!("<strong>ben</strong> ({})", tenant.ben.email),

@@ -157,7 +157,7 @@ async fn everything_that_is_wrong_is_told_at_once(tenant: Tenant) {
         for part in [
             "<title>Problem: ",
             "Name can&#39;t be blank",
-            "Redirect URIs in line 3 has a scheme that is not allowed",
+            "Redirect URIs in line 3 must begin with https://, or with a scheme with a dot in it",
             "Redirect URIs in line 4 must not have a fragment",
             "Redirect URIs in line 5 must be an absolute URI",
             "Setup URI must begin with http",

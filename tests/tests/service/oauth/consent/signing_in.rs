@@ -101,7 +101,7 @@ async fn nobody_is_sent_to_another_site_before_signing_in(tenant: Tenant) {
     let location = visitor.get(&asks(&robot, &[("scope", "none"), STATE])).await.sent_on().to_owned();
     assert!(location.starts_with("/sign-in?next="), "{location}");
     // Browsers hold the policy of the form also against where signing in leads at last.
-    is_hardened(&visitor.get(&location).await, " http://127.0.0.1:9");
+    is_hardened(&visitor.get(&location).await, " http://127.0.0.1:9 https:");
     let back = sign_in(&mut visitor, &location, &tenant.ben.email).await;
     told(&visitor.get(&back).await, &format!("{CALLBACK}?error="), "invalid_scope", Some(STATE.1));
     let mut other = tenant.server().visitor();
