@@ -40,7 +40,7 @@ pub(crate) async fn run(arguments: &Arguments) -> Result<Results> {
     let mut results = Results::default();
     for round in 1..=stage.plan.rounds {
         progress(&format!("round {round} of {}", stage.plan.rounds));
-        stage.round(&mut results).await?;
+        stage.round(round, &mut results).await?;
     }
     Ok(results)
 }
@@ -58,7 +58,7 @@ fn needs_messages(arguments: &Arguments) -> bool {
 }
 
 impl Stage<'_> {
-    async fn round(&self, results: &mut Results) -> Result<()> {
+    async fn round(&self, round: u32, results: &mut Results) -> Result<()> {
         let data = self.homes.empty()?;
         let empty = self.start(&data, parts::EMPTY, results).await?;
         if needs_messages(self.arguments) {
@@ -72,7 +72,7 @@ impl Stage<'_> {
         }
         if self.arguments.wants(Part::Credentials) {
             progress("  credentials");
-            parts::credentials::measure(self, &empty, &data, results).await?;
+            parts::credentials::measure(self, (&empty, &data), round, results).await?;
         }
         empty.stop().await?;
         if self.arguments.wants(Part::Idle) {

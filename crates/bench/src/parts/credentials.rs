@@ -23,16 +23,19 @@ const CONNECTIONS: usize = 16;
 const VARIANTS: usize = 256;
 const PASSWORD: &str = "measured posts need a password";
 
-/// Measures one beside the other.
+/// Measures one beside the other, first the one and in the next round first the other: the room grows
+/// meanwhile.
 pub(crate) async fn measure(
     stage: &Stage<'_>,
-    server: &Server,
-    data: &Path,
+    (server, data): (&Server, &Path),
+    round: u32,
     results: &mut Results,
 ) -> Result<()> {
     let access = access_tokens(stage, server, data).await?;
     let key = |subject| Key::new(PART, subject, connections(CONNECTIONS));
-    for subject in [API_TOKEN, ACCESS_TOKEN] {
+    let mut subjects = [API_TOKEN, ACCESS_TOKEN];
+    subjects.rotate_left(round as usize % 2);
+    for subject in subjects {
         let load = Load {
             address: server.api,
             server: &server.family,
