@@ -6,6 +6,7 @@ use eddyline_auth::TokenHash;
 use eddyline_model::organizations::{OrganizationMembership, OrganizationRole};
 use eddyline_model::policy::{Place, Standing};
 use eddyline_model::scopes::{Scope, Scopes};
+use eddyline_model::sources::{Keeper, ThreadSource};
 use eddyline_model::users::User;
 use eddyline_model::{ApplicationId, CredentialId, GrantId, OrganizationId, RoomId, Timestamp, UserId};
 use eddyline_storage::{Result as StoreResult, Session};
@@ -83,6 +84,10 @@ pub enum Actor {
     FlowToken {
         /// The flow's room.
         room: RoomId,
+        /// The source that the token is of; `None` for the flow's own.
+        source: Option<Arc<ThreadSource>>,
+        /// Whose threads it posts to.
+        keeper: Keeper,
     },
 }
 
@@ -177,7 +182,7 @@ impl Actor {
     /// What the actor is towards a room.
     pub(crate) fn standing(&self, room: &Room) -> Standing {
         match self {
-            Self::FlowToken { room } => Standing::FlowToken { room: *room },
+            Self::FlowToken { room, .. } => Standing::FlowToken { room: *room },
             Self::User { caller, .. } => Standing::User {
                 user: caller.user.id,
                 role: caller.role_in(room.flow.organization),

@@ -7,9 +7,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use eddyline_auth::{Credentials, Password, Secret, TokenHash};
 use eddyline_model::scopes::Scopes;
+use eddyline_model::sources::Keeper;
 use eddyline_model::users::Account;
-use eddyline_model::{CredentialId, GrantId, RoomId, Timestamp, names};
-use eddyline_storage::{Result as StoreResult, Session};
+use eddyline_model::{CredentialId, GrantId, Timestamp, names};
+use eddyline_storage::{FlowTokenOf, Result as StoreResult, Session};
 use quick_cache::sync::Cache;
 
 use crate::actor::{AccessCredential, Actor, Caller, Credential};
@@ -44,7 +45,8 @@ pub(crate) struct Callers {
     users: Cache<TokenHash, Arc<Caller>>,
     access: Cache<TokenHash, KnownAccess>,
     accounts: Cache<String, KnownAccount>,
-    flow_tokens: Cache<TokenHash, RoomId>,
+    /// `None` stands for a source that was removed.
+    flow_tokens: Cache<TokenHash, Option<Actor>>,
     /// Counts the forgettings: what was loaded before one is not remembered after it.
     epoch: AtomicU64,
 }
@@ -97,6 +99,16 @@ pub(crate) fn load_caller(
     Ok(Arc::new(Caller { user, organizations }))
 }
 
+/// Who holds a flow token; nobody once its source was removed.
+fn holder(token: FlowTokenOf) -> Option<Actor> {
+    let Some((source, shown)) = token.source else {
+        return Some(Actor::FlowToken { room: token.room, source: None, keeper: Keeper::FLOW });
+    };
+    let keeper = Keeper { source: Some(source.id), application: source.application };
+    let shown = Some(Arc::new(shown));
+    source.removed_at.is_none().then_some(Actor::FlowToken { room: token.room, source: shown, keeper })
+}
+
 impl App {
     /// Finds out who shows these credentials, from this address.
     ///
@@ -123,7 +135,7 @@ impl App {
         }
         let key = match actor {
             Actor::User { caller, .. } => (0, caller.user.id.0),
-            Actor::FlowToken { room } => (1, room.0),
+            Actor::FlowToken { room, .. } => (1, room.0),
         };
         let (requests, now) = (&self.inner.requests, self.now());
         requests.check(&key, now).map_err(|wait| Error::TooManyRequests { retry_after: wait.seconds })?;
@@ -180,23 +192,24 @@ impl App {
     ///
     /// # Errors
     ///
-    /// [`Error::Unauthenticated`].
+    /// [`Error::Unauthenticated`], and [`Error::Gone`] for the token of a source that was removed.
     pub async fn by_flow_token(&self, token: &Secret) -> Result<Actor> {
         let hash = token.hash();
         let callers = &self.inner.callers;
         if self.trusts_caches()
-            && let Some(room) = callers.flow_tokens.get(&hash)
+            && let Some(known) = callers.flow_tokens.get(&hash)
         {
-            return Ok(Actor::FlowToken { room });
+            return known.ok_or(Error::Gone);
         }
         let epoch = callers.epoch.load(Ordering::SeqCst);
-        let found = self.store().read(move |session| session.room_by_flow_token(&hash.0)).await?;
-        let room = found.ok_or(Error::Unauthenticated("The flow token is not valid"))?;
-        callers.flow_tokens.insert(hash, room);
+        let found = self.store().read(move |session| session.flow_token(&hash.0)).await?;
+        let token = found.ok_or(Error::Unauthenticated("The flow token is not valid"))?;
+        let known = holder(token);
+        callers.flow_tokens.insert(hash, known.clone());
         callers.keep_unless_forgotten(epoch, || {
             callers.flow_tokens.remove(&hash);
         });
-        Ok(Actor::FlowToken { room })
+        known.ok_or(Error::Gone)
     }
 
     async fn by_api_token(&self, token: &Secret) -> Result<Actor> {

@@ -52,6 +52,9 @@ pub enum Error {
     /// The caller's token does not cover this; it would with any of these scopes.
     #[error("the access token lacks the scope")]
     MissingScope(Scopes),
+    /// It was there and was removed.
+    #[error("it was removed")]
+    Gone,
     /// It contradicts what is there.
     #[error("{0}")]
     Conflict(String),

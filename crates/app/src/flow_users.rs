@@ -180,6 +180,8 @@ pub(crate) fn action(
         uuid: None,
         fingerprint: 0,
         placement: Placement::Unthreaded,
+        thread: None,
+        files: Vec::new(),
         to: None,
         sent: tx.now(),
     }

@@ -130,6 +130,8 @@ fn draft(room: RoomId, author: UserId, text: String, store: &Store) -> Draft {
         uuid: None,
         fingerprint: 0,
         placement: Placement::StartsThread,
+        thread: None,
+        files: Vec::new(),
         to: None,
         sent: store.now(),
     }

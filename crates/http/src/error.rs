@@ -100,6 +100,7 @@ fn of_app(error: Error) -> Response {
                 format!("Bearer realm=\"Eddyline\", error=\"insufficient_scope\", scope=\"{wanted}\"");
             with_header(plain(StatusCode::FORBIDDEN, "Access denied"), WWW_AUTHENTICATE, &challenge)
         }
+        Error::Gone => plain(StatusCode::GONE, "This source was removed"),
         Error::Conflict(text) => plain(StatusCode::CONFLICT, &text),
         Error::Unavailable(why) => {
             tracing::warn!(why, "answered that the service is unavailable");

@@ -119,7 +119,7 @@ async fn target(call: &Call) -> Result<Arc<Room>, Failure> {
         return call.room(FlowDeed::Post).await;
     }
     let actor = call.actor()?;
-    if let Actor::FlowToken { room } = actor {
+    if let Actor::FlowToken { room, .. } = actor {
         return Ok(call.app().own_room(actor, *room).await?);
     }
     let mut params = call.params.reader();

@@ -62,6 +62,10 @@ numeric_id!(
     ApplicationId
 );
 numeric_id!(
+    /// A source: an application's place in a flow, unique in the whole server.
+    SourceId
+);
+numeric_id!(
     /// What a user allowed an application at one time, unique in the whole server.
     GrantId
 );

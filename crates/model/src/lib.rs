@@ -7,10 +7,12 @@
 
 pub mod address_list;
 pub mod applications;
+pub mod files;
 pub mod flows;
 pub mod grants;
 pub mod ids;
 pub mod invitations;
+pub mod items;
 pub mod log;
 pub mod mail;
 pub mod messages;
@@ -19,13 +21,15 @@ pub mod organizations;
 pub mod policy;
 pub mod scopes;
 pub mod search;
+pub mod sources;
 pub mod tags;
 pub mod threads;
 pub mod time;
 pub mod users;
 
 pub use ids::{
-    ApplicationId, CredentialId, FlowId, GrantId, InvitationId, MessageId, OrganizationId, RoomId, UserId,
+    ApplicationId, CredentialId, FlowId, GrantId, InvitationId, MessageId, OrganizationId, RoomId, SourceId,
+    UserId,
 };
 pub use log::{EventId, Seq};
 pub use time::{Day, Timestamp};

@@ -1,5 +1,10 @@
 //! Messages: what is said and what happens in a room.
 
+use std::sync::Arc;
+
+use crate::files::NewFile;
+use crate::items::Item;
+use crate::sources::{Keeper, ThreadSource};
 use crate::{MessageId, RoomId, Timestamp, UserId};
 
 /// The most Unicode scalar values a chat message may have (specification, section 8).
@@ -189,6 +194,24 @@ pub enum Placement {
     Answers(MessageId),
     /// It goes into the thread that this message began.
     InThread(MessageId),
+    /// It goes into the thread that [`ThreadPost::external_id`] names, which begins with it if there is
+    /// none.
+    InMirror,
+}
+
+/// What an integration's post says of the thread it goes to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ThreadPost {
+    /// Who posts.
+    pub keeper: Keeper,
+    /// What the thread shows of them.
+    pub source: Option<Arc<ThreadSource>>,
+    /// The id they have for the thread, unique among their own.
+    pub external_id: Option<String>,
+    /// The new state of what the thread mirrors.
+    pub item: Option<Arc<Item>>,
+    /// The title of a thread that begins without such a state; HTML.
+    pub title: String,
 }
 
 /// Who is told that a message concerns them.
@@ -228,6 +251,10 @@ pub struct Draft {
     pub fingerprint: i64,
     /// Where it stands.
     pub placement: Placement,
+    /// What an integration says of the thread it goes to.
+    pub thread: Option<Box<ThreadPost>>,
+    /// The files it brings along, whose bytes are written already.
+    pub files: Vec<NewFile>,
     /// To whom a private message is.
     pub to: Option<UserId>,
     /// When it was sent.
@@ -273,6 +300,12 @@ impl ThreadCounts {
         }
         self.updated_at = self.updated_at.max(sent);
     }
+
+    /// How many messages there are in all.
+    #[must_use]
+    pub fn total(&self) -> i64 {
+        self.activities + self.internal_comments + self.external_comments
+    }
 }
 
 /// The thread a message belongs to, as far as the store knows it.
@@ -284,6 +317,10 @@ pub struct ThreadState {
     pub root_text: String,
     /// How much it holds.
     pub counts: ThreadCounts,
+    /// The state of the outside item it mirrors.
+    pub item: Option<Arc<Item>>,
+    /// The source that keeps it.
+    pub source: Option<Arc<ThreadSource>>,
 }
 
 /// A message with what is needed to show it.

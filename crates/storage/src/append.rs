@@ -1,16 +1,18 @@
 //! Adding messages to rooms: the one way by which anything that is kept comes to be.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use diesel::prelude::*;
-use eddyline_model::messages::{Draft, Message, MessageView, Placement, ThreadCounts, ThreadState};
+use eddyline_model::items::Item;
+use eddyline_model::messages::{Draft, Message, MessageView, Placement, ThreadCounts, ThreadPost};
 use eddyline_model::{MessageId, RoomId, UserId};
 
 use crate::Result;
 use crate::find;
-use crate::messages::{MentionRow, Referred, Row, ThreadRow, is_indexed, join_tags, mention_keys, message};
+use crate::messages::{MentionRow, Referred, Row, is_indexed, join_tags, mention_keys, message};
 use crate::session::{Session, dialect};
+use crate::threads::{self, Record};
 
 /// What became of a draft.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,6 +29,8 @@ pub enum Outcome {
     NoParent,
     /// The message it answers is itself a comment.
     ParentIsComment,
+    /// It brings a new state for a thread that somebody else keeps.
+    ForeignThread,
     /// The room is not there, or holds as many messages as it can.
     NoRoom,
 }
@@ -46,7 +50,11 @@ struct Batch<'d> {
     changed: BTreeSet<i64>,
     uuids: HashMap<(i64, &'d str), Earlier>,
     referred: HashMap<(i64, i64), Referred>,
-    threads: HashMap<(i64, i64), ThreadCounts>,
+    threads: HashMap<(i64, i64), Record>,
+    /// Threads of the inbox, by room, source and the id they have there.
+    mirrors: HashMap<(i64, i64, &'d str), i64>,
+    /// Threads that must be written, and whether with their items.
+    changed_threads: BTreeMap<(i64, i64), bool>,
 }
 
 #[derive(Clone)]
@@ -63,21 +71,22 @@ impl Session<'_> {
     pub(crate) fn append_messages(&mut self, drafts: &[Draft]) -> Result<Vec<Outcome>> {
         let mut batch = self.load_batch(drafts)?;
         let mut rows = Vec::with_capacity(drafts.len());
-        let mut added: Vec<(usize, Message)> = Vec::with_capacity(drafts.len());
+        let mut added: Vec<(usize, Arc<MessageView>)> = Vec::with_capacity(drafts.len());
         let mut outcomes: Vec<Option<Outcome>> = vec![None; drafts.len()];
         for (i, draft) in drafts.iter().enumerate() {
             match batch.place(draft) {
                 Ok(row) => {
-                    let message = message(row.clone())?;
+                    // At once: it shows its thread as it leaves it, whatever comes later in the batch.
+                    let view = Arc::new(batch.view(message(row.clone())?));
                     rows.push(row);
-                    added.push((i, message));
+                    added.push((i, view));
                 }
                 Err(outcome) => outcomes[i] = Some(outcome),
             }
         }
         self.write_batch(drafts, &rows, &added, &batch)?;
-        for (i, message) in added {
-            outcomes[i] = Some(Outcome::Added(Arc::new(batch.view(message))));
+        for (i, view) in added {
+            outcomes[i] = Some(Outcome::Added(view));
         }
         Ok(outcomes.into_iter().flatten().collect())
     }
@@ -101,8 +110,11 @@ impl Session<'_> {
             uuids: HashMap::new(),
             referred: HashMap::new(),
             threads: HashMap::new(),
+            mirrors: HashMap::new(),
+            changed_threads: BTreeMap::new(),
         };
         self.load_uuids(drafts, &mut batch)?;
+        self.load_mirrors(drafts, &mut batch)?;
         for room in ids {
             self.load_referred(drafts, RoomId(room), &mut batch)?;
         }
@@ -131,6 +143,19 @@ impl Session<'_> {
         Ok(())
     }
 
+    /// Finds the threads that integrations name by ids of their own.
+    fn load_mirrors<'d>(&mut self, drafts: &'d [Draft], batch: &mut Batch<'d>) -> Result<()> {
+        let wanted: BTreeSet<(i64, i64, &str)> = drafts.iter().filter_map(mirror_of).collect();
+        if wanted.is_empty() {
+            return Ok(());
+        }
+        let wanted: Vec<(i64, i64, &str)> = wanted.into_iter().collect();
+        let roots = dialect!(self, mirrors, &wanted)?;
+        let found = wanted.into_iter().zip(roots).filter_map(|(mirror, root)| Some((mirror, root?)));
+        batch.mirrors.extend(found);
+        Ok(())
+    }
+
     /// Loads what the drafts of one room answer: the messages, and the state of their threads.
     fn load_referred(&mut self, drafts: &[Draft], room: RoomId, batch: &mut Batch<'_>) -> Result<()> {
         let mut ids: Vec<i64> = drafts
@@ -138,9 +163,10 @@ impl Session<'_> {
             .filter(|draft| draft.room == room)
             .filter_map(|draft| match draft.placement {
                 Placement::Answers(id) | Placement::InThread(id) => Some(id.0),
-                Placement::StartsThread | Placement::Unthreaded => None,
+                Placement::StartsThread | Placement::Unthreaded | Placement::InMirror => None,
             })
             .collect();
+        ids.extend(batch.mirrors.iter().filter(|((of, ..), _)| *of == room.0).map(|(_, root)| *root));
         if ids.is_empty() {
             return Ok(());
         }
@@ -157,9 +183,8 @@ impl Session<'_> {
         let missing: Vec<i64> = roots.iter().copied().filter(|id| !found.contains_key(id)).collect();
         let further = self.referred(room, &missing)?;
         batch.referred.extend(found.into_iter().chain(further).map(|(id, m)| ((room.0, id), m)));
-        batch
-            .threads
-            .extend(self.thread_rows(room, &roots)?.into_iter().map(|(id, counts)| ((room.0, id), counts)));
+        let records = self.thread_records(room, &roots)?;
+        batch.threads.extend(records.into_iter().map(|(id, record)| ((room.0, id), record)));
         Ok(())
     }
 
@@ -167,7 +192,7 @@ impl Session<'_> {
         &mut self,
         drafts: &[Draft],
         rows: &[Row],
-        added: &[(usize, Message)],
+        added: &[(usize, Arc<MessageView>)],
         batch: &Batch<'_>,
     ) -> Result<()> {
         if rows.is_empty() {
@@ -176,10 +201,9 @@ impl Session<'_> {
         let mut tags: Vec<(i64, &str, i64)> = Vec::new();
         let mut words: Vec<(i64, i64, &[String])> = Vec::new();
         let mut mentions: Vec<MentionRow> = Vec::new();
-        let mut threads: BTreeSet<(i64, i64)> = BTreeSet::new();
         let mut arrived: BTreeSet<(i64, i64)> = BTreeSet::new();
-        for (i, message) in added {
-            let draft = &drafts[*i];
+        for (i, view) in added {
+            let (draft, message) = (&drafts[*i], &view.message);
             let (room, id) = (message.room.0, message.id.0);
             tags.extend(
                 message.tags.iter().filter(|tag| is_indexed(tag)).map(|tag| (room, tag.as_str(), id)),
@@ -195,9 +219,6 @@ impl Session<'_> {
             }
             let sender = message.author.user.map_or(0, |user| user.0);
             mentions.extend(mention_keys(&draft.mentions).into_iter().map(|user| (room, user, id, sender)));
-            if let Some(root) = message.thread_root.filter(|root| *root != message.id) {
-                threads.insert((room, root.0));
-            }
         }
         dialect!(self, insert_messages, rows)?;
         if !tags.is_empty() {
@@ -209,10 +230,7 @@ impl Session<'_> {
         if !mentions.is_empty() {
             dialect!(self, insert_mentions, &mentions)?;
         }
-        let threads: Vec<ThreadRow> = threads
-            .into_iter()
-            .filter_map(|(room, root)| Some((room, root, *batch.threads.get(&(room, root))?)))
-            .collect();
+        let threads = batch.thread_rows()?;
         if !threads.is_empty() {
             dialect!(self, put_threads, &threads)?;
         }
@@ -259,9 +277,19 @@ impl<'d> Batch<'d> {
             Placement::StartsThread => Ok((Some(id), None)),
             Placement::InThread(root) => {
                 let first = self.referred.get(&(draft.room.0, root.0));
-                let begun = first.is_some_and(|first| first.thread_root == Some(root))
-                    || self.threads.contains_key(&(draft.room.0, root.0));
-                if begun { Ok((Some(root.0), None)) } else { Err(Outcome::NoParent) }
+                let thread = self.threads.get(&(draft.room.0, root.0));
+                let begun = first.is_some_and(|first| first.thread_root == Some(root)) || thread.is_some();
+                if !begun {
+                    return Err(Outcome::NoParent);
+                }
+                match draft.thread.as_deref().filter(|post| post.item.is_some()) {
+                    Some(post) if !keeps(post, thread) => Err(Outcome::ForeignThread),
+                    _ => Ok((Some(root.0), None)),
+                }
+            }
+            Placement::InMirror => {
+                let root = mirror_of(draft).and_then(|mirror| self.mirrors.get(&mirror));
+                Ok((Some(root.copied().unwrap_or(id)), None))
             }
             Placement::Answers(parent) => {
                 let answered = self.referred.get(&(draft.room.0, parent.0)).ok_or(Outcome::NoParent)?;
@@ -292,14 +320,60 @@ impl<'d> Batch<'d> {
             };
             self.uuids.insert((row.room_id, uuid), earlier);
         }
-        // A thread that begins here has no entry: nobody can know its number in this batch.
-        if let Some(root) = row.thread_root.filter(|root| *root != row.id) {
-            let begun = match self.referred.get(&(row.room_id, root)) {
-                Some(first) => ThreadCounts::begun_by(first.event, first.sent),
-                None => ThreadCounts::begun_by(draft.event, draft.sent),
-            };
-            self.threads.entry((row.room_id, root)).or_insert(begun).add(draft.event, draft.sent);
+        let Some(root) = row.thread_root else { return };
+        if root != row.id {
+            self.go_on(draft, row, root);
+        } else if let Some(post) = &draft.thread {
+            self.begin(draft, row, post);
         }
+        // A thread of the chat that begins here has no entry: nobody can know its number in this batch.
+    }
+
+    /// One more message in a thread that is there.
+    fn go_on(&mut self, draft: &'d Draft, row: &Row, root: i64) {
+        let begun = match self.referred.get(&(row.room_id, root)) {
+            Some(first) => ThreadCounts::begun_by(first.event, first.sent),
+            None => ThreadCounts::begun_by(draft.event, draft.sent),
+        };
+        let thread = self.threads.entry((row.room_id, root)).or_insert_with(|| Record::chat(begun));
+        thread.counts.add(draft.event, draft.sent);
+        let item = draft.thread.as_ref().and_then(|post| post.item.clone());
+        let with_item = self.changed_threads.entry((row.room_id, root)).or_default();
+        if let Some(item) = item {
+            thread.item = Some(item);
+            *with_item = true;
+        }
+    }
+
+    /// The first message of a thread of the inbox.
+    fn begin(&mut self, draft: &'d Draft, row: &Row, post: &'d ThreadPost) {
+        let item = post
+            .item
+            .clone()
+            .unwrap_or_else(|| Arc::new(Item { title: post.title.clone(), ..Item::default() }));
+        let record = Record {
+            counts: ThreadCounts::begun_by(draft.event, draft.sent),
+            keeper: Some(post.keeper),
+            external_id: post.external_id.clone(),
+            item: Some(item),
+            source: post.source.clone(),
+        };
+        self.threads.insert((row.room_id, row.id), record);
+        self.changed_threads.insert((row.room_id, row.id), true);
+        if let Some(mirror) = mirror_of(draft) {
+            self.mirrors.insert(mirror, row.id);
+        }
+    }
+
+    /// The threads that changed, as they are to be written.
+    fn thread_rows(&self) -> Result<Vec<threads::Row>> {
+        let mut rows = Vec::with_capacity(self.changed_threads.len());
+        for ((room, root), with_item) in &self.changed_threads {
+            if let Some(record) = self.threads.get(&(*room, *root)) {
+                rows.push(record.row(*room, *root, *with_item)?);
+            }
+        }
+        Ok(rows)
     }
 
     fn view(&self, message: Message) -> MessageView {
@@ -314,9 +388,13 @@ impl<'d> Batch<'d> {
                 true => String::new(),
                 false => text(root),
             };
-            let counts = self.threads.get(&(message.room.0, root.0)).copied();
-            let counts = counts.unwrap_or_else(|| ThreadCounts::begun_by(message.event, message.sent));
-            ThreadState { root, root_text, counts }
+            match self.threads.get(&(message.room.0, root.0)) {
+                Some(record) => record.state(root, root_text),
+                None => {
+                    let counts = ThreadCounts::begun_by(message.event, message.sent);
+                    Record::chat(counts).state(root, root_text)
+                }
+            }
         });
         MessageView { message, parent_text, thread }
     }
@@ -332,6 +410,17 @@ impl Earlier {
             Outcome::UuidTaken
         }
     }
+}
+
+/// The thread that a draft names by an id of its sender's own.
+fn mirror_of(draft: &Draft) -> Option<(i64, i64, &str)> {
+    let post = draft.thread.as_ref().filter(|_| draft.placement == Placement::InMirror)?;
+    Some((draft.room.0, threads::source_key(post.keeper), post.external_id.as_deref()?))
+}
+
+/// Whether a thread's item is the sender's to change.
+fn keeps(post: &ThreadPost, thread: Option<&Record>) -> bool {
+    thread.and_then(|thread| thread.keeper).is_some_and(|keeper| post.keeper.keeps(keeper))
 }
 
 fn row(draft: &Draft, id: i64, thread_root: Option<i64>, parent_id: Option<i64>) -> Row {

@@ -6,9 +6,7 @@ use eddyline_model::flows::{AccessMode, Flow, FlowMembership};
 use eddyline_model::users::User;
 use eddyline_model::{FlowId, MessageId, OrganizationId, RoomId, Timestamp, UserId};
 
-use crate::schema::{
-    flow_tokens, flows, mentions, mentions_seen, organization_members, room_members, rooms, users,
-};
+use crate::schema::{flows, mentions, mentions_seen, organization_members, room_members, rooms, users};
 use crate::session::{Session, portable};
 use crate::users::{UserRow, to_user};
 use crate::{Error, Result};
@@ -362,19 +360,5 @@ portable! {
             .count()
             .get_result(c)?;
         Ok(personal + everyone)
-    }
-
-    /// Adds a flow's API token by its hash.
-    pub fn insert_flow_token(c, hash: &[u8], room: RoomId, now: Timestamp) -> Result<()> {
-        diesel::insert_into(flow_tokens::table)
-            .values((flow_tokens::hash.eq(hash), flow_tokens::room_id.eq(room.0), flow_tokens::created_at.eq(now.0)))
-            .execute(c)?;
-        Ok(())
-    }
-
-    /// The room whose token has this hash.
-    pub fn room_by_flow_token(c, hash: &[u8]) -> Result<Option<RoomId>> {
-        let room = flow_tokens::table.find(hash).select(flow_tokens::room_id).get_result(c).optional()?;
-        Ok(room.map(RoomId))
     }
 }

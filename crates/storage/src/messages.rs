@@ -3,15 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use diesel::prelude::*;
-use eddyline_model::messages::{
-    Author, Event, Message, MessageQuery, MessageView, Sort, ThreadCounts, ThreadState,
-};
+use eddyline_model::messages::{Author, Event, Message, MessageQuery, MessageView, Sort, ThreadCounts};
 use eddyline_model::{MessageId, RoomId, Timestamp, UserId};
 
 use crate::backlog::Backlog;
 use crate::find;
-use crate::schema::{mentions, mentions_seen, message_tags, messages, threads};
+use crate::schema::{mentions, mentions_seen, message_tags, messages};
 use crate::session::{Session, dialect, portable};
+use crate::threads::Record;
 use crate::{Error, Result};
 
 #[derive(Clone, Queryable, QueryableByName, Insertable)]
@@ -107,35 +106,6 @@ portable! {
             Sort::Ascending => found.order(messages::id.asc()),
         };
         Ok(found.limit(query.limit).offset(query.skip).load(c)?)
-    }
-
-    /// The state of threads of one room that somebody answered, by their first messages.
-    pub(crate) fn thread_rows(c, room: RoomId, roots: &[i64]) -> Result<HashMap<i64, ThreadCounts>> {
-        let rows = threads::table
-            .filter(threads::room_id.eq(room.0))
-            .filter(threads::root_id.eq_any(roots))
-            .select((
-                threads::root_id,
-                threads::activities,
-                threads::internal_comments,
-                threads::external_comments,
-                threads::created_at,
-                threads::updated_at,
-            ))
-            .load::<(i64, i64, i64, i64, i64, i64)>(c)?;
-        Ok(rows
-            .into_iter()
-            .map(|(root, activities, internal_comments, external_comments, created_at, updated_at)| {
-                let counts = ThreadCounts {
-                    activities,
-                    internal_comments,
-                    external_comments,
-                    created_at: Timestamp(created_at),
-                    updated_at: Timestamp(updated_at),
-                };
-                (root, counts)
-            })
-            .collect())
     }
 
     pub(crate) fn referred(c, room: RoomId, ids: &[i64]) -> Result<HashMap<i64, Referred>> {
@@ -234,9 +204,6 @@ portable! {
 /// A mention: room, who is mentioned (0 stands for everyone), message, sender.
 pub(crate) type MentionRow = (i64, i64, i64, i64);
 
-/// A thread's room, its first message, and its state.
-pub(crate) type ThreadRow = (i64, i64, ThreadCounts);
-
 /// What mentions become in the table: 0 stands for everyone.
 pub(crate) fn mention_keys(mentioned: &eddyline_model::messages::Mentions) -> Vec<i64> {
     let everyone = mentioned.everyone.then_some(0);
@@ -293,7 +260,7 @@ impl Session<'_> {
         let missing: Vec<i64> = roots.union(&referred).copied().filter(|id| !here.contains_key(id)).collect();
         let elsewhere = if missing.is_empty() { HashMap::new() } else { self.referred(room, &missing)? };
         let roots: Vec<i64> = roots.into_iter().collect();
-        let answered = if roots.is_empty() { HashMap::new() } else { self.thread_rows(room, &roots)? };
+        let answered = self.thread_records(room, &roots)?;
         let other = |id: MessageId| here.get(&id.0).or_else(|| elsewhere.get(&id.0));
         Ok(found
             .into_iter()
@@ -302,14 +269,10 @@ impl Session<'_> {
                     message.parent.map(|id| other(id).map_or_else(String::new, |p| p.text().to_owned()));
                 let thread = message.thread_root.map(|root| {
                     let first = other(root);
-                    let counts = answered.get(&root.0).copied().unwrap_or_else(|| match first {
-                        Some(first) => ThreadCounts::begun_by(first.event, first.sent),
-                        None => ThreadCounts::begun_by(message.event, message.sent),
-                    });
-                    ThreadState {
-                        root,
-                        root_text: first.map_or_else(String::new, |f| f.text().to_owned()),
-                        counts,
+                    let text = first.map_or_else(String::new, |first| first.text().to_owned());
+                    match answered.get(&root.0) {
+                        Some(record) => record.state(root, text),
+                        None => begun(first, &message).state(root, text),
                     }
                 });
                 MessageView { message, parent_text, thread }
@@ -360,6 +323,7 @@ impl Session<'_> {
     pub fn delete_message(&mut self, gone: &Message) -> Result<()> {
         let (room, id) = (gone.room, gone.id);
         self.remove_message(room, id)?;
+        self.forget_in_thread(gone)?;
         let kind = find::kind_tag(gone.event).map(str::to_owned);
         let tags: Vec<String> = gone.tags.iter().cloned().chain(kind).collect();
         self.remove_tags(room, id, &tags)?;
@@ -369,6 +333,14 @@ impl Session<'_> {
         self.forget_seen(room, id)?;
         dialect!(self, unindex, room, id)
     }
+}
+
+/// The thread of a message that has no row: one of the chat that nobody answered.
+fn begun(first: Option<&Referred>, message: &Message) -> Record {
+    Record::chat(match first {
+        Some(first) => ThreadCounts::begun_by(first.event, first.sent),
+        None => ThreadCounts::begun_by(message.event, message.sent),
+    })
 }
 
 fn refer(message: &Message) -> Referred {

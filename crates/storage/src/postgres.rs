@@ -10,7 +10,7 @@ use crate::Result;
 use crate::append::LockedRoom;
 use crate::find::{Wording, statement};
 use crate::log::NewRow;
-use crate::messages::{MentionRow, Row, ThreadRow};
+use crate::messages::{MentionRow, Row};
 use crate::schema::{rooms, writers};
 
 /// Locks in ascending order, which all writers keep to, so that none waits for another in a ring.
@@ -99,22 +99,46 @@ pub(crate) fn insert_mentions(c: &mut PgConnection, rows: &[MentionRow]) -> Resu
     Ok(())
 }
 
-pub(crate) fn put_threads(c: &mut PgConnection, rows: &[ThreadRow]) -> Result<()> {
+/// The threads with these ids of their keepers, in the same order.
+pub(crate) fn mirrors(c: &mut PgConnection, wanted: &[(i64, i64, &str)]) -> Result<Vec<Option<i64>>> {
+    #[derive(QueryableByName)]
+    struct Mirror {
+        #[diesel(sql_type = Nullable<BigInt>)]
+        root_id: Option<i64>,
+    }
+    let found = diesel::sql_query(
+        "select t.root_id from unnest($1, $2, $3) with ordinality as n (room, source, id, place) \
+         left join threads t on t.room_id = n.room and t.source_id = n.source and t.external_id = n.id \
+         order by n.place",
+    )
+    .bind::<Array<BigInt>, _>(column(wanted, |mirror| mirror.0))
+    .bind::<Array<BigInt>, _>(column(wanted, |mirror| mirror.1))
+    .bind::<Array<Text>, _>(wanted.iter().map(|mirror| mirror.2).collect::<Vec<_>>())
+    .load::<Mirror>(c)?;
+    Ok(found.into_iter().map(|mirror| mirror.root_id).collect())
+}
+
+pub(crate) fn put_threads(c: &mut PgConnection, rows: &[crate::threads::Row]) -> Result<()> {
     diesel::sql_query(
-        "insert into threads \
-         (room_id, root_id, activities, internal_comments, external_comments, created_at, updated_at) \
-         select * from unnest($1, $2, $3, $4, $5, $6, $7) \
+        "insert into threads (room_id, root_id, activities, internal_comments, external_comments, created_at, \
+         updated_at, origin, source_id, application_id, external_id, item) \
+         select * from unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) \
          on conflict (room_id, root_id) do update set activities = excluded.activities, \
          internal_comments = excluded.internal_comments, external_comments = excluded.external_comments, \
-         created_at = excluded.created_at, updated_at = excluded.updated_at",
+         updated_at = excluded.updated_at, item = coalesce(excluded.item, threads.item)",
     )
-    .bind::<Array<BigInt>, _>(column(rows, |row| row.0))
-    .bind::<Array<BigInt>, _>(column(rows, |row| row.1))
-    .bind::<Array<BigInt>, _>(column(rows, |row| row.2.activities))
-    .bind::<Array<BigInt>, _>(column(rows, |row| row.2.internal_comments))
-    .bind::<Array<BigInt>, _>(column(rows, |row| row.2.external_comments))
-    .bind::<Array<BigInt>, _>(column(rows, |row| row.2.created_at.0))
-    .bind::<Array<BigInt>, _>(column(rows, |row| row.2.updated_at.0))
+    .bind::<Array<BigInt>, _>(column(rows, |row| row.room_id))
+    .bind::<Array<BigInt>, _>(column(rows, |row| row.root_id))
+    .bind::<Array<BigInt>, _>(column(rows, |row| row.activities))
+    .bind::<Array<BigInt>, _>(column(rows, |row| row.internal_comments))
+    .bind::<Array<BigInt>, _>(column(rows, |row| row.external_comments))
+    .bind::<Array<BigInt>, _>(column(rows, |row| row.created_at))
+    .bind::<Array<BigInt>, _>(column(rows, |row| row.updated_at))
+    .bind::<Array<SmallInt>, _>(column(rows, |row| row.origin))
+    .bind::<Array<Nullable<BigInt>>, _>(column(rows, |row| row.source_id))
+    .bind::<Array<Nullable<BigInt>>, _>(column(rows, |row| row.application_id))
+    .bind::<Array<Nullable<Text>>, _>(rows.iter().map(|row| row.external_id.as_deref()).collect::<Vec<_>>())
+    .bind::<Array<Nullable<Text>>, _>(rows.iter().map(|row| row.item.as_deref()).collect::<Vec<_>>())
     .execute(c)?;
     Ok(())
 }

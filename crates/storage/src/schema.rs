@@ -183,7 +183,54 @@ diesel::table! {
     private_rooms (room_id) { room_id -> BigInt, low_user_id -> BigInt, high_user_id -> BigInt, }
 }
 diesel::table! {
-    flow_tokens (hash) { hash -> Binary, room_id -> BigInt, created_at -> BigInt, }
+    flow_tokens (hash) {
+        hash -> Binary,
+        room_id -> BigInt,
+        created_at -> BigInt,
+        source_id -> Nullable<BigInt>,
+    }
+}
+diesel::table! {
+    sources (id) {
+        id -> BigInt,
+        room_id -> BigInt,
+        application_id -> Nullable<BigInt>,
+        name -> Text,
+        external_url -> Nullable<Text>,
+        configuration_url -> Nullable<Text>,
+        error_message -> Nullable<Text>,
+        creator_id -> Nullable<BigInt>,
+        created_at -> BigInt,
+        updated_at -> BigInt,
+        removed_at -> Nullable<BigInt>,
+    }
+}
+diesel::table! {
+    objects (object_key) {
+        object_key -> Text,
+        digest -> Nullable<Binary>,
+        size -> BigInt,
+        state -> SmallInt,
+        node -> Text,
+        touched_at -> BigInt,
+    }
+}
+diesel::table! {
+    files (id) {
+        id -> Text,
+        room_id -> BigInt,
+        message_id -> BigInt,
+        position -> SmallInt,
+        name -> Text,
+        content_type -> Text,
+        size -> BigInt,
+        object_key -> Text,
+        width -> Nullable<BigInt>,
+        height -> Nullable<BigInt>,
+        thumbnail_key -> Nullable<Text>,
+        thumbnail_width -> Nullable<BigInt>,
+        thumbnail_height -> Nullable<BigInt>,
+    }
 }
 diesel::table! {
     room_members (room_id, user_id) {
@@ -242,6 +289,11 @@ diesel::table! {
         external_comments -> BigInt,
         created_at -> BigInt,
         updated_at -> BigInt,
+        origin -> SmallInt,
+        source_id -> Nullable<BigInt>,
+        application_id -> Nullable<BigInt>,
+        external_id -> Nullable<Text>,
+        item -> Nullable<Text>,
     }
 }
 diesel::table! {
@@ -287,6 +339,9 @@ diesel::allow_tables_to_appear_in_same_query!(
     rooms,
     flows,
     flow_tokens,
+    sources,
+    objects,
+    files,
     room_members,
     messages,
     message_tags,

@@ -133,7 +133,7 @@ impl IntoResponse for Failure {
 
 fn of_app(error: Error) -> Response {
     match error {
-        Error::NotFound | Error::NoSuchFlow(_) => no_page(),
+        Error::NotFound | Error::NoSuchFlow(_) | Error::Gone => no_page(),
         Error::Denied | Error::FlowDenied(_) | Error::MissingScope(_) => say(
             StatusCode::FORBIDDEN,
             "You cannot come in here",

@@ -1,8 +1,9 @@
 //! The one encoder of a message: from what the store holds to what goes over the wire.
 
-use eddyline_model::FlowId;
 use eddyline_model::messages::{Event, MessageView, ThreadState};
+use eddyline_model::sources::ThreadSource;
 use eddyline_model::threads::{ThreadIds, title_of};
+use eddyline_model::{FlowId, RoomId};
 use serde::ser::{SerializeMap, SerializeSeq};
 use serde::{Serialize, Serializer};
 
@@ -36,6 +37,35 @@ impl Encoder {
         let mut json = Vec::with_capacity(768 + view.message.content.len());
         self.write_message(&mut json, view, place);
         json
+    }
+
+    /// The JSON object of a thread of a room.
+    #[must_use]
+    pub fn thread(&self, room: RoomId, state: &ThreadState) -> Vec<u8> {
+        let mut json = Vec::with_capacity(1024);
+        self.write_thread(&mut json, room, state);
+        json
+    }
+
+    /// A JSON array of threads of a room.
+    #[must_use]
+    pub fn threads(&self, room: RoomId, states: &[ThreadState]) -> Vec<u8> {
+        let mut json = Vec::with_capacity(2 + states.len() * 1024);
+        json.push(b'[');
+        for (i, state) in states.iter().enumerate() {
+            if i > 0 {
+                json.push(b',');
+            }
+            self.write_thread(&mut json, room, state);
+        }
+        json.push(b']');
+        json
+    }
+
+    fn write_thread(&self, json: &mut Vec<u8>, room: RoomId, state: &ThreadState) {
+        let shown = ShownThread { id: self.thread_ids.encode(room, state.root), state };
+        serde_json::to_writer(json, &shown)
+            .expect("writing to memory does not fail, and no map has other keys than text");
     }
 
     /// A JSON array of messages.
@@ -166,16 +196,25 @@ struct ShownThread<'a> {
 impl Serialize for ShownThread<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let counts = &self.state.counts;
-        let none: Option<()> = None;
         let mut map = serializer.serialize_map(Some(14))?;
         map.serialize_entry("id", &self.id)?;
-        map.serialize_entry("title", &title_of(&self.state.root_text))?;
-        map.serialize_entry("body", "")?;
-        map.serialize_entry("external_url", &none)?;
-        map.serialize_entry("status", &none)?;
-        map.serialize_entry("actions", &[(); 0])?;
-        map.serialize_entry("fields", &[(); 0])?;
-        map.serialize_entry("source", &none)?;
+        if let Some(item) = &self.state.item {
+            map.serialize_entry("title", &item.title)?;
+            map.serialize_entry("body", &item.body)?;
+            map.serialize_entry("external_url", &item.external_url)?;
+            map.serialize_entry("status", &item.status)?;
+            map.serialize_entry("actions", &item.actions)?;
+            map.serialize_entry("fields", &item.fields)?;
+        } else {
+            let none: Option<()> = None;
+            map.serialize_entry("title", &title_of(&self.state.root_text))?;
+            map.serialize_entry("body", "")?;
+            map.serialize_entry("external_url", &none)?;
+            map.serialize_entry("status", &none)?;
+            map.serialize_entry("actions", &[(); 0])?;
+            map.serialize_entry("fields", &[(); 0])?;
+        }
+        map.serialize_entry("source", &self.state.source.as_deref().map(Source))?;
         map.serialize_entry("activities", &counts.activities)?;
         map.serialize_entry("internal_comments", &counts.internal_comments)?;
         map.serialize_entry("external_comments", &counts.external_comments)?;
@@ -186,12 +225,25 @@ impl Serialize for ShownThread<'_> {
     }
 }
 
+/// What a thread shows of the source that keeps it.
+struct Source<'a>(&'a ThreadSource);
+
+impl Serialize for Source<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(3))?;
+        map.serialize_entry("id", &self.0.id.0)?;
+        map.serialize_entry("icon", &self.0.icon)?;
+        map.serialize_entry("application", &self.0.application)?;
+        map.end()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::Message;
     use eddyline_model::messages::{Author, Message as Stored, ThreadCounts};
-    use eddyline_model::{MessageId, RoomId, Timestamp, UserId};
+    use eddyline_model::{MessageId, Timestamp, UserId};
 
     fn view(event: Event, content: &str, parent_text: Option<&str>) -> MessageView {
         let sent = Timestamp(1_700_000_000_007);
@@ -216,6 +268,8 @@ mod tests {
                 root: MessageId(2),
                 root_text: "a < b".into(),
                 counts: ThreadCounts::begun_by(Event::Message, sent),
+                item: None,
+                source: None,
             }),
         }
     }

@@ -62,6 +62,8 @@ pub(crate) fn notice(about: &Message, by: &Actor, event: Event, content: &Value,
         uuid: None,
         fingerprint: 0,
         placement: eddyline_model::messages::Placement::Unthreaded,
+        thread: None,
+        files: Vec::new(),
         to: recipient(about, by),
         sent: now,
     }

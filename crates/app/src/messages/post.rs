@@ -89,6 +89,7 @@ impl App {
             Outcome::NoParent if new.parent.is_some() => Err(Error::NotFound),
             Outcome::NoParent => Err(Error::field("thread_id", "is not a thread of this flow")),
             Outcome::ParentIsComment => Err(Error::field("message", "can't be a comment itself")),
+            Outcome::ForeignThread => Err(Error::Denied),
             Outcome::NoRoom => Err(Error::NotFound),
             Outcome::Stale => Err(Error::Unavailable("who may post here keeps changing".into())),
         }
@@ -134,6 +135,8 @@ impl App {
             uuid: new.uuid.clone(),
             fingerprint,
             placement,
+            thread: None,
+            files: Vec::new(),
             to: None,
             sent: self.now(),
         })

@@ -91,7 +91,7 @@ impl App {
             .write(move |tx| {
                 let Some(room) = find_flow(tx, &organization, &flow)? else { return Ok(None) };
                 let now = tx.now();
-                tx.insert_flow_token(&hash.0, room, now)?;
+                tx.insert_flow_token(&hash.0, room, None, now)?;
                 Ok(Some(()))
             })
             .await?;

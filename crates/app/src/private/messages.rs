@@ -64,7 +64,7 @@ impl App {
                     return Err(Error::Conflict(text.into()));
                 }
                 Outcome::Stale => self.inner.rooms.private.forget(key(own, to)),
-                Outcome::NoParent | Outcome::ParentIsComment | Outcome::NoRoom => {
+                Outcome::NoParent | Outcome::ParentIsComment | Outcome::ForeignThread | Outcome::NoRoom => {
                     return Err(Error::NotFound);
                 }
             }
@@ -104,6 +104,8 @@ impl App {
             uuid: new.uuid.clone(),
             fingerprint,
             placement: Placement::Unthreaded,
+            thread: None,
+            files: Vec::new(),
             to: Some(to),
             sent: self.now(),
         })

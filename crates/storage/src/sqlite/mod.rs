@@ -11,7 +11,7 @@ use crate::append::LockedRoom;
 use crate::find::{Wording, statement};
 use crate::kept::MoveRoom;
 use crate::log::NewRow;
-use crate::messages::{MentionRow, Row, ThreadRow};
+use crate::messages::{MentionRow, Row};
 use crate::schema::{event_log, mentions, message_tags, messages, rooms, threads};
 
 mod search;
@@ -122,21 +122,36 @@ pub(crate) fn insert_mentions(c: &mut SqliteConnection, rows: &[MentionRow]) -> 
     Ok(())
 }
 
-pub(crate) fn put_threads(c: &mut SqliteConnection, rows: &[ThreadRow]) -> Result<()> {
-    for (room, root, counts) in rows {
-        let values = (
-            threads::activities.eq(counts.activities),
-            threads::internal_comments.eq(counts.internal_comments),
-            threads::external_comments.eq(counts.external_comments),
-            threads::created_at.eq(counts.created_at.0),
-            threads::updated_at.eq(counts.updated_at.0),
+/// The threads with these ids of their keepers, in the same order.
+pub(crate) fn mirrors(c: &mut SqliteConnection, wanted: &[(i64, i64, &str)]) -> Result<Vec<Option<i64>>> {
+    wanted
+        .iter()
+        .map(|(room, source, external_id)| {
+            let thread = threads::table
+                .filter(threads::room_id.eq(room))
+                .filter(threads::source_id.eq(source))
+                .filter(threads::external_id.eq(external_id));
+            Ok(thread.select(threads::root_id).get_result(c).optional()?)
+        })
+        .collect()
+}
+
+pub(crate) fn put_threads(c: &mut SqliteConnection, rows: &[crate::threads::Row]) -> Result<()> {
+    for row in rows {
+        let counts = (
+            threads::activities.eq(row.activities),
+            threads::internal_comments.eq(row.internal_comments),
+            threads::external_comments.eq(row.external_comments),
+            threads::updated_at.eq(row.updated_at),
         );
-        diesel::insert_into(threads::table)
-            .values((threads::room_id.eq(room), threads::root_id.eq(root), values))
+        let put = diesel::insert_into(threads::table)
+            .values(row)
             .on_conflict((threads::room_id, threads::root_id))
-            .do_update()
-            .set(values)
-            .execute(c)?;
+            .do_update();
+        match &row.item {
+            None => put.set(counts).execute(c)?,
+            Some(item) => put.set((counts, threads::item.eq(item))).execute(c)?,
+        };
     }
     Ok(())
 }

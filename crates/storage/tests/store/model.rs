@@ -32,7 +32,7 @@ impl Room {
         let id = MessageId(self.last);
         let (thread_root, parent) = match draft.placement {
             Placement::Unthreaded => (None, None),
-            Placement::StartsThread => (Some(id), None),
+            Placement::StartsThread | Placement::InMirror => (Some(id), None),
             Placement::InThread(root) => (Some(root), None),
             Placement::Answers(parent) => (self.entries[&parent].message.thread_root, Some(parent)),
         };
@@ -102,6 +102,19 @@ impl Room {
         entry.seen.insert(user);
     }
 
+    /// Takes a message away, which its thread counts no more.
+    pub(crate) fn delete(&mut self, id: MessageId) -> Entry {
+        let gone = self.entries.remove(&id).expect("it was there");
+        if let Some(counts) = gone.message.thread_root.and_then(|root| self.threads.get_mut(&root)) {
+            match gone.message.event {
+                Event::Activity | Event::Mail => counts.activities -= 1,
+                Event::Discussion => counts.external_comments -= 1,
+                _ => counts.internal_comments -= 1,
+            }
+        }
+        gone
+    }
+
     pub(crate) fn view(&self, id: MessageId) -> MessageView {
         let text = |id: MessageId| match self.entries.get(&id) {
             Some(entry) if entry.message.event.has_text() => entry.message.content.clone(),
@@ -112,6 +125,8 @@ impl Room {
             root,
             root_text: text(root),
             counts: self.threads[&root],
+            item: None,
+            source: None,
         });
         MessageView { parent_text: message.parent.map(text), thread, message }
     }

@@ -173,7 +173,7 @@ impl History {
 
     async fn delete(&mut self, room: RoomId, ids: &[MessageId]) {
         let id = self.dice.pick(ids);
-        let gone = self.rooms.get_mut(&room).and_then(|room| room.entries.remove(&id)).expect("it was there");
+        let gone = self.rooms.get_mut(&room).expect("a room").delete(id);
         crate::changes::delete(&self.world, &gone.message).await;
     }
 

@@ -142,6 +142,8 @@ pub(crate) fn chat(room: RoomId, user: UserId, text: &str) -> Draft {
         uuid: None,
         fingerprint: text.bytes().fold(0, |sum, byte| sum * 31 % 1_000_003 + i64::from(byte)),
         placement: Placement::StartsThread,
+        thread: None,
+        files: Vec::new(),
         to: None,
         sent: Timestamp(1_000),
     }

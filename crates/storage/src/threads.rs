@@ -1,0 +1,340 @@
+//! Threads that have a row: those of the inbox, and those of the chat that somebody answered.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+use diesel::prelude::*;
+use eddyline_model::items::Item;
+use eddyline_model::messages::{Event, Message, ThreadCounts, ThreadState};
+use eddyline_model::sources::{Keeper, ThreadSource};
+use eddyline_model::{ApplicationId, MessageId, RoomId, SourceId, Timestamp};
+
+use crate::schema::{applications, messages, sources, threads};
+use crate::session::{Session, portable};
+use crate::{Error, Result};
+
+/// Where a thread began.
+pub(crate) const CHAT: i16 = 0;
+pub(crate) const INBOX: i16 = 1;
+
+/// A thread as it is kept.
+#[derive(Clone)]
+pub(crate) struct Record {
+    pub(crate) counts: ThreadCounts,
+    /// Who keeps it, when it is of the inbox.
+    pub(crate) keeper: Option<Keeper>,
+    pub(crate) external_id: Option<String>,
+    pub(crate) item: Option<Arc<Item>>,
+    pub(crate) source: Option<Arc<ThreadSource>>,
+}
+
+impl Record {
+    /// A thread of the chat.
+    pub(crate) fn chat(counts: ThreadCounts) -> Self {
+        Self { counts, keeper: None, external_id: None, item: None, source: None }
+    }
+
+    /// The thread as it is shown.
+    pub(crate) fn state(&self, root: MessageId, root_text: String) -> ThreadState {
+        let (item, source) = (self.item.clone(), self.source.clone());
+        ThreadState { root, root_text, counts: self.counts, item, source }
+    }
+
+    /// The thread as it is to be written; without its item, that stays as it is.
+    pub(crate) fn row(&self, room: i64, root: i64, with_item: bool) -> Result<Row> {
+        Ok(Row {
+            room_id: room,
+            root_id: root,
+            activities: self.counts.activities,
+            internal_comments: self.counts.internal_comments,
+            external_comments: self.counts.external_comments,
+            created_at: self.counts.created_at.0,
+            updated_at: self.counts.updated_at.0,
+            origin: if self.keeper.is_some() { INBOX } else { CHAT },
+            source_id: self.keeper.map(source_key),
+            application_id: self.keeper.and_then(|keeper| keeper.application).map(|id| id.0),
+            external_id: self.external_id.clone(),
+            item: match self.item.as_ref().filter(|_| with_item) {
+                Some(item) => Some(serde_json::to_string(item).map_err(|_| Error::Corrupt("item"))?),
+                None => None,
+            },
+        })
+    }
+}
+
+/// The number of a keeper's source; 0 for the flow's own token.
+pub(crate) fn source_key(keeper: Keeper) -> i64 {
+    keeper.source.map_or(0, |source| source.0)
+}
+
+#[derive(Clone, Queryable, QueryableByName, Insertable)]
+#[diesel(table_name = threads, treat_none_as_default_value = false)]
+pub(crate) struct Row {
+    pub(crate) room_id: i64,
+    pub(crate) root_id: i64,
+    pub(crate) activities: i64,
+    pub(crate) internal_comments: i64,
+    pub(crate) external_comments: i64,
+    pub(crate) created_at: i64,
+    pub(crate) updated_at: i64,
+    pub(crate) origin: i16,
+    pub(crate) source_id: Option<i64>,
+    pub(crate) application_id: Option<i64>,
+    pub(crate) external_id: Option<String>,
+    pub(crate) item: Option<String>,
+}
+
+impl Row {
+    fn record(self) -> Result<Record> {
+        let keeper = self.source_id.map(|source| Keeper {
+            source: Some(SourceId(source)).filter(|id| id.0 > 0),
+            application: self.application_id.map(ApplicationId),
+        });
+        let item = self.item.map(|item| serde_json::from_str(&item).map(Arc::new)).transpose();
+        Ok(Record {
+            counts: ThreadCounts {
+                activities: self.activities,
+                internal_comments: self.internal_comments,
+                external_comments: self.external_comments,
+                created_at: Timestamp(self.created_at),
+                updated_at: Timestamp(self.updated_at),
+            },
+            keeper,
+            external_id: self.external_id,
+            item: item.map_err(|_| Error::Corrupt("item"))?,
+            source: None,
+        })
+    }
+}
+
+/// Which threads a list shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Threads {
+    /// All.
+    All,
+    /// Those that people began.
+    Chat,
+    /// Those that applications began.
+    Inbox,
+    /// Those of one application.
+    Of(ApplicationId),
+}
+
+/// A question for threads of one flow, those that changed last first (specification, section 4,
+/// Threads).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ThreadQuery {
+    /// Which.
+    pub threads: Threads,
+    /// Only those that changed after this time.
+    pub since: Option<Timestamp>,
+    /// Only those that changed before this time.
+    pub until: Option<Timestamp>,
+    /// Of those that changed at the very time of `until`, the ones with a smaller number than this.
+    pub before: Option<MessageId>,
+    /// Whether threads without an answer, or without messages, are shown.
+    pub empty: bool,
+    /// How many at most.
+    pub limit: i64,
+}
+
+/// Which of the threads with a row; each is one range of an index.
+#[derive(Clone, Copy)]
+enum Range {
+    Origin(i16),
+    Application(i64),
+}
+
+portable! {
+    fn rows_of_threads(c, room: RoomId, roots: &[i64]) -> Result<Vec<Row>> {
+        Ok(threads::table.filter(threads::room_id.eq(room.0)).filter(threads::root_id.eq_any(roots)).load(c)?)
+    }
+
+    fn newest_rows(c, room: RoomId, range: Range, query: &ThreadQuery) -> Result<Vec<Row>> {
+        let mut found = threads::table.filter(threads::room_id.eq(room.0)).into_boxed();
+        found = match range {
+            Range::Origin(origin) => found.filter(threads::origin.eq(origin)),
+            Range::Application(id) => found.filter(threads::application_id.eq(id)),
+        };
+        if let Some(since) = query.since {
+            found = found.filter(threads::updated_at.gt(since.0));
+        }
+        if let Some(until) = query.until {
+            found = match query.before {
+                None => found.filter(threads::updated_at.lt(until.0)),
+                Some(before) => found.filter(threads::updated_at.le(until.0)).filter(
+                    threads::updated_at.lt(until.0).or(threads::root_id.lt(before.0)),
+                ),
+            };
+        }
+        if !query.empty {
+            // What began a thread of the chat is its own first message.
+            let fewest = i64::from(matches!(range, Range::Origin(CHAT)));
+            let total = threads::activities + threads::internal_comments + threads::external_comments;
+            found = found.filter(total.gt(fewest));
+        }
+        let order = (threads::updated_at.desc(), threads::root_id.desc());
+        Ok(found.order(order).limit(query.limit).load(c)?)
+    }
+
+    /// The messages that began threads which nobody answered.
+    fn unanswered(c, room: RoomId, query: &ThreadQuery) -> Result<Vec<(i64, i16, i64)>> {
+        let answered = threads::table
+            .filter(threads::room_id.eq(messages::room_id))
+            .filter(threads::root_id.eq(messages::id));
+        let mut found = messages::table
+            .filter(messages::room_id.eq(room.0))
+            .filter(messages::thread_root.eq(messages::id.nullable()))
+            .filter(diesel::dsl::not(diesel::dsl::exists(answered)))
+            .into_boxed();
+        if let Some(since) = query.since {
+            found = found.filter(messages::sent.gt(since.0));
+        }
+        if let Some(until) = query.until {
+            found = match query.before {
+                None => found.filter(messages::sent.lt(until.0)),
+                Some(before) => found
+                    .filter(messages::sent.le(until.0))
+                    .filter(messages::sent.lt(until.0).or(messages::id.lt(before.0))),
+            };
+        }
+        let order = (messages::sent.desc(), messages::id.desc());
+        Ok(found
+            .order(order)
+            .limit(query.limit)
+            .select((messages::id, messages::event, messages::sent))
+            .load(c)?)
+    }
+
+    /// What threads show of these sources.
+    fn sources_shown(c, ids: &[i64]) -> Result<HashMap<i64, Arc<ThreadSource>>> {
+        let rows = sources::table
+            .left_join(applications::table.on(applications::id.nullable().eq(sources::application_id)))
+            .filter(sources::id.eq_any(ids))
+            .select((
+                sources::id,
+                sources::name,
+                applications::name.nullable(),
+                applications::icon_url.nullable(),
+            ))
+            .load::<(i64, String, Option<String>, Option<String>)>(c)?;
+        Ok(rows
+            .into_iter()
+            .map(|(id, name, application, icon)| {
+                let application = application.unwrap_or(name);
+                (id, Arc::new(ThreadSource { id: SourceId(id), icon, application }))
+            })
+            .collect())
+    }
+
+    /// Counts a message of a thread no more.
+    fn discount(c, room: RoomId, root: MessageId, activity: i64, internal: i64, external: i64) -> Result<()> {
+        diesel::update(threads::table.find((room.0, root.0)))
+            .set((
+                threads::activities.eq(threads::activities - activity),
+                threads::internal_comments.eq(threads::internal_comments - internal),
+                threads::external_comments.eq(threads::external_comments - external),
+            ))
+            .execute(c)?;
+        Ok(())
+    }
+}
+
+impl Session<'_> {
+    /// The threads of one room that have a row, by their first messages.
+    pub(crate) fn thread_records(&mut self, room: RoomId, roots: &[i64]) -> Result<HashMap<i64, Record>> {
+        if roots.is_empty() {
+            return Ok(HashMap::new());
+        }
+        let rows = self.rows_of_threads(room, roots)?;
+        Ok(self.records(rows)?.into_iter().collect())
+    }
+
+    fn records(&mut self, rows: Vec<Row>) -> Result<Vec<(i64, Record)>> {
+        let ids: BTreeSet<i64> = rows.iter().filter_map(|row| row.source_id).filter(|id| *id > 0).collect();
+        let shown = match ids.is_empty() {
+            true => HashMap::new(),
+            false => self.sources_shown(&ids.into_iter().collect::<Vec<_>>())?,
+        };
+        rows.into_iter()
+            .map(|row| {
+                let (root, source) = (row.root_id, row.source_id);
+                let mut record = row.record()?;
+                record.source = source.and_then(|id| shown.get(&id).cloned());
+                Ok((root, record))
+            })
+            .collect()
+    }
+
+    /// The threads of a flow that a query asks for, those that changed last first.
+    ///
+    /// # Errors
+    ///
+    /// As any query.
+    pub fn threads(&mut self, room: RoomId, query: &ThreadQuery) -> Result<Vec<ThreadState>> {
+        let ranges: &[Range] = match query.threads {
+            Threads::All => &[Range::Origin(CHAT), Range::Origin(INBOX)],
+            Threads::Chat => &[Range::Origin(CHAT)],
+            Threads::Inbox => &[Range::Origin(INBOX)],
+            Threads::Of(application) => &[Range::Application(application.0)],
+        };
+        let mut rows = Vec::new();
+        for range in ranges {
+            rows.extend(self.newest_rows(room, *range, query)?);
+        }
+        let mut found = self.records(rows)?;
+        if query.empty && matches!(query.threads, Threads::All | Threads::Chat) {
+            for (root, event, sent) in self.unanswered(room, query)? {
+                let event = Event::from_code(event).ok_or(Error::Corrupt("event"))?;
+                found.push((root, Record::chat(ThreadCounts::begun_by(event, Timestamp(sent)))));
+            }
+        }
+        found.sort_by_key(|(root, record)| std::cmp::Reverse((record.counts.updated_at, *root)));
+        found.truncate(usize::try_from(query.limit).unwrap_or(0));
+        let titled: Vec<i64> =
+            found.iter().filter(|(_, r)| r.item.is_none()).map(|(root, _)| *root).collect();
+        let mut texts = self.referred(room, &titled)?;
+        Ok(found
+            .into_iter()
+            .map(|(root, record)| {
+                let text = texts.remove(&root).map_or_else(String::new, |first| first.text().to_owned());
+                record.state(MessageId(root), text)
+            })
+            .collect())
+    }
+
+    /// One thread of a room; `None` when no message began it, or that is gone and nobody answered.
+    ///
+    /// # Errors
+    ///
+    /// As any query.
+    pub fn thread(&mut self, room: RoomId, root: MessageId) -> Result<Option<ThreadState>> {
+        let record = self.thread_records(room, &[root.0])?.remove(&root.0);
+        let first = self.referred(room, &[root.0])?.remove(&root.0);
+        let text = first.as_ref().map_or_else(String::new, |first| first.text().to_owned());
+        Ok(match (record, first.filter(|first| first.thread_root == Some(root))) {
+            (Some(record), _) => Some(record.state(root, text)),
+            (None, Some(first)) => {
+                Some(Record::chat(ThreadCounts::begun_by(first.event, first.sent)).state(root, text))
+            }
+            (None, None) => None,
+        })
+    }
+
+    /// Who keeps a thread of the inbox.
+    ///
+    /// # Errors
+    ///
+    /// As any query.
+    pub fn thread_keeper(&mut self, room: RoomId, root: MessageId) -> Result<Option<Keeper>> {
+        Ok(self.thread_records(room, &[root.0])?.remove(&root.0).and_then(|record| record.keeper))
+    }
+
+    /// Counts a message that is gone no more in its thread.
+    pub(crate) fn forget_in_thread(&mut self, gone: &Message) -> Result<()> {
+        let Some(root) = gone.thread_root else { return Ok(()) };
+        let mut one = ThreadCounts::begun_by(gone.event, gone.sent);
+        one.updated_at = gone.sent;
+        self.discount(gone.room, root, one.activities, one.internal_comments, one.external_comments)
+    }
+}

@@ -1,0 +1,14 @@
+drop table files;
+drop table objects;
+drop index messages_roots;
+drop index threads_application;
+drop index threads_time;
+drop index threads_external;
+alter table threads drop column item;
+alter table threads drop column external_id;
+alter table threads drop column application_id;
+alter table threads drop column source_id;
+alter table threads drop column origin;
+drop index flow_tokens_source;
+alter table flow_tokens drop column source_id;
+drop table sources;
