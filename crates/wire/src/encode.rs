@@ -1,11 +1,12 @@
 //! The one encoder of a message: from what the store holds to what goes over the wire.
 
-use eddyline_model::messages::{Event, MessageView, ThreadState};
+use eddyline_model::messages::{Event, Message, MessageView, ThreadState};
 use eddyline_model::sources::ThreadSource;
 use eddyline_model::threads::{ThreadIds, title_of};
 use eddyline_model::{FlowId, RoomId};
 use serde::ser::{SerializeMap, SerializeSeq};
 use serde::{Serialize, Serializer};
+use serde_json::value::RawValue;
 
 /// Where a message is shown.
 #[derive(Clone, Copy, Debug)]
@@ -113,6 +114,12 @@ impl Serialize for Shown<'_> {
         map.serialize_entry("id", &message.id.0)?;
         map.serialize_entry("event", message.event.as_str())?;
         map.serialize_entry("content", &Content(self.view))?;
+        let inbox = inbox(message);
+        if let Some(inbox) = &inbox {
+            map.serialize_entry("author", &inbox.author)?;
+            map.serialize_entry("title", inbox.title)?;
+            map.serialize_entry("body", inbox.body)?;
+        }
         map.serialize_entry("tags", &Tags { tags: self.tags(), classic: self.encoder.classic })?;
         map.serialize_entry("app", &message.event.app())?;
         map.serialize_entry("uuid", &message.uuid)?;
@@ -122,7 +129,11 @@ impl Serialize for Shown<'_> {
             Place::Flow(id) => map.serialize_entry("flow", &id.0)?,
             Place::Private => map.serialize_entry("to", &Text(message.to.map_or(0, |user| user.0)))?,
         }
-        map.serialize_entry("attachments", &[(); 0])?;
+        match (&inbox, message.event) {
+            (Some(inbox), _) => map.serialize_entry("attachments", inbox.attachments)?,
+            (None, Event::File) => map.serialize_entry("attachments", &[Content(self.view)])?,
+            (None, _) => map.serialize_entry("attachments", &[(); 0])?,
+        }
         map.serialize_entry("created_at", &Text(message.sent))?;
         map.serialize_entry("edited", &message.edited.map(|at| at.0))?;
         map.serialize_entry("edited_at", &message.edited.map(Text))?;
@@ -149,6 +160,24 @@ impl<T: std::fmt::Display> Serialize for Text<T> {
     }
 }
 
+/// What an activity or a discussion holds, each part as it was kept.
+#[derive(serde::Deserialize)]
+struct Inbox<'a> {
+    #[serde(borrow)]
+    author: Option<&'a RawValue>,
+    #[serde(borrow)]
+    title: &'a RawValue,
+    #[serde(borrow)]
+    body: &'a RawValue,
+    #[serde(borrow)]
+    attachments: &'a RawValue,
+}
+
+fn inbox(message: &Message) -> Option<Inbox<'_>> {
+    let has_parts = matches!(message.event, Event::Activity | Event::Discussion);
+    has_parts.then(|| serde_json::from_str(&message.content).ok()).flatten()
+}
+
 struct Content<'a>(&'a MessageView);
 
 impl Serialize for Content<'_> {
@@ -162,7 +191,8 @@ impl Serialize for Content<'_> {
                 map.serialize_entry("text", &message.content)?;
                 map.end()
             }
-            _ => match serde_json::from_str::<&serde_json::value::RawValue>(&message.content) {
+            Event::Activity | Event::Discussion => serializer.serialize_none(),
+            _ => match serde_json::from_str::<&RawValue>(&message.content) {
                 Ok(document) => document.serialize(serializer),
                 Err(_) => serializer.serialize_none(),
             },
@@ -241,7 +271,6 @@ impl Serialize for Source<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Message;
     use eddyline_model::messages::{Author, Message as Stored, ThreadCounts};
     use eddyline_model::{MessageId, Timestamp, UserId};
 
@@ -283,7 +312,7 @@ mod tests {
         let flow = FlowId("f-1".into());
         let json = encoder(false).message(&view(Event::Comment, "yes\r\n", Some("why?")), Place::Flow(&flow));
         assert!(!json.contains(&b'\r') && !json.contains(&b'\n'));
-        let message: Message = serde_json::from_slice(&json).unwrap();
+        let message: crate::Message = serde_json::from_slice(&json).unwrap();
         assert_eq!((message.id, message.event.as_str(), message.user.as_str()), (9, "comment", "4"));
         assert_eq!(message.content, serde_json::json!({"title": "why?", "text": "yes\r\n"}));
         assert_eq!(message.flow.as_deref(), Some("f-1"));
@@ -297,7 +326,7 @@ mod tests {
     #[test]
     fn the_classic_profile_writes_the_comment_tag_without_its_colon() {
         let json = encoder(true).message(&view(Event::Message, "x", None), Place::Private);
-        let message: Message = serde_json::from_slice(&json).unwrap();
+        let message: crate::Message = serde_json::from_slice(&json).unwrap();
         assert_eq!(message.tags, ["influx:2", "todo"]);
         assert_eq!((message.to.as_deref(), message.flow), (Some("5"), None));
     }
@@ -307,7 +336,7 @@ mod tests {
         let view = view(Event::Message, "x", None);
         let tags = |classic| {
             let json = encoder(classic).message(&view, Place::Private);
-            serde_json::from_slice::<Message>(&json).unwrap().tags
+            serde_json::from_slice::<crate::Message>(&json).unwrap().tags
         };
         assert_eq!(tags(true), ["influx:2", "todo"]);
         assert!(tags(false).is_empty());
@@ -317,7 +346,7 @@ mod tests {
     fn documents_go_out_as_they_are() {
         let json = encoder(false)
             .message(&view(Event::Action, r#"{"type":"join","description":"x"}"#, None), Place::Private);
-        let message: Message = serde_json::from_slice(&json).unwrap();
+        let message: crate::Message = serde_json::from_slice(&json).unwrap();
         assert_eq!(message.content["type"], "join");
     }
 }

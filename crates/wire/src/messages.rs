@@ -4,6 +4,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
+use crate::items::Author;
+
 /// A message of a flow or of a private conversation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Message {
@@ -13,6 +15,15 @@ pub struct Message {
     pub event: String,
     /// Text or an object, by the kind.
     pub content: Value,
+    /// Of activity and discussion: who did it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub author: Option<Author>,
+    /// Of activity and discussion: what happened, in HTML.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// Of activity and discussion: what was said, in HTML.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub body: Option<String>,
     /// Tags.
     pub tags: Vec<String>,
     /// Deprecated: `chat`, `influx` or nothing.
@@ -60,6 +71,32 @@ pub struct Attachment {
     pub file_size: i64,
     /// Path to request for the download.
     pub path: String,
+    /// Of a picture: its size.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub image: Option<Picture>,
+    /// Of a picture: a small one of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thumbnail: Option<Thumbnail>,
+}
+
+/// The size of a picture, in pixels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Picture {
+    /// Width.
+    pub width: u32,
+    /// Height.
+    pub height: u32,
+}
+
+/// A small picture of another.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Thumbnail {
+    /// Path to request for the download.
+    pub path: String,
+    /// Width, in pixels.
+    pub width: u32,
+    /// Height, in pixels.
+    pub height: u32,
 }
 
 /// The state of a thread.

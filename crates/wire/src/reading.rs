@@ -1,0 +1,162 @@
+//! Reading nested parameters, and naming those that are wrong as a form would: `thread[status][color]`.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+
+/// What is wrong with each parameter.
+pub type FieldErrors = BTreeMap<String, Vec<String>>;
+
+/// The longest address, in bytes.
+const MAX_URL: usize = 2000;
+
+/// An object among the parameters. An empty text is as good as none.
+pub(crate) struct Object<'a, 'e> {
+    map: &'a Map<String, Value>,
+    path: String,
+    errors: &'e mut FieldErrors,
+}
+
+impl<'a, 'e> Object<'a, 'e> {
+    /// The object that `value` should be; notes it when it is not.
+    pub(crate) fn new(value: &'a Value, path: String, errors: &'e mut FieldErrors) -> Option<Self> {
+        if let Value::Object(map) = value {
+            return Some(Self { map, path, errors });
+        }
+        errors.entry(path).or_default().push("must be an object".into());
+        None
+    }
+
+    pub(crate) fn error(&mut self, name: &str, text: impl Into<String>) {
+        self.errors.entry(self.name_of(name)).or_default().push(text.into());
+    }
+
+    fn name_of(&self, name: &str) -> String {
+        format!("{}[{name}]", self.path)
+    }
+
+    fn value(&self, name: &str) -> Option<&'a Value> {
+        self.map.get(name).filter(|value| !value.is_null())
+    }
+
+    /// A text of at most so many characters that is not blank.
+    pub(crate) fn text(&mut self, name: &str, most: usize) -> Option<String> {
+        let text = match self.value(name)? {
+            Value::String(text) => text.clone(),
+            Value::Number(number) => number.to_string(),
+            Value::Bool(truth) => truth.to_string(),
+            _ => {
+                self.error(name, "must be a text");
+                return None;
+            }
+        };
+        if text.len() > most && text.chars().count() > most {
+            self.error(name, format!("is too long (maximum is {most} characters)"));
+            return None;
+        }
+        Some(text).filter(|text| !text.trim().is_empty())
+    }
+
+    /// The same where there must be one. After a mistake it is empty.
+    pub(crate) fn required_text(&mut self, name: &str, most: usize) -> String {
+        let before = self.errors.len();
+        let text = self.text(name, most);
+        if text.is_none() && self.errors.len() == before {
+            self.error(name, "can't be blank");
+        }
+        text.unwrap_or_default()
+    }
+
+    /// An address on the web.
+    pub(crate) fn url(&mut self, name: &str) -> Option<String> {
+        let url = self.text(name, MAX_URL)?;
+        match check_url(&url) {
+            Ok(()) => Some(url),
+            Err(text) => {
+                self.error(name, text);
+                None
+            }
+        }
+    }
+
+    /// The same where there must be one.
+    pub(crate) fn required_url(&mut self, name: &str) -> String {
+        let before = self.errors.len();
+        let url = self.url(name);
+        if url.is_none() && self.errors.len() == before {
+            self.error(name, "can't be blank");
+        }
+        url.unwrap_or_default()
+    }
+
+    /// One of a few words.
+    pub(crate) fn choice<T: Copy>(&mut self, name: &str, choices: &[(&str, T)], fold: bool) -> Option<T> {
+        let text = self.text(name, 100)?;
+        let same = |word: &str| word == text || (fold && word.eq_ignore_ascii_case(&text));
+        let found = choices.iter().find(|(word, _)| same(word)).map(|(_, meaning)| *meaning);
+        if found.is_none() {
+            let words: Vec<&str> = choices.iter().map(|(word, _)| *word).collect();
+            self.error(name, format!("must be one of: {}", words.join(", ")));
+        }
+        found
+    }
+
+    /// An object within.
+    pub(crate) fn object(&mut self, name: &str) -> Option<Object<'a, '_>> {
+        let value = self.value(name)?;
+        // Forms have an empty text where nothing is meant.
+        if value.as_str().is_some_and(|text| text.trim().is_empty()) {
+            return None;
+        }
+        Object::new(value, self.name_of(name), self.errors)
+    }
+
+    /// Reads each object of a list of at most so many. A list may be written as an object whose names
+    /// count up, as some forms do.
+    pub(crate) fn each<T>(
+        &mut self,
+        name: &str,
+        most: usize,
+        mut read: impl FnMut(&mut Object<'a, '_>) -> Option<T>,
+    ) -> Vec<T> {
+        let Some(value) = self.value(name) else { return Vec::new() };
+        let Some(list) = as_list(value) else {
+            self.error(name, "must be a list");
+            return Vec::new();
+        };
+        if list.len() > most {
+            self.error(name, format!("can't be more than {most}"));
+            return Vec::new();
+        }
+        let path = self.name_of(name);
+        let mut found = Vec::with_capacity(list.len());
+        for (i, value) in list.into_iter().enumerate() {
+            if let Some(mut object) = Object::new(value, format!("{path}[{i}]"), self.errors) {
+                found.extend(read(&mut object));
+            }
+        }
+        found
+    }
+}
+
+/// Whether a text is an address on the web.
+pub(crate) fn check_url(text: &str) -> Result<(), &'static str> {
+    let wrong = "must be an address that begins with http:// or https://";
+    let url = url::Url::parse(text).map_err(|_| wrong)?;
+    let graphic = text.chars().all(|c| !c.is_control() && !c.is_whitespace());
+    if graphic && matches!(url.scheme(), "http" | "https") { Ok(()) } else { Err(wrong) }
+}
+
+fn as_list(value: &Value) -> Option<Vec<&Value>> {
+    match value {
+        Value::Array(list) => Some(list.iter().collect()),
+        Value::String(text) if text.trim().is_empty() => Some(Vec::new()),
+        Value::Object(map) => {
+            let numbered = map.iter().map(|(name, value)| Some((name.parse::<u32>().ok()?, value)));
+            let mut numbered: Vec<_> = numbered.collect::<Option<_>>()?;
+            numbered.sort_by_key(|(number, _)| *number);
+            Some(numbered.into_iter().map(|(_, value)| value).collect())
+        }
+        _ => None,
+    }
+}
