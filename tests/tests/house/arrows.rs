@@ -13,6 +13,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("mail", &[]),
     ("scim", &["model"]),
     ("avatars", &[]),
+    ("markup", &[]),
     ("streaming", &["model"]),
     ("storage", &["model"]),
     ("app", &["model", "wire", "auth", "avatars", "mail", "scim", "streaming", "storage"]),
