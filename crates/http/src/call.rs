@@ -7,6 +7,7 @@ use axum::body::Body;
 use bytes::Bytes;
 use eddyline_app::{Actor, App, Credentials, Error, Room, Secret};
 use eddyline_model::policy::FlowDeed;
+use eddyline_wire::forms;
 use http::header::{AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE};
 use http::{Extensions, HeaderMap, Request, StatusCode, request::Parts};
 use percent_encoding::percent_decode_str;
@@ -15,9 +16,9 @@ use serde_json::Map;
 use crate::Shared;
 use crate::endpoint::{Access, Endpoint};
 use crate::error::Failure;
+use crate::json;
 use crate::params::{Invalid, Params};
 use crate::serve::{BodyLimit, read_body};
-use crate::{json, rack};
 
 /// A request that has been read and whose sender is known.
 pub(crate) struct Call {
@@ -61,7 +62,7 @@ impl Call {
         seen: &mut Option<Actor>,
     ) -> Result<Self, Failure> {
         let (parts, body) = request.into_parts();
-        let query = rack::parse(parts.uri.query().unwrap_or_default().as_bytes())?;
+        let query = forms::parse(parts.uri.query().unwrap_or_default().as_bytes())?;
         let public = endpoint.access == Access::Public;
         // Whoever shows something beside the body is known before the body is waited for; whoever
         // does not can make the server hold only little.
@@ -150,7 +151,7 @@ fn parse_body(headers: &HeaderMap, body: &[u8]) -> Result<Map<String, serde_json
     check_coding(headers)?;
     match kind_of(headers).as_str() {
         "application/json" => Ok(json::parse_object(body)?),
-        "application/x-www-form-urlencoded" => Ok(rack::parse(body)?),
+        "application/x-www-form-urlencoded" => Ok(forms::parse(body)?),
         // Old scripts send JSON without saying so.
         "" | "text/json" => Ok(json::parse_object(body)?),
         other => Err(unsupported(other, "application/json or application/x-www-form-urlencoded")),

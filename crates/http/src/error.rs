@@ -3,13 +3,13 @@
 use axum::response::Response;
 use eddyline_app::{CredentialsError, Error};
 use eddyline_wire::ErrorBody;
+use eddyline_wire::forms::FormError;
 use http::StatusCode;
 use http::header::{RETRY_AFTER, WWW_AUTHENTICATE};
 
 use crate::answer::{encoded, with_header};
 use crate::json::BodyError as JsonError;
 use crate::params::Invalid;
-use crate::rack::FormError;
 use crate::serve::BodyError;
 
 /// Seconds after which a caller may come back when the store is down or busy.

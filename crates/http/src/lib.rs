@@ -31,7 +31,6 @@ mod organizations;
 mod params;
 mod path;
 mod private;
-mod rack;
 mod reading;
 pub mod request_id;
 mod routes;

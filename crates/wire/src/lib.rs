@@ -1,12 +1,14 @@
 //! What goes over the wire: the shapes of the API's answers, and the one encoder of a message.
 //!
 //! Names and types are those of the specification, section 2. The shapes serialise and
-//! deserialise, so that servers, clients and tests share them. The crate knows neither storage nor
+//! deserialise, so that servers, clients and tests share them. [`forms`] reads parameters that come as a
+//! form instead of JSON. The crate knows neither storage nor
 //! HTTP.
 
 mod encode;
 mod errors;
 mod flows;
+pub mod forms;
 mod invitations;
 mod items;
 mod messages;

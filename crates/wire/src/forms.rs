@@ -4,6 +4,9 @@
 //! parameters as `thread[status][color]=red`, `tags[]=a&tags[]=b` and
 //! `fields[][label]=x&fields[][value]=y`. The outcome is the JSON object that the same client would
 //! have sent as `application/json`, save that every value is a string.
+//!
+//! [`parse`] reads a whole text; a [`Form`] takes fields one by one, as `multipart/form-data` brings
+//! them, under the same rules and bounds.
 
 use std::borrow::Cow;
 
@@ -12,23 +15,25 @@ use serde_json::map::Entry;
 use serde_json::{Map, Value};
 
 /// The deepest nesting of a name, counted like the nesting of the JSON object it makes.
-const MAX_DEPTH: usize = 32;
+pub const MAX_DEPTH: usize = 32;
 /// The most pairs of one form or query.
-const MAX_PAIRS: usize = 10_000;
+pub const MAX_PAIRS: usize = 10_000;
+/// The most characters of a name that an error shows.
+const MAX_SHOWN: usize = 100;
 
 /// A form or query that cannot be read, and the name of the field where it went wrong.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{field}: {problem}")]
-pub(crate) struct FormError {
+pub struct FormError {
     /// The beginning of the field's name as it was sent, decoded as far as it can be.
-    pub(crate) field: String,
+    pub field: String,
     /// What is wrong with it.
-    pub(crate) problem: FormProblem,
+    pub problem: FormProblem,
 }
 
 /// What is wrong with a field of a form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum FormProblem {
+pub enum FormProblem {
     /// A `%` is not followed by two hexadecimal digits.
     #[error("has an invalid percent-encoding")]
     Escape,
@@ -46,42 +51,89 @@ pub(crate) enum FormProblem {
     Count,
 }
 
-/// Reads an `application/x-www-form-urlencoded` text.
+/// Reads an `application/x-www-form-urlencoded` text into the object that its names describe; see
+/// [`Form`] for the names.
 ///
-/// - `a=1&a=2` is the later value; `a[]=1&a[]=2` is a list; `a[b]=1` is an object.
-/// - `a[][b]=1&a[][c]=2` is a list of one object; a name that the last object of the list already
-///   has starts the next object.
-/// - A name whose brackets do not match (`a[b`, `a[b]c`) is a plain name as a whole, brackets at
-///   the very beginning are part of the name, and a pair without a name is passed over.
-/// - A name without `=` has the empty text.
-pub(crate) fn parse(text: &[u8]) -> Result<Map<String, Value>, FormError> {
-    let mut root = Map::new();
-    let pairs = text.split(|byte| *byte == b'&').filter(|pair| !pair.is_empty());
-    for (count, pair) in pairs.enumerate() {
+/// A name without `=` has the empty text.
+///
+/// # Errors
+///
+/// [`FormError`] for the first pair that cannot be decoded or added.
+pub fn parse(text: &[u8]) -> Result<Map<String, Value>, FormError> {
+    let mut form = Form::new();
+    for pair in text.split(|byte| *byte == b'&').filter(|pair| !pair.is_empty()) {
         let (name, value) = match pair.iter().position(|byte| *byte == b'=') {
             Some(equals) => (&pair[..equals], &pair[equals + 1..]),
             None => (pair, &b""[..]),
         };
         let error = |problem| FormError { field: readable(name), problem };
-        if count == MAX_PAIRS {
+        let decoded = decode(name).map_err(error)?;
+        form.add(&decoded, decode(value).map_err(error)?)?;
+    }
+    Ok(form.finish())
+}
+
+/// The object that a form's fields make, one field after the other.
+///
+/// - `a=1`, `a=2` is the later value; `a[]=1`, `a[]=2` is a list; `a[b]=1` is an object.
+/// - `a[][b]=1`, `a[][c]=2` is a list of one object; a name that the last object of the list already
+///   has starts the next object.
+/// - A name whose brackets do not match (`a[b`, `a[b]c`) is a plain name as a whole, brackets at
+///   the very beginning are part of the name, and a field without a name is passed over.
+///
+/// ```
+/// use eddyline_wire::forms::Form;
+///
+/// let mut form = Form::new();
+/// form.add("thread[status][color]", "red".to_owned())?;
+/// form.add("tags[]", "urgent".to_owned())?;
+/// let object = serde_json::Value::Object(form.finish());
+/// assert_eq!(object, serde_json::json!({"thread": {"status": {"color": "red"}}, "tags": ["urgent"]}));
+/// # Ok::<(), eddyline_wire::forms::FormError>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Form {
+    root: Map<String, Value>,
+    pairs: usize,
+}
+
+impl Form {
+    /// A form without fields.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a field. Name and value are as they are meant: nothing is decoded.
+    ///
+    /// # Errors
+    ///
+    /// [`FormProblem::Clash`], [`FormProblem::Depth`] or [`FormProblem::Count`], after which the form
+    /// is as it was.
+    pub fn add(&mut self, name: &str, value: String) -> Result<(), FormError> {
+        let error = |problem| FormError { field: name.chars().take(MAX_SHOWN).collect(), problem };
+        if self.pairs == MAX_PAIRS {
             return Err(error(FormProblem::Count));
         }
-        let decoded = decode(name).map_err(error)?;
-        let value = decode(value).map_err(error)?;
-        if let Some((first, rest)) = path_of(&decoded) {
-            if rest.len() >= MAX_DEPTH {
-                return Err(error(FormProblem::Depth));
-            }
-            store(&mut root, first, &rest, value).map_err(error)?;
+        self.pairs += 1;
+        let Some((first, steps)) = path_of(name) else { return Ok(()) };
+        if steps.len() >= MAX_DEPTH {
+            return Err(error(FormProblem::Depth));
         }
+        store(&mut self.root, first, &steps, value).map_err(error)
     }
-    Ok(root)
+
+    /// The object that the fields have made.
+    #[must_use]
+    pub fn finish(self) -> Map<String, Value> {
+        self.root
+    }
 }
 
 /// A name for an error: decoded as far as it goes, and no more of it than somebody would read.
 fn readable(name: &[u8]) -> String {
     let bytes: Vec<u8> = percent_decode(&plus_as_space(name)).collect();
-    String::from_utf8_lossy(&bytes).chars().take(100).collect()
+    String::from_utf8_lossy(&bytes).chars().take(MAX_SHOWN).collect()
 }
 
 fn plus_as_space(text: &[u8]) -> Cow<'_, [u8]> {
@@ -323,6 +375,17 @@ mod tests {
         let many = |count: usize| vec!["a[]=1"; count].join("&");
         assert!(parse(many(10_000).as_bytes()).is_ok());
         assert_eq!(refused(many(10_001)), ("a[]".to_owned(), FormProblem::Count));
+    }
+
+    #[test]
+    fn fields_can_be_added_one_by_one() {
+        let mut form = Form::new();
+        for (name, value) in [("a[][b]", "1%20+"), ("a[][b]", "2"), ("", "nobody")] {
+            form.add(name, value.to_owned()).unwrap();
+        }
+        let error = form.add("a[b]", "3".to_owned()).unwrap_err();
+        assert_eq!(error, FormError { field: "a[b]".to_owned(), problem: FormProblem::Clash });
+        assert_eq!(Value::Object(form.finish()), json!({"a": [{"b": "1%20+"}, {"b": "2"}]}));
     }
 
     /// Writes a value under a name, as the clients do.
