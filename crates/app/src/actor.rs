@@ -113,6 +113,16 @@ impl Actor {
         }
     }
 
+    /// Whether it is an integration that asks: with a flow token, or a user through an application. Only
+    /// they post into the inbox.
+    #[must_use]
+    pub fn may_integrate(&self) -> bool {
+        match self {
+            Self::FlowToken { .. } => true,
+            Self::User { credential, .. } => matches!(credential, Credential::AccessToken(_)),
+        }
+    }
+
     /// What the user has shown, if it is one who asks.
     #[must_use]
     pub fn credential(&self) -> Option<Credential> {

@@ -5,7 +5,7 @@ use eddyline_auth::Secret;
 use eddyline_model::flows::{AccessMode, Flow};
 use eddyline_model::mail::Purpose;
 use eddyline_model::organizations::Organization;
-use eddyline_model::{InvitationId, MessageId, UserId};
+use eddyline_model::{InvitationId, MessageId, SourceId, UserId};
 
 /// Where the server can be reached.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,6 +65,18 @@ impl Addresses {
             Purpose::EmailChange(_) => "email",
         };
         format!("{}/{kind}/{}", self.web, secret.expose())
+    }
+
+    /// The API address of a source.
+    #[must_use]
+    pub fn source(&self, organization: &Organization, flow: &Flow, id: SourceId) -> String {
+        format!("{}/sources/{id}", self.flow(organization, flow))
+    }
+
+    /// The API address of a flow's threads.
+    #[must_use]
+    pub fn threads(&self, organization: &Organization, flow: &Flow) -> String {
+        format!("{}/threads", self.flow(organization, flow))
     }
 
     /// The comments on a message.

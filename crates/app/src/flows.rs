@@ -327,9 +327,12 @@ impl View<'_> {
         let resources: [Resource; 7] = [
             ("self", base.clone(), &[("GET", FlowDeed::See), ("PUT", FlowDeed::See)]),
             ("messages", format!("{base}/messages"), &[("GET", FlowDeed::Read), ("POST", FlowDeed::Post)]),
-            // The addresses are fixed already; nothing is served there yet.
-            ("threads", format!("{base}/threads"), &[]),
-            ("sources", format!("{base}/sources"), &[]),
+            ("threads", format!("{base}/threads"), &[("GET", FlowDeed::Read)]),
+            (
+                "sources",
+                format!("{base}/sources"),
+                &[("GET", FlowDeed::ManageSources), ("POST", FlowDeed::ManageSources)],
+            ),
             ("users", format!("{base}/users"), &[("GET", FlowDeed::See), ("POST", FlowDeed::AddUser)]),
             (
                 "invitations",

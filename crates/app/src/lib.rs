@@ -17,6 +17,7 @@ mod config;
 mod error;
 mod feed;
 mod feed_encode;
+mod files;
 mod flow_users;
 mod flows;
 mod going_out;
@@ -29,9 +30,12 @@ mod operator;
 mod organizations;
 mod presence;
 mod private;
+mod push;
 mod reading;
 mod rooms;
+mod sources;
 mod stream;
+mod threads;
 mod tidy;
 mod users;
 
@@ -63,9 +67,10 @@ pub use eddyline_auth::{
     Credentials, CredentialsError, Password, PasswordPolicy, Secret, SignInLimits, constant_time_eq,
 };
 pub use error::{Error, FieldErrors, Result};
+pub use files::NewAttachment;
 pub use flows::FlowChanges;
 pub use mailer::Mailing;
-pub use messages::{Edit, NewPost, Posted};
+pub use messages::{Edit, NewInbox, NewPost, Posted};
 pub use oauth::{
     ApplicationChanges, Asked, AskingFailure, AuthenticatedClient, Authorized, AuthorizedByMember,
     ClientFailure, Introspection, KeyMaterial, NewApplication, OAuthConfig, Tokens,
@@ -73,8 +78,11 @@ pub use oauth::{
 pub use operator::{NewFlow, NewOrganization, NewPerson, OrganizationChanges};
 pub use organizations::OwnOrganization;
 pub use private::NewPrivateMessage;
+pub use push::{NewMail, Pushing};
 pub use rooms::{Member, Room};
+pub use sources::{NewSource, SourceChanges};
 pub use stream::{Listen, StreamPoint};
+pub use threads::ThreadsOf;
 pub use users::{NewPassword, UserChanges};
 
 /// What the stream hands out; see [`App::listen`].

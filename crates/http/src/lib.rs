@@ -31,11 +31,14 @@ mod organizations;
 mod params;
 mod path;
 mod private;
+mod push;
 mod reading;
 pub mod request_id;
 mod routes;
 pub mod serve;
+mod sources;
 mod stream;
+mod threads;
 mod users;
 
 use std::sync::Arc;

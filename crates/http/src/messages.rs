@@ -5,14 +5,15 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use eddyline_app::{Actor, Edit, Error, NewPost, Posted, Room};
+use eddyline_app::{Actor, Edit, Error, NewInbox, NewPost, Posted, Room};
+use eddyline_model::items::{MAX_BODY_BYTES, MAX_EXTERNAL_ID_CHARS, MAX_TITLE_CHARS};
 use eddyline_model::messages::{
     Event, MAX_EXTERNAL_NAME_CHARS, MAX_UUID_CHARS, MessageQuery, MessageView, Sort,
 };
 use eddyline_model::policy::{Deletion, FlowDeed};
 use eddyline_model::tags::MAX_TAGS;
 use eddyline_model::{MessageId, search};
-use eddyline_wire::Place;
+use eddyline_wire::{FieldErrors, Place, read_author, read_item};
 use http::StatusCode;
 use http::header::LINK;
 
@@ -39,20 +40,17 @@ pub(crate) async fn send(call: Call) -> Answer {
             return Err(denied);
         }
     };
-    if call.params.has("thread") {
-        params.error("thread", "goes with activity and discussion messages only");
-    }
-    if call.params.has("external_thread_id") {
-        params.error("external_thread_id", "is not known");
-    }
-    let mut new = new_post(&call, &mut params);
+    let mut new = new_post(&call, &mut params, event);
     let segment = call.segment("thread");
     if !segment.is_empty() {
         new.thread_id = Some(segment.to_owned());
+        new.external_thread_id = None;
+    }
+    if new.inbox.is_some() && new.thread_id.is_none() && new.external_thread_id.is_none() {
+        params.error("external_thread_id", "is required, or thread_id");
     }
     params.finish()?;
     let room = target(&call).await?;
-    new.event = event;
     if !segment.is_empty() {
         // Of the address, so its absence is a matter of the address.
         call.app().thread_root(&room, segment)?;
@@ -75,11 +73,11 @@ pub(crate) async fn comment(call: Call) -> Answer {
     if parent.is_none() && !call.params.has("message") {
         params.error("message", "is required");
     }
-    let mut new = new_post(&call, &mut params);
+    let mut new = new_post(&call, &mut params, Event::Comment);
     params.finish()?;
-    new.event = Event::Comment;
     new.parent = parent;
     new.thread_id = None;
+    new.external_thread_id = None;
     let room = target(&call).await?;
     post(&call, room, new).await
 }
@@ -89,8 +87,8 @@ fn posted_event(call: &Call, name: &str, params: &mut Reader<'_>) -> Result<Even
     match Event::parse(name) {
         Some(event @ (Event::Message | Event::Status)) => return Ok(event),
         Some(Event::Comment) => params.error("event", "comment goes to the comments of a message"),
-        Some(Event::Activity | Event::Discussion) if call.actor()?.user_id().is_some() => {
-            return Err(Error::Denied.into());
+        Some(event @ (Event::Activity | Event::Discussion)) => {
+            return if call.actor()?.may_integrate() { Ok(event) } else { Err(Error::Denied.into()) };
         }
         Some(_) => params.error("event", format!("{name} can't be posted here")),
         None if name.is_empty() => {}
@@ -99,17 +97,47 @@ fn posted_event(call: &Call, name: &str, params: &mut Reader<'_>) -> Result<Even
     Ok(Event::Message)
 }
 
-fn new_post(call: &Call, params: &mut Reader<'_>) -> NewPost {
+fn new_post(call: &Call, params: &mut Reader<'_>, event: Event) -> NewPost {
     let filled = |text: Option<String>| text.filter(|text| !text.trim().is_empty());
+    let in_inbox = matches!(event, Event::Activity | Event::Discussion);
+    if !in_inbox {
+        for name in ["thread", "attachments"] {
+            if call.params.has(name) {
+                params.error(name, "goes with activity and discussion messages only");
+            }
+        }
+    }
+    let thread_id = filled(params.opt_text("thread_id", 0..=100));
+    let external = filled(params.opt_text("external_thread_id", 0..=MAX_EXTERNAL_ID_CHARS));
     NewPost {
-        event: Event::Message,
-        content: params.required_text("content", 0..=usize::MAX),
+        event,
+        content: if in_inbox { String::new() } else { params.required_text("content", 0..=usize::MAX) },
         tags: call.shared.names.tags(params.list_of_text("tags").unwrap_or_default()),
         external_user_name: filled(params.opt_text("external_user_name", 0..=MAX_EXTERNAL_NAME_CHARS)),
         uuid: filled(params.opt_text("uuid", 0..=MAX_UUID_CHARS)),
         parent: None,
-        thread_id: filled(params.opt_text("thread_id", 0..=100)),
+        external_thread_id: external.filter(|_| thread_id.is_none()),
+        thread_id,
+        inbox: in_inbox.then(|| inbox(params)),
+        mail: None,
+        files: Vec::new(),
         wait: call.shared.names.asks_to_wait(&call.headers),
+    }
+}
+
+/// What an activity or a discussion says.
+fn inbox(params: &mut Reader<'_>) -> NewInbox {
+    let mut errors = FieldErrors::new();
+    let author = params.value("author").and_then(|value| read_author(value, &mut errors));
+    let item = params.value("thread").and_then(|value| read_item(value, &mut errors));
+    for (name, texts) in errors {
+        texts.into_iter().for_each(|text| params.error(&name, text));
+    }
+    NewInbox {
+        author,
+        title: params.opt_text("title", 0..=MAX_TITLE_CHARS).unwrap_or_default(),
+        body: params.opt_text("body", 0..=MAX_BODY_BYTES).unwrap_or_default(),
+        item,
     }
 }
 

@@ -2,9 +2,9 @@
 
 use eddyline_model::scopes::Scope;
 use eddyline_wire::{
-    Attachment, ErrorBody, Flow, FlowUser, ImportedInvitations, Invitation, Link, Message, Organization,
-    OrganizationSummary, OrganizationUser, Participant, PrivateActivity, PrivateConversation, Subscription,
-    Thread, User,
+    Attachment, Author, ErrorBody, Flow, FlowUser, ImportedInvitations, Invitation, Link, Message,
+    Organization, OrganizationSummary, OrganizationUser, Participant, Picture, PrivateActivity,
+    PrivateConversation, Source, SourceApplication, Subscription, Thread, Thumbnail, User,
 };
 use http::{Method, StatusCode};
 use serde_json::{Map, Value, json};
@@ -48,6 +48,11 @@ fn document(base_url: &str, web: &str, stream_prefix: Option<&str>) -> Value {
         "Invitation": Invitation::schema(),
         "Link": Link::schema(),
         "Message": Message::schema(),
+        "Author": Author::schema(),
+        "Picture": Picture::schema(),
+        "Thumbnail": Thumbnail::schema(),
+        "Source": Source::schema(),
+        "SourceApplication": SourceApplication::schema(),
         "Organization": Organization::schema(),
         "OrganizationSummary": OrganizationSummary::schema(),
         "OrganizationUser": OrganizationUser::schema(),

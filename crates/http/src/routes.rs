@@ -10,8 +10,8 @@ use crate::call::{Call, Segments};
 use crate::endpoint::Shape::{Empty, Inline, Many, One};
 use crate::endpoint::{Endpoint, text_schema};
 use crate::{
-    avatars, flow_users, flows, health, invitations, messages, oauth, organizations, private, reading,
-    stream, users,
+    avatars, flow_users, flows, health, invitations, messages, oauth, organizations, private, push, reading,
+    sources, stream, threads, users,
 };
 
 const FLOW: &str = "/flows/{organization}/{flow}";
@@ -28,6 +28,9 @@ pub(crate) fn api() -> Vec<Endpoint> {
     all.extend(invitations::endpoints());
     all.extend(private::endpoints());
     all.extend(reading::endpoints());
+    all.extend(threads::endpoints());
+    all.extend(push::endpoints());
+    all.extend(sources::endpoints());
     all.extend(oauth::endpoints());
     all.extend(health());
     all
@@ -71,8 +74,13 @@ fn flow_endpoints() -> Vec<Endpoint> {
 fn sending_endpoints() -> Vec<Endpoint> {
     let send = |path, summary| {
         Endpoint::new(Method::POST, path, summary, messages::send)
-            .needs("event", "string", "message or status")
-            .needs("content", "string", "1 to 8096 characters")
+            .needs("event", "string", "message or status; activity and discussion through an application")
+            .takes("content", "string", "1 to 8096 characters; not of activity and discussion")
+            .takes("title", "string", "Of activity and discussion: what happened")
+            .takes("body", "string", "Of activity and discussion: what was said, in HTML")
+            .takes("author", "object", "Of activity and discussion: name and avatar of whoever did it")
+            .takes("thread", "object", "The new state of the thread; of activity and discussion only")
+            .takes("external_thread_id", "string", "Your own id of the thread it goes to")
             .takes("tags", "array", "Tags, also as a comma-separated text")
             .takes("uuid", "string", "Your own id for it; repeating a post with it is safe")
             .takes("external_user_name", "string", "A sender's name; makes the message anonymous")

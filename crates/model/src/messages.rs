@@ -1,5 +1,6 @@
 //! Messages: what is said and what happens in a room.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::files::NewFile;
@@ -129,6 +130,22 @@ impl Event {
     }
 }
 
+/// The text by which others refer to a message of this kind: what was said, or the name of a file.
+#[must_use]
+pub fn reference(event: Event, content: &str) -> Cow<'_, str> {
+    #[derive(serde::Deserialize)]
+    struct Named {
+        file_name: String,
+    }
+    match event {
+        event if event.has_text() => content.into(),
+        Event::File => {
+            serde_json::from_str::<Named>(content).map(|file| file.file_name).unwrap_or_default().into()
+        }
+        _ => "".into(),
+    }
+}
+
 /// Who a message is from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Author {
@@ -208,6 +225,8 @@ pub struct ThreadPost {
     pub source: Option<Arc<ThreadSource>>,
     /// The id they have for the thread, unique among their own.
     pub external_id: Option<String>,
+    /// Whether the thread may begin with this message.
+    pub begins: bool,
     /// The new state of what the thread mirrors.
     pub item: Option<Arc<Item>>,
     /// The title of a thread that begins without such a state; HTML.

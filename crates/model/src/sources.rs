@@ -54,7 +54,9 @@ impl Keeper {
     /// so nobody else may say where they go.
     #[must_use]
     pub fn keeps(self, other: Self) -> bool {
-        self.source == other.source || (self.application.is_some() && self.application == other.application)
+        let same_source = self.source.is_some() && self.source == other.source;
+        let same_application = self.application.is_some() && self.application == other.application;
+        same_source || same_application || (self == Self::FLOW && other == Self::FLOW)
     }
 }
 
@@ -86,5 +88,7 @@ mod tests {
         assert!(!Keeper::FLOW.keeps(keeper(1, 1)) && !keeper(1, 1).keeps(Keeper::FLOW));
         let orphan = |source| Keeper { source: Some(SourceId(source)), application: None };
         assert!(!orphan(1).keeps(orphan(2)));
+        let user = Keeper { source: None, application: Some(ApplicationId(1)) };
+        assert!(user.keeps(keeper(1, 1)) && !user.keeps(Keeper::FLOW));
     }
 }

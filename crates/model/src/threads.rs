@@ -1,11 +1,11 @@
-//! Threads: their public ids and their titles.
+//! Threads: their public ids, their titles, and questions for them.
 //!
 //! A thread costs no row until somebody answers: its id is made from the room and the message that
 //! began it, with a few bytes of a keyed hash so that ids cannot be made up.
 
 use ring::hmac;
 
-use crate::{MessageId, RoomId};
+use crate::{ApplicationId, MessageId, RoomId, Timestamp};
 
 const VERSION: u8 = 1;
 const MAC_BYTES: usize = 11;
@@ -106,6 +106,37 @@ pub fn title_of(text: &str) -> String {
         }
     }
     title
+}
+
+/// Which threads a list shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Threads {
+    /// All.
+    All,
+    /// Those that people began.
+    Chat,
+    /// Those that applications began.
+    Inbox,
+    /// Those of one application.
+    Of(ApplicationId),
+}
+
+/// A question for threads of one flow, those that changed last first (specification, section 4,
+/// Threads).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ThreadQuery {
+    /// Which.
+    pub threads: Threads,
+    /// Only those that changed after this time.
+    pub since: Option<Timestamp>,
+    /// Only those that changed before this time.
+    pub until: Option<Timestamp>,
+    /// Of those that changed at the very time of `until`, the ones with a smaller number than this.
+    pub before: Option<MessageId>,
+    /// Whether threads without an answer, or without messages, are shown.
+    pub empty: bool,
+    /// How many at most.
+    pub limit: i64,
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::io::stdin;
 
 use eddyline_app::{
     Addresses, App, ApplicationChanges, Error, NewApplication, NewFlow, NewOrganization, NewPerson,
-    OrganizationChanges,
+    NewSource, OrganizationChanges,
 };
 use eddyline_model::names::{Email, FlowName, InvalidName, Nick};
 use eddyline_model::organizations::Subscription;
@@ -13,12 +13,12 @@ use serde::Serialize;
 
 use crate::cli::{
     self, AdminCommand, ApplicationCommand, BillingDate, FlowCommand, OrgCommand, OrganizationUpdate,
-    UserCommand,
+    SourceCommand, UserCommand,
 };
 use crate::config::Settings;
 use crate::output::{
-    self, ApplicationCreated, FlowCreated, OrganizationCreated, OrganizationUpdated, PasswordSet, Token,
-    TokenCreated, UserAdded, UserCreated,
+    self, ApplicationCreated, FlowCreated, OrganizationCreated, OrganizationUpdated, PasswordSet,
+    SourceCreated, Token, TokenCreated, UserAdded, UserCreated,
 };
 use crate::{Failure, serve};
 
@@ -32,6 +32,7 @@ pub(crate) async fn run(settings: Settings, command: AdminCommand, json: bool) -
         AdminCommand::User(command) => user(&app, command, json).await,
         AdminCommand::Flow(command) => flow(&app, command, json).await,
         AdminCommand::App(ApplicationCommand::Create(new)) => create_application(&app, new, json).await,
+        AdminCommand::Source(SourceCommand::Create(new)) => create_source(&app, new, json).await,
     };
     app.close().await;
     outcome
@@ -164,6 +165,15 @@ async fn user(app: &App, command: UserCommand, json: bool) -> Result<(), Failure
             print(&PasswordSet { id: id.0, email }, json)
         }
     }
+}
+
+async fn create_source(app: &App, new: cli::NewSource, json: bool) -> Result<(), Failure> {
+    let wanted = NewSource { name: new.name, external_url: None };
+    let source = app
+        .operator_create_source(&new.flow.organization, &new.flow.flow, &new.app, wanted)
+        .await
+        .map_err(|error| explain(error, "the flow or the application"))?;
+    print(&SourceCreated::of(source), json)
 }
 
 async fn flow(app: &App, command: FlowCommand, json: bool) -> Result<(), Failure> {

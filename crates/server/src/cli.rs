@@ -10,8 +10,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 pub(crate) use self::admin::{
-    AdminCommand, ApplicationCommand, BillingDate, FlowCommand, NewApplication, NewOrganization, OrgCommand,
-    OrganizationUpdate, UserCommand,
+    AdminCommand, ApplicationCommand, BillingDate, FlowCommand, NewApplication, NewOrganization, NewSource,
+    OrgCommand, OrganizationUpdate, SourceCommand, UserCommand,
 };
 pub(crate) use self::flags::{AdminOptions, DemoOptions, Flags, ServeOptions};
 use crate::config::{CONFIG_VARIABLE, DEFAULT_FILE};

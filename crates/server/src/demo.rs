@@ -130,16 +130,8 @@ async fn say(
     parent: Option<MessageId>,
 ) -> Result<Option<MessageId>, Error> {
     let room: Arc<Room> = app.room(actor, ORGANIZATION, FLOW, FlowDeed::Post).await?;
-    let post = NewPost {
-        event: if parent.is_some() { Event::Comment } else { Event::Message },
-        content: text.to_owned(),
-        tags: Vec::new(),
-        external_user_name: None,
-        uuid: None,
-        parent,
-        thread_id: None,
-        wait: true,
-    };
+    let event = if parent.is_some() { Event::Comment } else { Event::Message };
+    let post = NewPost { parent, wait: true, ..NewPost::of(event, text.to_owned()) };
     Ok(match app.post(actor, room, post).await? {
         Posted::Message(view) => Some(view.message.id),
         Posted::Accepted => None,

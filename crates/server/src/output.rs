@@ -7,6 +7,7 @@ use std::io::{self, Write};
 use eddyline_app::Secret;
 use eddyline_model::applications::{Application, PageUri};
 use eddyline_model::organizations::{Organization, Subscription};
+use eddyline_wire::Source;
 use serde::Serialize;
 
 /// Writes an answer to the standard output.
@@ -112,6 +113,40 @@ impl Display for ApplicationCreated {
             Some(secret) => write!(f, "\nClient secret, which is not shown again: {secret}"),
             None => write!(f, "\nIt has no secret, and must use PKCE"),
         }
+    }
+}
+
+/// `source create` has been done.
+#[derive(Serialize)]
+pub(crate) struct SourceCreated {
+    /// Number of the source.
+    id: i64,
+    name: String,
+    /// The flow's id.
+    flow: String,
+    /// Number of the application, as text.
+    application: Option<String>,
+    /// Told here only.
+    flow_token: Option<String>,
+}
+
+impl SourceCreated {
+    pub(crate) fn of(source: Source) -> Self {
+        Self {
+            id: source.id,
+            name: source.name,
+            flow: source.flow,
+            application: source.application.map(|application| application.id),
+            flow_token: source.flow_token,
+        }
+    }
+}
+
+impl Display for SourceCreated {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let token = self.flow_token.as_deref().unwrap_or_default();
+        write!(f, "Source {} has been made: {}", self.id, self.name)?;
+        write!(f, "\nFlow token, which is not shown again: {token}")
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use diesel::prelude::*;
 use eddyline_model::items::Item;
-use eddyline_model::messages::{Draft, Message, MessageView, Placement, ThreadCounts, ThreadPost};
+use eddyline_model::messages::{Draft, Message, MessageView, Placement, ThreadCounts, ThreadPost, reference};
 use eddyline_model::{MessageId, RoomId, UserId};
 
 use crate::Result;
@@ -288,8 +288,12 @@ impl<'d> Batch<'d> {
                 }
             }
             Placement::InMirror => {
-                let root = mirror_of(draft).and_then(|mirror| self.mirrors.get(&mirror));
-                Ok((Some(root.copied().unwrap_or(id)), None))
+                let root = mirror_of(draft).and_then(|mirror| self.mirrors.get(&mirror)).copied();
+                let begins = draft.thread.as_ref().is_some_and(|post| post.begins);
+                match root.or(begins.then_some(id)) {
+                    Some(root) => Ok((Some(root), None)),
+                    None => Err(Outcome::NoParent),
+                }
             }
             Placement::Answers(parent) => {
                 let answered = self.referred.get(&(draft.room.0, parent.0)).ok_or(Outcome::NoParent)?;
@@ -378,14 +382,13 @@ impl<'d> Batch<'d> {
 
     fn view(&self, message: Message) -> MessageView {
         let text = |id: MessageId| {
-            self.referred.get(&(message.room.0, id.0)).map_or_else(String::new, |m| m.text().to_owned())
+            self.referred.get(&(message.room.0, id.0)).map_or_else(String::new, Referred::text)
         };
         let parent_text = message.parent.map(text);
         let thread = message.thread_root.map(|root| {
             let own = root == message.id;
             let root_text = match own {
-                true if message.event.has_text() => message.content.clone(),
-                true => String::new(),
+                true => reference(message.event, &message.content).into_owned(),
                 false => text(root),
             };
             match self.threads.get(&(message.room.0, root.0)) {

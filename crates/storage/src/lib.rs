@@ -58,7 +58,6 @@ pub use session::Session;
 pub use sessions::BrowserSession;
 pub use sources::{FlowTokenOf, NewSource};
 pub use store::{Clock, Options, Store};
-pub use threads::{ThreadQuery, Threads};
 pub use transaction::Tx;
 pub use users::NewUser;
 pub use writer::Posted;

@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use diesel::prelude::*;
-use eddyline_model::messages::{Author, Event, Message, MessageQuery, MessageView, Sort, ThreadCounts};
+use eddyline_model::messages::{
+    Author, Event, Message, MessageQuery, MessageView, Sort, ThreadCounts, reference,
+};
 use eddyline_model::{MessageId, RoomId, Timestamp, UserId};
 
 use crate::backlog::Backlog;
@@ -71,9 +73,9 @@ pub(crate) struct Referred {
 }
 
 impl Referred {
-    /// The text by which others refer to it; inbox and file messages hold documents instead.
-    pub(crate) fn text(&self) -> &str {
-        if self.event.has_text() { &self.content } else { "" }
+    /// The text by which others refer to it.
+    pub(crate) fn text(&self) -> String {
+        reference(self.event, &self.content).into_owned()
     }
 }
 
@@ -265,11 +267,10 @@ impl Session<'_> {
         Ok(found
             .into_iter()
             .map(|message| {
-                let parent_text =
-                    message.parent.map(|id| other(id).map_or_else(String::new, |p| p.text().to_owned()));
+                let parent_text = message.parent.map(|id| other(id).map_or_else(String::new, Referred::text));
                 let thread = message.thread_root.map(|root| {
                     let first = other(root);
-                    let text = first.map_or_else(String::new, |first| first.text().to_owned());
+                    let text = first.map_or_else(String::new, Referred::text);
                     match answered.get(&root.0) {
                         Some(record) => record.state(root, text),
                         None => begun(first, &message).state(root, text),

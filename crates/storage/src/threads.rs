@@ -7,8 +7,10 @@ use diesel::prelude::*;
 use eddyline_model::items::Item;
 use eddyline_model::messages::{Event, Message, ThreadCounts, ThreadState};
 use eddyline_model::sources::{Keeper, ThreadSource};
+use eddyline_model::threads::{ThreadQuery, Threads};
 use eddyline_model::{ApplicationId, MessageId, RoomId, SourceId, Timestamp};
 
+use crate::messages::Referred;
 use crate::schema::{applications, messages, sources, threads};
 use crate::session::{Session, portable};
 use crate::{Error, Result};
@@ -105,37 +107,6 @@ impl Row {
             source: None,
         })
     }
-}
-
-/// Which threads a list shows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Threads {
-    /// All.
-    All,
-    /// Those that people began.
-    Chat,
-    /// Those that applications began.
-    Inbox,
-    /// Those of one application.
-    Of(ApplicationId),
-}
-
-/// A question for threads of one flow, those that changed last first (specification, section 4,
-/// Threads).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ThreadQuery {
-    /// Which.
-    pub threads: Threads,
-    /// Only those that changed after this time.
-    pub since: Option<Timestamp>,
-    /// Only those that changed before this time.
-    pub until: Option<Timestamp>,
-    /// Of those that changed at the very time of `until`, the ones with a smaller number than this.
-    pub before: Option<MessageId>,
-    /// Whether threads without an answer, or without messages, are shown.
-    pub empty: bool,
-    /// How many at most.
-    pub limit: i64,
 }
 
 /// Which of the threads with a row; each is one range of an index.
@@ -297,7 +268,7 @@ impl Session<'_> {
         Ok(found
             .into_iter()
             .map(|(root, record)| {
-                let text = texts.remove(&root).map_or_else(String::new, |first| first.text().to_owned());
+                let text = texts.remove(&root).map_or_else(String::new, |first| first.text());
                 record.state(MessageId(root), text)
             })
             .collect())
@@ -311,7 +282,7 @@ impl Session<'_> {
     pub fn thread(&mut self, room: RoomId, root: MessageId) -> Result<Option<ThreadState>> {
         let record = self.thread_records(room, &[root.0])?.remove(&root.0);
         let first = self.referred(room, &[root.0])?.remove(&root.0);
-        let text = first.as_ref().map_or_else(String::new, |first| first.text().to_owned());
+        let text = first.as_ref().map_or_else(String::new, Referred::text);
         Ok(match (record, first.filter(|first| first.thread_root == Some(root))) {
             (Some(record), _) => Some(record.state(root, text)),
             (None, Some(first)) => {

@@ -3,7 +3,7 @@
 use eddyline_model::messages::{Event, Message, MessageView, ThreadState};
 use eddyline_model::sources::ThreadSource;
 use eddyline_model::threads::{ThreadIds, title_of};
-use eddyline_model::{FlowId, RoomId};
+use eddyline_model::{FlowId, MessageId, RoomId};
 use serde::ser::{SerializeMap, SerializeSeq};
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
@@ -38,6 +38,12 @@ impl Encoder {
         let mut json = Vec::with_capacity(768 + view.message.content.len());
         self.write_message(&mut json, view, place);
         json
+    }
+
+    /// The id of the thread that a message of a room began.
+    #[must_use]
+    pub fn thread_id(&self, room: RoomId, root: MessageId) -> String {
+        self.thread_ids.encode(room, root)
     }
 
     /// The JSON object of a thread of a room.
@@ -272,7 +278,7 @@ impl Serialize for Source<'_> {
 mod tests {
     use super::*;
     use eddyline_model::messages::{Author, Message as Stored, ThreadCounts};
-    use eddyline_model::{MessageId, Timestamp, UserId};
+    use eddyline_model::{Timestamp, UserId};
 
     fn view(event: Event, content: &str, parent_text: Option<&str>) -> MessageView {
         let sent = Timestamp(1_700_000_000_007);

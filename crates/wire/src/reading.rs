@@ -140,9 +140,16 @@ impl<'a, 'e> Object<'a, 'e> {
 }
 
 /// Whether a text is an address on the web.
-pub(crate) fn check_url(text: &str) -> Result<(), &'static str> {
+///
+/// # Errors
+///
+/// What is wrong with it, for whoever wrote it.
+pub fn check_url(text: &str) -> Result<(), &'static str> {
     let wrong = "must be an address that begins with http:// or https://";
     let url = url::Url::parse(text).map_err(|_| wrong)?;
+    if text.len() > MAX_URL {
+        return Err("is too long (maximum is 2000 characters)");
+    }
     let graphic = text.chars().all(|c| !c.is_control() && !c.is_whitespace());
     if graphic && matches!(url.scheme(), "http" | "https") { Ok(()) } else { Err(wrong) }
 }

@@ -16,7 +16,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("markup", &[]),
     ("streaming", &["model"]),
     ("storage", &["model"]),
-    ("app", &["model", "wire", "auth", "avatars", "mail", "scim", "streaming", "storage"]),
+    ("app", &["model", "wire", "auth", "avatars", "mail", "markup", "scim", "streaming", "storage"]),
     ("http", &["app", "model", "wire"]),
     ("web", &["app", "http", "model", "wire"]),
     ("server", &["app", "auth", "http", "mail", "model", "scim", "storage", "streaming", "web", "wire"]),

@@ -3,6 +3,7 @@
 mod delete;
 mod edit;
 mod find;
+mod inbox;
 mod latest;
 mod post;
 
@@ -15,6 +16,7 @@ pub(crate) use delete::{remove, truncate};
 pub use edit::Edit;
 pub(crate) use edit::{write_content, write_tags};
 pub(crate) use find::resolve_tags;
+pub use inbox::NewInbox;
 pub(crate) use latest::Latest;
 pub(crate) use post::digest;
 pub use post::{NewPost, Posted};

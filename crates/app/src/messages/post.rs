@@ -4,16 +4,19 @@
 use std::sync::Arc;
 
 use eddyline_auth::TokenHash;
-use eddyline_model::messages::{Author, Draft, Event, MessageView, Placement};
+use eddyline_model::items::Item;
+use eddyline_model::messages::{Author, Draft, Event, MessageView, Placement, ThreadPost};
 use eddyline_model::policy::{self, FlowDeed};
 use eddyline_model::tags::{self, Context};
 use eddyline_model::{MessageId, RoomId, search};
 use eddyline_storage::{Outcome, Result as StoreResult, Tx};
 
+use super::inbox::{NewInbox, Poster};
 use super::{check_tags, check_text};
 use crate::actor::Actor;
+use crate::files::NewAttachment;
 use crate::rooms::Room;
-use crate::{App, Error, Result};
+use crate::{App, Error, Result, push};
 
 /// How often a post is checked again when rights change while it is on its way.
 const ATTEMPTS: usize = 3;
@@ -35,8 +38,37 @@ pub struct NewPost {
     pub parent: Option<MessageId>,
     /// The thread it goes to.
     pub thread_id: Option<String>,
+    /// The same, by the id that the caller has for it.
+    pub external_thread_id: Option<String>,
+    /// What it says, when it is an activity or a discussion.
+    pub inbox: Option<NewInbox>,
+    /// The item that the thread of a mail begins with.
+    pub mail: Option<Arc<Item>>,
+    /// The files it brings along.
+    pub files: Vec<NewAttachment>,
     /// Whether to wait for the whole message.
     pub wait: bool,
+}
+
+impl NewPost {
+    /// A message that says this, and nothing else.
+    #[must_use]
+    pub fn of(event: Event, content: String) -> Self {
+        Self {
+            event,
+            content,
+            tags: Vec::new(),
+            external_user_name: None,
+            uuid: None,
+            parent: None,
+            thread_id: None,
+            external_thread_id: None,
+            inbox: None,
+            mail: None,
+            files: Vec::new(),
+            wait: false,
+        }
+    }
 }
 
 /// What a post came to.
@@ -57,9 +89,16 @@ impl App {
     /// [`Error::Invalid`], [`Error::Denied`], [`Error::Conflict`] for a uuid that was used for
     /// something else, [`Error::NotFound`] when the message a comment answers is not there.
     pub async fn post(&self, actor: &Actor, room: Arc<Room>, new: NewPost) -> Result<Posted> {
-        let mut room = room;
+        let (mut room, mut new) = (room, new);
+        if let Some(inbox) = &new.inbox {
+            new.inbox = Some(inbox.checked()?);
+        }
+        let poster = match new.inbox.is_some() || new.external_thread_id.is_some() {
+            true => Some(self.poster(actor, &room, new.external_thread_id.is_some()).await?),
+            false => None,
+        };
         for _ in 0..ATTEMPTS {
-            let draft = self.draft(actor, &room, &new)?;
+            let draft = self.draft(actor, &room, &new, poster.as_ref())?;
             let outcome = if new.event == Event::Status && draft.author.user.is_some() {
                 self.post_status(draft).await?
             } else {
@@ -71,7 +110,7 @@ impl App {
             self.inner.rooms.forget(room.id());
             room = self.admit(actor, room.id(), FlowDeed::Post).await?;
         }
-        let outcome = self.post_in_one(actor, room.id(), &new).await?;
+        let outcome = self.post_in_one(actor, room.id(), &new, poster.as_ref()).await?;
         self.posted(&new, room.id(), outcome).await
     }
 
@@ -87,7 +126,10 @@ impl App {
                 Err(Error::Conflict("The uuid was used for another message in this flow".into()))
             }
             Outcome::NoParent if new.parent.is_some() => Err(Error::NotFound),
-            Outcome::NoParent => Err(Error::field("thread_id", "is not a thread of this flow")),
+            Outcome::NoParent if new.thread_id.is_some() => {
+                Err(Error::field("thread_id", "is not a thread of this flow"))
+            }
+            Outcome::NoParent => Err(Error::field("external_thread_id", "is not a thread of this source")),
             Outcome::ParentIsComment => Err(Error::field("message", "can't be a comment itself")),
             Outcome::ForeignThread => Err(Error::Denied),
             Outcome::NoRoom => Err(Error::NotFound),
@@ -97,11 +139,17 @@ impl App {
 
     /// Checks and posts in one transaction, which is dearer but cannot be overtaken by a change of
     /// rights: for rooms whose people keep coming and going.
-    async fn post_in_one(&self, actor: &Actor, room: RoomId, new: &NewPost) -> Result<Outcome> {
-        let (app, new) = (self.clone(), new.clone());
+    async fn post_in_one(
+        &self,
+        actor: &Actor,
+        room: RoomId,
+        new: &NewPost,
+        poster: Option<&Poster>,
+    ) -> Result<Outcome> {
+        let (app, new, poster) = (self.clone(), new.clone(), poster.cloned());
         let (outcome, _) = self
             .change_room(actor, room, FlowDeed::Post, move |tx, actor, room| {
-                Ok(match app.draft(actor, room, &new) {
+                Ok(match app.draft(actor, room, &new, poster.as_ref()) {
                     Ok(draft) => Ok(post_one(tx, &draft)?),
                     Err(error) => Err(error),
                 })
@@ -110,8 +158,8 @@ impl App {
         Ok(outcome)
     }
 
-    fn draft(&self, actor: &Actor, room: &Room, new: &NewPost) -> Result<Draft> {
-        check_text(&new.content)?;
+    fn draft(&self, actor: &Actor, room: &Room, new: &NewPost, poster: Option<&Poster>) -> Result<Draft> {
+        let content = self.content(actor, new)?;
         check_tags(&new.tags, room.people())?;
         policy::write(&room.organization)?;
         let author = match (actor.user_id(), &new.external_user_name) {
@@ -119,27 +167,48 @@ impl App {
             (_, name) => Author::anonymous(name.clone()),
         };
         let placement = self.placement(room, new)?;
-        let context = Context { roster: room, sender: author.user, has_attachments: false };
-        let extracted = tags::extract(&new.tags, &new.content, &context);
+        let context = Context { roster: room, sender: author.user, has_attachments: !new.files.is_empty() };
+        let extracted = tags::extract(&new.tags, &search::text_of_message(new.event, &content), &context);
         let fingerprint = fingerprint(actor, new, placement);
         Ok(Draft {
             room: room.id(),
             access_version: Some(room.flow.access_version),
             event: new.event,
             author,
-            search_tokens: search::of_message(new.event, &new.content),
-            content: new.content.clone(),
+            search_tokens: search::of_message(new.event, &content),
+            content,
             tags: extracted.tags,
             explicit_tags: extracted.explicit,
             mentions: extracted.mentions,
             uuid: new.uuid.clone(),
             fingerprint,
             placement,
-            thread: None,
-            files: Vec::new(),
+            thread: match (&new.mail, poster) {
+                (Some(item), _) => push::thread_post(item, actor).map(Box::new),
+                (None, poster) => poster.map(|poster| Box::new(thread_post(new, poster))),
+            },
+            files: new.files.iter().map(|attachment| attachment.file.clone()).collect(),
             to: None,
             sent: self.now(),
         })
+    }
+
+    /// What is kept as the content: a text as it came, or the document of something else.
+    fn content(&self, actor: &Actor, new: &NewPost) -> Result<String> {
+        let attachments = || new.files.iter().map(NewAttachment::describe).collect::<Vec<_>>();
+        let document = match (&new.inbox, new.event) {
+            (Some(inbox), _) => {
+                let base = &self.config().addresses.base;
+                serde_json::to_string(&inbox.content(actor, attachments(), base))
+            }
+            (None, Event::File) => match attachments().as_slice() {
+                [file] => serde_json::to_string(file),
+                _ => return Err(Error::field("content", "must be one file")),
+            },
+            (None, Event::Mail) => return Ok(new.content.clone()),
+            (None, _) => return check_text(&new.content).map(|()| new.content.clone()),
+        };
+        document.map_err(|error| Error::Internal(error.to_string()))
     }
 
     fn placement(&self, room: &Room, new: &NewPost) -> Result<Placement> {
@@ -147,6 +216,7 @@ impl App {
             return Ok(Placement::Answers(parent));
         }
         match &new.thread_id {
+            None if new.external_thread_id.is_some() => Ok(Placement::InMirror),
             None => Ok(Placement::StartsThread),
             Some(id) => match self.inner.thread_ids.decode(id) {
                 Some((of, root)) if of == room.id() => Ok(Placement::InThread(root)),
@@ -176,13 +246,38 @@ fn post_one(tx: &mut Tx<'_, '_>, draft: &Draft) -> StoreResult<Outcome> {
     Ok(outcome)
 }
 
+/// What a post says of the thread it goes to.
+fn thread_post(new: &NewPost, poster: &Poster) -> ThreadPost {
+    let external_id = new.external_thread_id.as_deref();
+    match &new.inbox {
+        Some(inbox) => inbox.thread(poster, external_id),
+        // Chat goes into threads that are there.
+        None => ThreadPost {
+            keeper: poster.keeper,
+            source: poster.source.clone(),
+            external_id: external_id.map(str::to_owned),
+            begins: false,
+            item: None,
+            title: String::new(),
+        },
+    }
+}
+
 /// Digest of what a repeat must agree in.
 fn fingerprint(actor: &Actor, new: &NewPost, placement: Placement) -> i64 {
     if new.uuid.is_none() {
         return 0;
     }
     // The caller, since two who post under one outside name are still two.
-    digest(&format!("{:?}\n{}\n{placement:?}\n{}", actor.user_id(), new.event.as_str(), new.content))
+    let mut all = format!("{:?}\n{}\n{placement:?}\n{}", actor.user_id(), new.event.as_str(), new.content);
+    if let Some(inbox) = &new.inbox {
+        all.push_str(&format!("\n{inbox:?}\n{:?}", new.external_thread_id));
+    }
+    for attachment in &new.files {
+        // Its id is another one each time.
+        all.push_str(&format!("\n{}\n{:?}", attachment.file.name, attachment.file.object.digest));
+    }
+    digest(&all)
 }
 
 /// A number that no other text has.

@@ -13,7 +13,7 @@ use eddyline_storage::{GrantsOf, Result as StoreResult, Tx};
 use super::end_grants;
 use crate::actor::Actor;
 
-use crate::{App, Error, Result};
+use crate::{App, Error, Result, sources};
 
 /// How many applications the people of an organization can register. Operators can register more.
 const MAX_APPLICATIONS: usize = 100;
@@ -224,7 +224,8 @@ impl App {
         let changes = changes.checked()?;
         self.with_application(actor, id, Needs::Writing, move |tx, application| {
             changes.apply(application);
-            tx.update_application(application)
+            tx.update_application(application)?;
+            sources::forget_all(tx, application.id)
         })
         .await
     }
@@ -257,6 +258,7 @@ impl App {
         // Also in an organization that can only be read: things may become fewer there.
         self.with_application(actor, id, Needs::Nothing, move |tx, application| {
             end_grants(tx, GrantsOf::Application(application.id))?;
+            sources::remove_all(tx, application.id)?;
             tx.delete_application(application.id)
         })
         .await?;

@@ -56,6 +56,8 @@ pub enum FlowDeed {
     AddUser,
     /// Invite somebody by e-mail, and see or cancel who was invited.
     Invite,
+    /// See, add, change and remove the sources of its inbox.
+    ManageSources,
 }
 
 /// Whether the caller may do `deed` with `flow`.
@@ -103,7 +105,12 @@ fn user_deed(
     let allowed = match deed {
         FlowDeed::See => inside || administrator || flow.access_mode == AccessMode::Organization,
         FlowDeed::Join => inside || flow.access_mode == AccessMode::Organization,
-        FlowDeed::Read | FlowDeed::Post | FlowDeed::AddUser | FlowDeed::Invite | FlowDeed::SetOpen => inside,
+        FlowDeed::Read
+        | FlowDeed::Post
+        | FlowDeed::AddUser
+        | FlowDeed::Invite
+        | FlowDeed::ManageSources
+        | FlowDeed::SetOpen => inside,
         FlowDeed::Configure => administrator || (inside && flow.creator == Some(user)),
         FlowDeed::PostAsApplication => false,
     };
@@ -175,7 +182,8 @@ pub(in crate::policy) mod tests {
     #[test]
     fn the_table_of_callers_and_deeds_holds() {
         use FlowDeed::*;
-        let deeds = [See, Read, Post, PostAsApplication, Join, SetOpen, Configure, AddUser, Invite];
+        let deeds =
+            [See, Read, Post, PostAsApplication, Join, SetOpen, Configure, AddUser, Invite, ManageSources];
         let callers = [
             ("stranger", user(9, None, Place::Outside)),
             ("outsider", user(9, Some(Member), Place::Outside)),
@@ -192,45 +200,45 @@ pub(in crate::policy) mod tests {
                 AccessMode::Invitation,
                 false,
                 [
-                    ".........",
-                    "---------",
-                    "---------",
-                    "+++-++-++",
-                    "+++-+++++",
-                    "+-----+--",
-                    "+++-+++++",
-                    "--++-----",
-                    ".........",
+                    "..........",
+                    "----------",
+                    "----------",
+                    "+++-++-+++",
+                    "+++-++++++",
+                    "+-----+---",
+                    "+++-++++++",
+                    "--++------",
+                    "..........",
                 ],
             ),
             (
                 AccessMode::Organization,
                 false,
                 [
-                    ".........",
-                    "+---+----",
-                    "---------",
-                    "+++-++-++",
-                    "+++-+++++",
-                    "+---+-+--",
-                    "+++-+++++",
-                    "--++-----",
-                    ".........",
+                    "..........",
+                    "+---+-----",
+                    "----------",
+                    "+++-++-+++",
+                    "+++-++++++",
+                    "+---+-+---",
+                    "+++-++++++",
+                    "--++------",
+                    "..........",
                 ],
             ),
             (
                 AccessMode::Invitation,
                 true,
                 [
-                    ".........",
-                    ".........",
-                    ".........",
-                    ".........",
-                    ".........",
-                    "+-----+--",
-                    "+-----+--",
-                    ".........",
-                    ".........",
+                    "..........",
+                    "..........",
+                    "..........",
+                    "..........",
+                    "..........",
+                    "+-----+---",
+                    "+-----+---",
+                    "..........",
+                    "..........",
                 ],
             ),
         ];

@@ -10,6 +10,7 @@ mod invitations;
 mod messages;
 mod organizations;
 mod private;
+mod sources;
 
 pub use applications::{ApplicationDeed, application};
 pub use flows::{FlowDeed, Place, Standing, block, flow, join_by_link};
@@ -17,6 +18,7 @@ pub use invitations::{Invited, accept_invitation, invited};
 pub use messages::{Deletion, delete, edit_content};
 pub use organizations::{OrganizationDeed, may_do_without, organization, write};
 pub use private::{Acquaintance, PrivateDeed, private};
+pub use sources::source;
 
 /// Why something is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

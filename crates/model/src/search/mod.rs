@@ -19,6 +19,7 @@
 use self::fold::{Kind, kind, lower, plain};
 use crate::messages::Event;
 
+mod documents;
 mod fold;
 
 /// The longest token, in characters. Longer words are the same when they begin with the same
@@ -31,11 +32,22 @@ pub fn tokens(text: &str) -> Vec<String> {
     collect(text, true)
 }
 
-/// The tokens under which a message of this kind with this content is filed: those of its text, and
-/// none when its content is a document.
+/// The tokens under which a message of this kind with this content is filed: those of its text, or,
+/// where that is a document, of what can be read in it. HTML in it must have been sanitised.
 #[must_use]
 pub fn of_message(event: Event, content: &str) -> Vec<String> {
-    if event.has_text() { tokens(content) } else { Vec::new() }
+    if event.has_text() { tokens(content) } else { documents::of_document(event, content) }
+}
+
+/// What can be read in the content of a message of this kind.
+#[must_use]
+pub fn text_of_message(event: Event, content: &str) -> std::borrow::Cow<'_, str> {
+    match event {
+        Event::Activity | Event::Discussion | Event::Mail => documents::text_of(content).into(),
+        // Its name says nothing about anybody.
+        Event::File | Event::Action => "".into(),
+        _ => content.into(),
+    }
 }
 
 /// The tokens that a message must all have to match a search for this text: distinct and in

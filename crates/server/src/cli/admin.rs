@@ -25,6 +25,9 @@ pub(crate) enum AdminCommand {
     /// Applications that act for users by OAuth
     #[command(subcommand, disable_help_subcommand = true)]
     App(ApplicationCommand),
+    /// What ties applications to flows
+    #[command(subcommand, disable_help_subcommand = true)]
+    Source(SourceCommand),
 }
 
 /// Commands about organizations.
@@ -84,6 +87,27 @@ pub(crate) enum FlowCommand {
 pub(crate) enum ApplicationCommand {
     /// Register an application; its secret is shown once
     Create(NewApplication),
+}
+
+/// Commands about sources.
+#[derive(Subcommand)]
+pub(crate) enum SourceCommand {
+    /// Make a source, which posts to the inbox of a flow; its token is shown once
+    Create(NewSource),
+}
+
+/// `source create`
+#[derive(Args)]
+pub(crate) struct NewSource {
+    /// The flow, by the names in its URL
+    #[arg(long, value_name = "ORG/FLOW")]
+    pub(crate) flow: FlowPath,
+    /// The application, by its number or its client id
+    #[arg(long, value_name = "ID")]
+    pub(crate) app: String,
+    /// Name that people see
+    #[arg(long)]
+    pub(crate) name: String,
 }
 
 /// `app create`

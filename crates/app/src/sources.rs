@@ -1,0 +1,401 @@
+//! Sources: what ties an application to a flow (specification, sections 2 and 4, Sources).
+
+use eddyline_auth::Secret;
+use eddyline_model::applications::Application;
+use eddyline_model::log::Control;
+use eddyline_model::policy::{self, FlowDeed};
+use eddyline_model::sources::{MAX_ERROR_CHARS, MAX_NAME_CHARS, Source};
+use eddyline_model::{ApplicationId, RoomId, SourceId, UserId};
+use eddyline_storage::{NewSource as StoredSource, Result as StoreResult, Session, Tx};
+use eddyline_wire::{Source as WireSource, SourceApplication};
+use serde_json::json;
+
+use crate::actor::{Actor, Credential};
+use crate::addresses::Addresses;
+use crate::flow_users::action;
+use crate::rooms::Room;
+use crate::{App, Error, Result};
+
+/// The most sources of a flow.
+const MAX_SOURCES: usize = 200;
+
+/// A source to be made.
+#[derive(Clone, Debug)]
+pub struct NewSource {
+    /// What people know it by.
+    pub name: String,
+    /// Where what it mirrors is to be found.
+    pub external_url: Option<String>,
+}
+
+/// What is to change about a source. An empty text takes something away.
+#[derive(Clone, Debug, Default)]
+pub struct SourceChanges {
+    /// Another name.
+    pub name: Option<String>,
+    /// Where what it mirrors is to be found.
+    pub external_url: Option<String>,
+    /// Where it is configured, rather than where its application says.
+    pub configuration_url: Option<String>,
+    /// What is wrong with it.
+    pub error_message: Option<String>,
+}
+
+impl SourceChanges {
+    fn apply(&self, source: &mut Source) {
+        let filled = |text: &String| Some(text.clone()).filter(|text| !text.trim().is_empty());
+        if let Some(name) = &self.name {
+            source.name.clone_from(name);
+        }
+        if let Some(url) = &self.external_url {
+            source.external_url = filled(url);
+        }
+        if let Some(url) = &self.configuration_url {
+            source.configuration_url = filled(url);
+        }
+        if let Some(text) = &self.error_message {
+            source.error_message = filled(text);
+        }
+    }
+
+    fn check(&self) -> Result<()> {
+        if let Some(name) = &self.name {
+            check_name(name)?;
+        }
+        match &self.error_message {
+            Some(text) if text.chars().count() > MAX_ERROR_CHARS => Err(Error::field(
+                "error_message",
+                format!("is too long (maximum is {MAX_ERROR_CHARS} characters)"),
+            )),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn check_name(name: &str) -> Result<()> {
+    match name.chars().count() {
+        _ if name.trim().is_empty() => Err(Error::field("name", "can't be blank")),
+        count if count > MAX_NAME_CHARS => {
+            Err(Error::field("name", format!("is too long (maximum is {MAX_NAME_CHARS} characters)")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The application through which a user asks.
+pub(crate) fn acting(actor: &Actor) -> Option<ApplicationId> {
+    match actor.credential() {
+        Some(Credential::AccessToken(access)) => Some(access.application),
+        _ => None,
+    }
+}
+
+impl App {
+    /// Makes a source of the application through which the caller asks, and gives it with its token,
+    /// which nobody is shown again.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Denied`] for callers without an application, [`Error::Invalid`], [`Error::Conflict`] when
+    /// the flow has too many.
+    pub async fn create_source(&self, actor: &Actor, room: &Room, new: NewSource) -> Result<WireSource> {
+        let application = acting(actor).ok_or(Error::Denied)?;
+        check_name(&new.name)?;
+        let (token, addresses) = (Secret::generate(), self.config().addresses.clone());
+        let hash = token.hash();
+        let (made, event) = self
+            .change_room(actor, room.id(), FlowDeed::ManageSources, move |tx, actor, room| {
+                if !actor.still_holds(tx)? {
+                    return Ok(Err(Error::InvalidToken));
+                }
+                let creator = actor.user_id();
+                let source = match insert(tx, room.id(), application, &new, creator, &hash.0)? {
+                    Ok(source) => source,
+                    Err(refusal) => return Ok(Err(refusal)),
+                };
+                let draft = action(tx, room.id(), creator, "source-add", &json!(source.name));
+                tx.post(&[draft])?;
+                describe(tx, &addresses, &source).map(Ok)
+            })
+            .await?;
+        self.settle(event).await;
+        Ok(WireSource { flow_token: Some(token.expose().to_owned()), ..made })
+    }
+
+    /// Makes a source for an operator, and gives it with its token.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] without such a flow or application, which is named by its number or its
+    /// `client_id`; [`Error::Invalid`], [`Error::Conflict`] when the flow has too many.
+    pub async fn operator_create_source(
+        &self,
+        organization: &str,
+        flow: &str,
+        application: &str,
+        new: NewSource,
+    ) -> Result<WireSource> {
+        check_name(&new.name)?;
+        let room = self.room_id_by_name(organization, flow).await?;
+        let (token, addresses) = (Secret::generate(), self.config().addresses.clone());
+        let (hash, application) = (token.hash(), application.to_owned());
+        let (made, event) = self
+            .store()
+            .write(move |tx| {
+                tx.lock_room(room)?;
+                let found = match application.parse::<ApplicationId>() {
+                    Ok(id) => tx.application(id)?,
+                    Err(_) => tx.application_by_client_id(&application)?.map(|(application, _)| application),
+                };
+                let Some(application) = found else { return Ok(Err(Error::NotFound)) };
+                match insert(tx, room, application.id, &new, None, &hash.0)? {
+                    Ok(source) => describe(tx, &addresses, &source).map(Ok),
+                    Err(refusal) => Ok(Err(refusal)),
+                }
+            })
+            .await?;
+        self.settle(event).await;
+        Ok(WireSource { flow_token: Some(token.expose().to_owned()), ..made? })
+    }
+
+    /// The sources of a flow that the caller was admitted to for [`FlowDeed::ManageSources`].
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unavailable`].
+    pub async fn flow_sources(&self, room: &Room) -> Result<Vec<WireSource>> {
+        self.describe_sources(vec![room.id()]).await
+    }
+
+    /// All sources that the caller can see: those of the flows they are in, or the one whose token they
+    /// show.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unavailable`].
+    pub async fn sources(&self, actor: &Actor) -> Result<Vec<WireSource>> {
+        if let Actor::FlowToken { room, keeper, .. } = actor {
+            self.admit(actor, *room, FlowDeed::Post).await?;
+            let mut all = self.describe_sources(vec![*room]).await?;
+            all.retain(|source| keeper.source == Some(SourceId(source.id)));
+            return Ok(all);
+        }
+        let caller = actor.user()?.clone();
+        let rooms = self.store().read(move |session| {
+            let mut visible = Vec::new();
+            for place in session.room_memberships_of(caller.user.id)? {
+                if let Some(flow) = session.flow(place.room)?
+                    && !place.blocked
+                    && !flow.disabled
+                    && caller.role_in(flow.organization).is_some()
+                {
+                    visible.push(place.room);
+                }
+            }
+            Ok(visible)
+        });
+        self.describe_sources(rooms.await?).await
+    }
+
+    async fn describe_sources(&self, rooms: Vec<RoomId>) -> Result<Vec<WireSource>> {
+        let addresses = self.config().addresses.clone();
+        let found = self.store().read(move |session| {
+            let sources = session.sources_of(&rooms)?;
+            sources.iter().map(|source| describe(session, &addresses, source)).collect()
+        });
+        Ok(found.await?)
+    }
+
+    /// A source of a flow that the caller was admitted to for [`FlowDeed::ManageSources`].
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`].
+    pub async fn source(&self, room: &Room, id: SourceId) -> Result<WireSource> {
+        let (addresses, room) = (self.config().addresses.clone(), room.id());
+        let found = self.store().read(move |session| match session.source(id)? {
+            Some(source) if source.room == room && source.removed_at.is_none() => {
+                describe(session, &addresses, &source).map(Some)
+            }
+            _ => Ok(None),
+        });
+        found.await?.ok_or(Error::NotFound)
+    }
+
+    /// The flow and the number of the source whose token the caller shows.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Denied`] for everybody else.
+    pub fn own_source(&self, actor: &Actor) -> Result<(RoomId, SourceId)> {
+        match actor {
+            Actor::FlowToken { room, keeper, .. } => Ok((*room, keeper.source.ok_or(Error::Denied)?)),
+            Actor::User { .. } => Err(Error::Denied),
+        }
+    }
+
+    /// Changes a source, and gives it as it is then.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`], [`Error::Denied`], [`Error::Invalid`].
+    pub async fn change_source(
+        &self,
+        actor: &Actor,
+        (room, id): (RoomId, SourceId),
+        changes: SourceChanges,
+    ) -> Result<WireSource> {
+        changes.check()?;
+        let addresses = self.config().addresses.clone();
+        self.with_source(actor, room, id, move |tx, _, mut source| {
+            changes.apply(&mut source);
+            source.updated_at = tx.now();
+            tx.update_source(&source)?;
+            // What threads show of it is remembered with its token.
+            tx.tell(Control::FlowTokens { room });
+            describe(tx, &addresses, &source)
+        })
+        .await
+    }
+
+    /// Removes a source. Whoever uses its token from now on is told so.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`], [`Error::Denied`].
+    pub async fn remove_source(&self, actor: &Actor, (room, id): (RoomId, SourceId)) -> Result<()> {
+        self.with_source(actor, room, id, move |tx, actor, source| {
+            remove(tx, &source)?;
+            let draft = action(tx, room, actor.user_id(), "source-remove", &json!(source.name));
+            tx.post(&[draft]).map(drop)
+        })
+        .await
+    }
+
+    async fn with_source<R: Send + 'static>(
+        &self,
+        actor: &Actor,
+        room: RoomId,
+        id: SourceId,
+        deed: impl Fn(&mut Tx<'_, '_>, &Actor, Source) -> StoreResult<R> + Send + Sync + 'static,
+    ) -> Result<R> {
+        let actor = actor.clone();
+        let (outcome, event) = self
+            .store()
+            .write(move |tx| {
+                tx.lock_room(room)?;
+                let Some(room) = Room::load(tx, room)? else { return Ok(Err(Error::NotFound)) };
+                let actor = actor.afresh(tx)?;
+                let Some(source) = tx.source(id)? else { return Ok(Err(Error::NotFound)) };
+                let keeper = match &actor {
+                    Actor::FlowToken { keeper, .. } => Some(*keeper),
+                    Actor::User { .. } => None,
+                };
+                // Somebody else may have removed it since the token was looked at.
+                if keeper.is_some() && source.removed_at.is_some() {
+                    return Ok(Err(Error::Gone));
+                }
+                let allowed =
+                    policy::source(actor.standing(&room), keeper, acting(&actor), &room.flow, &source)
+                        .and_then(|()| policy::write(&room.organization));
+                if let Err(refusal) = allowed {
+                    return Ok(Err(refusal.into()));
+                }
+                if !actor.still_holds(tx)? {
+                    return Ok(Err(Error::InvalidToken));
+                }
+                deed(tx, &actor, source).map(Ok)
+            })
+            .await?;
+        self.settle(event).await;
+        outcome
+    }
+}
+
+fn insert(
+    tx: &mut Tx<'_, '_>,
+    room: RoomId,
+    application: ApplicationId,
+    new: &NewSource,
+    creator: Option<UserId>,
+    hash: &[u8],
+) -> StoreResult<Result<Source>> {
+    if !tx.keep_application(application)? {
+        return Ok(Err(Error::NotFound));
+    }
+    if tx.sources_of(&[room])?.len() >= MAX_SOURCES {
+        let text = format!("the flow has {MAX_SOURCES} sources, and can't have more");
+        return Ok(Err(Error::Conflict(text)));
+    }
+    let now = tx.now();
+    let id = tx.insert_source(&StoredSource {
+        room,
+        application,
+        name: new.name.clone(),
+        external_url: new.external_url.clone(),
+        creator,
+        created_at: now,
+    })?;
+    tx.insert_flow_token(hash, room, Some(id), now)?;
+    Ok(tx.source(id)?.ok_or(Error::NotFound))
+}
+
+/// Removes a source and has its token forgotten everywhere.
+fn remove(tx: &mut Tx<'_, '_>, source: &Source) -> StoreResult<()> {
+    let now = tx.now();
+    tx.remove_source(source.id, now)?;
+    tx.tell(Control::FlowTokens { room: source.room });
+    Ok(())
+}
+
+/// Removes all sources of an application that goes.
+pub(crate) fn remove_all(tx: &mut Tx<'_, '_>, application: ApplicationId) -> StoreResult<()> {
+    for source in tx.application_sources(application)? {
+        remove(tx, &source)?;
+    }
+    tx.orphan_sources(application)
+}
+
+/// Has what is remembered of an application's sources forgotten, since it shows itself differently.
+pub(crate) fn forget_all(tx: &mut Tx<'_, '_>, application: ApplicationId) -> StoreResult<()> {
+    for source in tx.application_sources(application)? {
+        tx.tell(Control::FlowTokens { room: source.room });
+    }
+    Ok(())
+}
+
+fn describe(session: &mut Session<'_>, addresses: &Addresses, source: &Source) -> StoreResult<WireSource> {
+    let application = match source.application {
+        Some(id) => session.application(id)?,
+        None => None,
+    };
+    let flow = session.flow(source.room)?;
+    let organization = match &flow {
+        Some(flow) => session.organization(flow.organization)?,
+        None => None,
+    };
+    let url = flow.as_ref().zip(organization.as_ref());
+    let url = url.map(|(flow, organization)| addresses.source(organization, flow, source.id));
+    let flow_id = flow.map(|flow| flow.id.0).unwrap_or_default();
+    let own = source.configuration_url.clone();
+    let by_application = |application: &Application| application.configuration_link(source.id.0, &flow_id);
+    let configuration_url = own.or_else(|| application.as_ref().and_then(by_application));
+    Ok(WireSource {
+        id: source.id.0,
+        name: source.name.clone(),
+        flow_token: None,
+        application: application.map(|application| SourceApplication {
+            id: application.id.to_string(),
+            name: application.name,
+            configuration_uri: application.configuration_uri.map(|uri| uri.as_str().to_owned()),
+        }),
+        error_message: source.error_message.clone(),
+        url: url.unwrap_or_default(),
+        external_url: source.external_url.clone(),
+        configuration_url,
+        creator: source.creator.map(|id| id.0),
+        created_at: source.created_at.to_string(),
+        updated_at: source.updated_at.to_string(),
+        flow: flow_id,
+    })
+}

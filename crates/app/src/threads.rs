@@ -1,0 +1,64 @@
+//! Threads: listing and showing them. Only messages change them.
+
+use eddyline_model::messages::ThreadState;
+use eddyline_model::threads::{ThreadQuery, Threads};
+
+use crate::rooms::Room;
+use crate::{App, Error, Result};
+
+/// Which threads a list shows, as a caller says it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum ThreadsOf {
+    /// All.
+    #[default]
+    All,
+    /// Those that people began.
+    Chat,
+    /// Those that applications began.
+    Inbox,
+    /// Those of an application, named by its number or its `client_id`.
+    Application(String),
+}
+
+impl App {
+    /// The threads of a room that the caller may read, those that changed last first.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unavailable`].
+    pub async fn threads(
+        &self,
+        room: &Room,
+        of: ThreadsOf,
+        mut query: ThreadQuery,
+    ) -> Result<Vec<ThreadState>> {
+        let room = room.id();
+        let found = self.store().read(move |session| {
+            query.threads = match &of {
+                ThreadsOf::All => Threads::All,
+                ThreadsOf::Chat => Threads::Chat,
+                ThreadsOf::Inbox => Threads::Inbox,
+                ThreadsOf::Application(name) => match name.parse() {
+                    Ok(id) => Threads::Of(id),
+                    Err(_) => match session.application_by_client_id(name)? {
+                        Some((application, _)) => Threads::Of(application.id),
+                        None => return Ok(Vec::new()),
+                    },
+                },
+            };
+            session.threads(room, &query)
+        });
+        Ok(found.await?)
+    }
+
+    /// A thread of a room that the caller may read.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`].
+    pub async fn thread(&self, room: &Room, thread_id: &str) -> Result<ThreadState> {
+        let (root, room) = (self.thread_root(room, thread_id)?, room.id());
+        let found = self.store().read(move |session| session.thread(room, root));
+        found.await?.ok_or(Error::NotFound)
+    }
+}

@@ -1,0 +1,111 @@
+//! Threads (specification, section 4, Threads).
+
+use eddyline_app::{Room, ThreadsOf};
+use eddyline_model::Timestamp;
+use eddyline_model::messages::ThreadState;
+use eddyline_model::policy::FlowDeed;
+use eddyline_model::scopes::Scope::Flow;
+use eddyline_model::threads::{ThreadQuery, Threads};
+use http::header::LINK;
+use http::{Method, StatusCode};
+
+use crate::answer::{Answer, encoded, with_header};
+use crate::call::Call;
+use crate::endpoint::Endpoint;
+use crate::endpoint::Shape::{Many, One};
+use crate::error::Failure;
+use crate::params::Reader;
+
+pub(crate) fn endpoints() -> Vec<Endpoint> {
+    vec![
+        Endpoint::new(Method::GET, "/flows/{organization}/{flow}/threads", "List threads", list)
+            .scopes(&[Flow])
+            .takes("since", "string", "Only threads that changed after this time, ISO 8601")
+            .takes("until", "string", "Only threads that changed before this time, ISO 8601")
+            .takes("application", "string", "chat, inbox, or an application's id")
+            .takes("empty", "boolean", "1 adds threads that nobody answered")
+            .takes("limit", "integer", "1 to 100, 30 unless given")
+            .answers(200, "Threads, those that changed last first", Some(Many("Thread"))),
+        Endpoint::new(Method::GET, "/flows/{organization}/{flow}/threads/{thread}", "A thread", get)
+            .scopes(&[Flow])
+            .answers(200, "The thread", Some(One("Thread"))),
+    ]
+}
+
+async fn get(call: Call) -> Answer {
+    let room = call.room(FlowDeed::Read).await?;
+    let thread = call.app().thread(&room, call.segment("thread")).await?;
+    Ok(encoded(StatusCode::OK, call.app().encoder().thread(room.id(), &thread)))
+}
+
+async fn list(call: Call) -> Answer {
+    let room = call.room(FlowDeed::Read).await?;
+    let (of, query) = question(&call, &room)?;
+    let threads = call.app().threads(&room, of, query).await?;
+    let answer = encoded(StatusCode::OK, call.app().encoder().threads(room.id(), &threads));
+    match threads.last() {
+        Some(last) if threads.len() as i64 == query.limit => {
+            Ok(with_header(answer, LINK, &format!("<{}>; rel=\"next\"", next(&call, &room, &query, last))))
+        }
+        _ => Ok(answer),
+    }
+}
+
+fn question(call: &Call, room: &Room) -> Result<(ThreadsOf, ThreadQuery), Failure> {
+    let mut params = call.params.reader();
+    let of = match params.opt_text("application", 0..=200).as_deref() {
+        None | Some("") => ThreadsOf::All,
+        Some("chat") => ThreadsOf::Chat,
+        Some("inbox") => ThreadsOf::Inbox,
+        Some(name) => ThreadsOf::Application(name.to_owned()),
+    };
+    let before = params.opt_text("before", 1..=100);
+    let query = ThreadQuery {
+        threads: Threads::All,
+        since: time(&mut params, "since"),
+        until: time(&mut params, "until"),
+        before: before.and_then(|id| match call.app().thread_root(room, &id) {
+            Ok(root) => Some(root),
+            Err(_) => {
+                params.error("before", "is not a thread of this flow");
+                None
+            }
+        }),
+        empty: params.opt_bool("empty").unwrap_or(false),
+        limit: params.number_in("limit", 1..=100, 30),
+    };
+    params.finish()?;
+    Ok((of, query))
+}
+
+fn time(params: &mut Reader<'_>, name: &str) -> Option<Timestamp> {
+    let text = params.opt_text(name, 0..=100).filter(|text| !text.is_empty())?;
+    let time = Timestamp::parse_iso8601(&text);
+    if time.is_none() {
+        params.error(name, "must be a time such as 2026-01-31T12:00:00.000Z");
+    }
+    time
+}
+
+/// The address of the page that follows the one that ends with `last`. Several threads may have changed
+/// in the same millisecond, so that also says which of them were shown.
+fn next(call: &Call, room: &Room, query: &ThreadQuery, last: &ThreadState) -> String {
+    let threads = call.app().config().addresses.threads(&room.organization, &room.flow);
+    let mut params = call.params.reader();
+    let application = params.opt_text("application", 0..=200).unwrap_or_default();
+    let until = last.counts.updated_at.to_string();
+    let before = call.app().encoder().thread_id(room.id(), last.root);
+    let limit = query.limit.to_string();
+    let since = query.since.map(|since| since.to_string()).unwrap_or_default();
+    let empty = if query.empty { "1" } else { "" };
+    let all = [
+        ("until", until.as_str()),
+        ("before", &before),
+        ("limit", &limit),
+        ("since", &since),
+        ("application", &application),
+        ("empty", empty),
+    ];
+    let given: Vec<(&str, &str)> = all.into_iter().filter(|(_, value)| !value.is_empty()).collect();
+    eddyline_model::applications::with_query(&threads, &given)
+}

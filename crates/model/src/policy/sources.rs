@@ -1,0 +1,93 @@
+//! Sources: who changes and removes which.
+
+use super::{FlowDeed, Refusal, Standing, flow as flow_deed};
+use crate::ApplicationId;
+use crate::flows::Flow;
+use crate::sources::{Keeper, Source};
+
+/// Whether somebody may change or remove a source: the holder of its token, and whoever may manage the
+/// flow's sources; `acting` is the application through which a user asks, and that manages its own only.
+///
+/// # Errors
+///
+/// [`Refusal::NotFound`] for sources of other flows and those that were removed, [`Refusal::Denied`].
+pub fn source(
+    standing: Standing,
+    keeper: Option<Keeper>,
+    acting: Option<ApplicationId>,
+    flow: &Flow,
+    source: &Source,
+) -> Result<(), Refusal> {
+    match (standing, keeper) {
+        (Standing::FlowToken { room }, _) if room != flow.room || flow.disabled => {
+            return Err(Refusal::NotFound);
+        }
+        (Standing::FlowToken { .. }, Some(keeper)) if keeper.source == Some(source.id) => {}
+        (Standing::FlowToken { .. }, _) => return Err(Refusal::Denied),
+        (Standing::User { .. }, _) => flow_deed(standing, flow, FlowDeed::ManageSources)?,
+    }
+    if source.room != flow.room || source.removed_at.is_some() {
+        return Err(Refusal::NotFound);
+    }
+    match acting {
+        Some(_) if source.application != acting => Err(Refusal::Denied),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::flows::tests::{a_flow, user};
+    use super::*;
+    use crate::flows::AccessMode;
+    use crate::organizations::OrganizationRole::Member;
+    use crate::policy::Place;
+    use crate::{RoomId, SourceId, Timestamp};
+
+    fn a_source(room: i64, removed: bool) -> Source {
+        Source {
+            id: SourceId(3),
+            room: RoomId(room),
+            application: Some(ApplicationId(5)),
+            name: "Tickets".into(),
+            external_url: None,
+            configuration_url: None,
+            error_message: None,
+            creator: None,
+            created_at: Timestamp(0),
+            updated_at: Timestamp(0),
+            removed_at: removed.then_some(Timestamp(1)),
+        }
+    }
+
+    #[test]
+    fn a_source_is_managed_by_members_its_application_and_its_own_token() {
+        let flow = a_flow(AccessMode::Invitation, false);
+        let inside = user(9, Some(Member), Place::Inside);
+        let token = Standing::FlowToken { room: RoomId(7) };
+        let keeper = |id| Some(Keeper { source: Some(SourceId(id)), application: Some(ApplicationId(5)) });
+        let app = |id| Some(ApplicationId(id));
+        let (denied, unknown) = (Err(Refusal::Denied), Err(Refusal::NotFound));
+        for (standing, keeper, acting, expected) in [
+            (inside, None, None, Ok(())),
+            (inside, None, app(5), Ok(())),
+            (inside, None, app(6), denied),
+            (user(9, Some(Member), Place::Outside), None, None, denied),
+            (user(9, None, Place::Outside), None, None, unknown),
+            (token, keeper(3), None, Ok(())),
+            (token, keeper(4), None, denied),
+            (token, Some(Keeper::FLOW), None, denied),
+            (Standing::FlowToken { room: RoomId(8) }, keeper(3), None, unknown),
+        ] {
+            assert_eq!(
+                source(standing, keeper, acting, &flow, &a_source(7, false)),
+                expected,
+                "{standing:?}"
+            );
+        }
+        assert_eq!(source(inside, None, None, &flow, &a_source(7, true)), unknown);
+        assert_eq!(source(inside, None, None, &flow, &a_source(8, false)), unknown);
+        let archived = a_flow(AccessMode::Invitation, true);
+        assert_eq!(source(token, keeper(3), None, &archived, &a_source(7, false)), unknown);
+    }
+}
