@@ -20,7 +20,7 @@ fn those_who_listen_now_hear_it_without_an_id() {
     assert_eq!(wakes.take(), 1);
     assert_eq!(one(&mut stream).as_deref(), Some("data: {\"n\":-0}\n\n"));
     assert_eq!(one(&mut stream), None);
-    assert_eq!(all(&mut world.listen(rooms(&[1]), None)), [], "who comes later does not");
+    assert_eq!(all(&mut world.listen(rooms(&[1]), None)), Vec::<i64>::new(), "who comes later does not");
     assert_eq!(all(&mut world.listen(rooms(&[2]), None)), Vec::<i64>::new());
 }
 
