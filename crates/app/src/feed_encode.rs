@@ -12,6 +12,7 @@ use quick_cache::sync::Cache;
 use serde_json::{Value, json};
 
 use crate::addresses::Addresses;
+use crate::flow_links::Shown;
 use crate::flows;
 
 /// About how many bytes a message takes on the stream beside its text.
@@ -117,7 +118,7 @@ impl Scribe {
     ) -> StoreResult<Option<Entry>> {
         let told = match *control {
             Control::FlowAdd { room, user } => {
-                let flow = flows::describe_at(session, &self.addresses, room, user)?;
+                let flow = flows::describe_at(session, &self.addresses, (room, user), Shown::ALL)?;
                 flow.map(|flow| {
                     (Audience::User(user), json!({"event": "flow-add", "user": "0", "content": flow}))
                 })

@@ -1,6 +1,6 @@
 //! Flows: listing, showing, making and changing them.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use eddyline_auth::Secret;
 use eddyline_model::flows::{AccessMode, Flow, FlowMembership};
@@ -11,10 +11,11 @@ use eddyline_model::policy::{self, FlowDeed, OrganizationDeed, Place, Standing};
 use eddyline_model::tags::Roster as _;
 use eddyline_model::{FlowId, OrganizationId, RoomId, Timestamp, UserId};
 use eddyline_storage::{NewFlow, Result as StoreResult, Session, Tx};
-use eddyline_wire::{Flow as WireFlow, FlowUser, Link, OrganizationSummary};
+use eddyline_wire::{Flow as WireFlow, FlowUser, OrganizationSummary};
 
 use crate::actor::Actor;
 use crate::addresses::Addresses;
+use crate::flow_links::{Shown, links};
 use crate::flow_users::bring_in;
 use crate::rooms::Room;
 use crate::{App, Error, Result};
@@ -51,14 +52,14 @@ impl App {
     ///
     /// [`Error::Denied`] for flow tokens.
     pub async fn flows(&self, actor: &Actor, all: bool, users: bool) -> Result<Vec<WireFlow>> {
-        let caller = actor.user()?.clone();
+        let (caller, shown) = (actor.user()?.clone(), Shown::by(actor));
         let addresses = self.config().addresses.clone();
         let found = self
             .store()
             .read(move |session| {
                 let places: HashMap<RoomId, FlowMembership> =
                     session.room_memberships_of(caller.user.id)?.into_iter().map(|m| (m.room, m)).collect();
-                let mut shown = Vec::new();
+                let mut listed = Vec::new();
                 for OrganizationMembership { organization, role, .. } in &caller.organizations {
                     let Some(organization) = session.organization(*organization)? else { continue };
                     for flow in session.flows_of(&[organization.id])? {
@@ -68,17 +69,18 @@ impl App {
                             user: caller.user.id,
                             role: Some(*role),
                             place: places.get(&flow.room),
+                            shown,
                         };
                         if view.is_listed(all) {
                             let mut described = view.describe(session, &addresses)?;
                             if users {
                                 add_users(session, &addresses, flow.room, &mut described)?;
                             }
-                            shown.push((flow.room, described));
+                            listed.push((flow.room, described));
                         }
                     }
                 }
-                Ok(shown)
+                Ok(listed)
             })
             .await?;
         Ok(found.into_iter().map(|(room, flow)| self.with_present_people(room, flow)).collect())
@@ -98,13 +100,15 @@ impl App {
     /// [`Error::NotFound`], [`Error::Denied`].
     pub async fn flow(&self, actor: &Actor, room: &Room) -> Result<WireFlow> {
         let caller = actor.user()?;
-        self.describe(room.id(), caller.user.id).await
+        self.describe(room.id(), caller.user.id, Shown::by(actor)).await
     }
 
-    pub(crate) async fn describe(&self, room: RoomId, user: UserId) -> Result<WireFlow> {
+    pub(crate) async fn describe(&self, room: RoomId, user: UserId, shown: Shown) -> Result<WireFlow> {
         let addresses = self.config().addresses.clone();
-        let flow =
-            self.store().read(move |session| describe_with_users(session, &addresses, room, user)).await?;
+        let flow = self
+            .store()
+            .read(move |session| describe_with_users(session, &addresses, (room, user), shown))
+            .await?;
         Ok(self.with_present_people(room, flow.ok_or(Error::NotFound)?))
     }
 
@@ -131,7 +135,7 @@ impl App {
             .await?;
         let room = made?;
         self.settle(event).await;
-        self.describe(room, id).await
+        self.describe(room, id, Shown::by(actor)).await
     }
 
     /// Changes a flow, or the caller's place in it.
@@ -154,7 +158,7 @@ impl App {
             })
             .await?;
         self.settle(event).await;
-        self.describe(id, user).await
+        self.describe(id, user, Shown::by(actor)).await
     }
 }
 
@@ -247,16 +251,14 @@ pub(crate) fn insert_flow(
     })
 }
 
-/// A resource of a flow: its name, its address, and what one must be allowed to for each method.
-type Resource = (&'static str, String, &'static [(&'static str, FlowDeed)]);
-
 /// A flow and one user's place in it.
-struct View<'a> {
-    flow: &'a Flow,
-    organization: &'a Organization,
+pub(crate) struct View<'a> {
+    pub(crate) flow: &'a Flow,
+    pub(crate) organization: &'a Organization,
     user: UserId,
     role: Option<OrganizationRole>,
     place: Option<&'a FlowMembership>,
+    shown: Shown,
 }
 
 impl View<'_> {
@@ -269,11 +271,11 @@ impl View<'_> {
         Standing::User { user: self.user, role: self.role, place }
     }
 
-    fn may(&self, deed: FlowDeed) -> bool {
+    pub(crate) fn may(&self, deed: FlowDeed) -> bool {
         policy::flow(self.standing(), self.flow, deed).is_ok()
     }
 
-    fn is_writable(&self) -> bool {
+    pub(crate) fn is_writable(&self) -> bool {
         policy::write(self.organization).is_ok()
     }
 
@@ -315,47 +317,9 @@ impl View<'_> {
             disabled: flow.disabled,
             last_message_at: flow.last_message_at.map(|at: Timestamp| at.to_string()),
             last_message_id: Some(flow.last_message_id).filter(|id| *id > 0),
-            links: self.links(addresses),
+            links: links(self, addresses, self.shown),
             users: None,
         })
-    }
-
-    /// What belongs to the flow, with the methods this caller may use.
-    fn links(&self, addresses: &Addresses) -> BTreeMap<String, Link> {
-        let base = addresses.flow(self.organization, self.flow);
-        let stream = addresses.flow_stream(self.organization, self.flow);
-        let resources: [Resource; 7] = [
-            ("self", base.clone(), &[("GET", FlowDeed::See), ("PUT", FlowDeed::See)]),
-            ("messages", format!("{base}/messages"), &[("GET", FlowDeed::Read), ("POST", FlowDeed::Post)]),
-            ("threads", format!("{base}/threads"), &[("GET", FlowDeed::Read)]),
-            (
-                "sources",
-                format!("{base}/sources"),
-                &[("GET", FlowDeed::ManageSources), ("POST", FlowDeed::ManageSources)],
-            ),
-            ("users", format!("{base}/users"), &[("GET", FlowDeed::See), ("POST", FlowDeed::AddUser)]),
-            (
-                "invitations",
-                format!("{base}/invitations"),
-                &[("GET", FlowDeed::Invite), ("POST", FlowDeed::Invite)],
-            ),
-            ("stream", stream, &[("GET", FlowDeed::Read)]),
-        ];
-        resources
-            .into_iter()
-            .map(|(name, url, methods)| {
-                let methods = methods
-                    .iter()
-                    .filter(|(method, deed)| {
-                        // Of the flow itself one can always set `open`.
-                        let possible = *method == "GET" || *deed == FlowDeed::See || self.is_writable();
-                        self.may(*deed) && possible
-                    })
-                    .map(|(m, _)| (*m).to_owned())
-                    .collect();
-                (name.to_owned(), Link { url, methods })
-            })
-            .collect()
     }
 }
 
@@ -363,25 +327,25 @@ impl View<'_> {
 pub(crate) fn describe_at(
     session: &mut Session<'_>,
     addresses: &Addresses,
-    room: RoomId,
-    user: UserId,
+    (room, user): (RoomId, UserId),
+    shown: Shown,
 ) -> StoreResult<Option<WireFlow>> {
     let Some(flow) = session.flow(room)? else { return Ok(None) };
     let Some(organization) = session.organization(flow.organization)? else { return Ok(None) };
     let role =
         session.memberships_of(user)?.into_iter().find(|m| m.organization == organization.id).map(|m| m.role);
     let place = session.room_membership(room, user)?;
-    let view = View { flow: &flow, organization: &organization, user, role, place: place.as_ref() };
+    let view = View { flow: &flow, organization: &organization, user, role, place: place.as_ref(), shown };
     view.describe(session, addresses).map(Some)
 }
 
 fn describe_with_users(
     session: &mut Session<'_>,
     addresses: &Addresses,
-    room: RoomId,
-    user: UserId,
+    (room, user): (RoomId, UserId),
+    shown: Shown,
 ) -> StoreResult<Option<WireFlow>> {
-    let Some(mut flow) = describe_at(session, addresses, room, user)? else { return Ok(None) };
+    let Some(mut flow) = describe_at(session, addresses, (room, user), shown)? else { return Ok(None) };
     add_users(session, addresses, room, &mut flow)?;
     Ok(Some(flow))
 }

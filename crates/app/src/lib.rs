@@ -18,6 +18,7 @@ mod error;
 mod feed;
 mod feed_encode;
 mod files;
+mod flow_links;
 mod flow_users;
 mod flows;
 mod going_out;

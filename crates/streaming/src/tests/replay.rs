@@ -126,7 +126,11 @@ fn a_listener_of_a_quiet_room_does_not_read_the_log_when_the_ring_moves_on() {
     let told = world.tell(room(2));
     assert_eq!(all(&mut stream), [told]);
     drop(stream);
-    assert_eq!(all(&mut world.listen(rooms(&[1]), after(1))), Vec::<i64>::new(), "nor does one that comes back");
+    assert_eq!(
+        all(&mut world.listen(rooms(&[1]), after(1))),
+        Vec::<i64>::new(),
+        "nor does one that comes back"
+    );
     assert_eq!(world.pages_read(), 0);
 }
 
@@ -238,7 +242,11 @@ fn a_hub_that_starts_late_reads_what_was_before_from_the_log() {
     assert_eq!(all(&mut stream), [3, 4, 5, 6, 7, 8]);
     assert_eq!(all(&mut world.listen(rooms(&[1]), after(5))), [6, 7, 8]);
     assert_eq!(world.pages_read(), 1);
-    assert_eq!(all(&mut world.listen(rooms(&[2]), after(2))), Vec::<i64>::new(), "one empty page leads to the ring");
+    assert_eq!(
+        all(&mut world.listen(rooms(&[2]), after(2))),
+        Vec::<i64>::new(),
+        "one empty page leads to the ring"
+    );
     assert_eq!(world.pages_read(), 2);
 }
 
