@@ -7,6 +7,7 @@ mod code;
 mod developer;
 mod email;
 mod flows;
+mod inbox;
 mod invitations;
 mod join;
 mod password;
@@ -37,6 +38,7 @@ pub(crate) fn router(site: Site) -> Router {
         .route("/invitations/{link}", get(invitations::show).post(invitations::submit))
         .route("/app", get(flows::list))
         .route("/app/{organization}/{flow}", get(flows::show))
+        .route("/app/{organization}/{flow}/inbox", get(inbox::show).post(inbox::remove))
         .route("/account", get(account::show).post(account::change))
         .route("/oauth/authorize", get(authorize::show).post(authorize::decide))
         .route("/oauth/authorize/{code}", get(code::show))

@@ -1,0 +1,69 @@
+//! What posts into the inbox of a flow: its sources, each with what is wrong with it, where it is
+//! configured, and a way to be rid of it (specification, section 4, Sources).
+
+use askama::Template;
+use axum::response::Response;
+use eddyline_model::policy::FlowDeed;
+use eddyline_wire::Source;
+use http::StatusCode;
+
+use crate::answer::see_other;
+use crate::failure::Failure;
+use crate::field::FormView;
+use crate::segments::FlowNames;
+use crate::submission::Submission;
+use crate::visit::{Inside, Visit};
+
+#[derive(Template)]
+#[template(path = "inbox.html")]
+struct Inbox {
+    inside: Inside,
+    flow: String,
+    path: String,
+    done: Option<&'static str>,
+    sources: Vec<(Source, FormView)>,
+}
+
+fn path(organization: &str, flow: &str) -> String {
+    format!("/app/{organization}/{flow}/inbox")
+}
+
+pub(super) async fn show(
+    visit: Visit,
+    FlowNames(organization, flow): FlowNames,
+) -> Result<Response, Failure> {
+    let actor = match visit.signed_in() {
+        Ok(actor) => actor,
+        Err(elsewhere) => return Ok(*elsewhere),
+    };
+    let room = visit.app().room(actor, &organization, &flow, FlowDeed::ManageSources).await?;
+    let (organization, flow) = (&room.organization.parameterized_name, &room.flow.parameterized_name);
+    let here = path(organization, flow);
+    let sources = visit.app().flow_sources(&room).await?.into_iter().map(|source| {
+        let form = FormView::new(&here, visit.csrf(), "Remove")
+            .hidden("source", &source.id.to_string())
+            .about(&source.name)
+            .quiet();
+        (source, form)
+    });
+    let sources = sources.collect();
+    let done = (visit.query("done") == "removed").then_some("The source is gone; its token is refused.");
+    let path = format!("/app/{organization}/{flow}");
+    Ok(visit.page(&Inbox { inside: visit.inside(), flow: room.flow.name.clone(), path, done, sources }))
+}
+
+pub(super) async fn remove(
+    FlowNames(organization, flow): FlowNames,
+    sent: Submission,
+) -> Result<Response, Failure> {
+    let visit = &sent.visit;
+    let actor = match visit.signed_in() {
+        Ok(actor) => actor,
+        Err(elsewhere) => return Ok(*elsewhere),
+    };
+    let source = sent.get("source").parse().map_err(|_| Failure::Unreadable(StatusCode::BAD_REQUEST))?;
+    let room = visit.app().room(actor, &organization, &flow, FlowDeed::ManageSources).await?;
+    visit.app().remove_source(actor, (room.id(), source)).await?;
+    let (organization, flow) = (&room.organization.parameterized_name, &room.flow.parameterized_name);
+    Ok(see_other(&format!("{}?done=removed", path(organization, flow))))
+}
