@@ -16,7 +16,10 @@
 //!
 //! A new password is judged by [`strength::check`] and turned into what is stored by
 //! [`Hasher::hash`].
+//!
+//! The other way round, [`action`] proves to integrations that a request comes from this server.
 
+pub mod action;
 pub mod basic;
 pub mod limiter;
 pub mod memo;

@@ -29,12 +29,7 @@ impl Secret {
     /// A new secret of `BYTES` random bytes in lower-case hexadecimal digits.
     #[must_use]
     pub fn generate_hex<const BYTES: usize>() -> Self {
-        let bytes = random::<BYTES>();
-        Self(bytes.iter().fold(String::with_capacity(2 * BYTES), |mut hex, byte| {
-            // Writing to a String cannot fail.
-            let _ = write!(hex, "{byte:02x}");
-            hex
-        }))
+        Self(hex(&random::<BYTES>()))
     }
 
     /// A new secret of 256 random bits as 43 characters of URL-safe base64.
@@ -73,6 +68,15 @@ pub(crate) fn random<const BYTES: usize>() -> [u8; BYTES] {
     let mut bytes = [0; BYTES];
     SystemRandom::new().fill(&mut bytes).expect("the operating system gives random bytes");
     bytes
+}
+
+/// Bytes as lower-case hexadecimal digits.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut hex, byte| {
+        // Writing to a String cannot fail.
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    })
 }
 
 /// The SHA-256 of a secret's text: what is stored, and the key of caches.
