@@ -14,6 +14,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("scim", &["model"]),
     ("avatars", &[]),
     ("markup", &[]),
+    ("outbound", &[]),
     ("streaming", &["model"]),
     ("storage", &["model"]),
     ("app", &["model", "wire", "auth", "avatars", "mail", "markup", "scim", "streaming", "storage"]),

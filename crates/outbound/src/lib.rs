@@ -1,0 +1,134 @@
+//! HTTP requests to addresses that users or integrations named, so that nobody can make this server
+//! reach into the network it stands in.
+//!
+//! An [`Outbound`] resolves the host once, refuses addresses that are not public ([`is_public`]), and
+//! connects to exactly the addresses that were checked, with the host's own name for TLS. It follows
+//! no redirects, takes no proxy from the environment, keeps no connections, and bounds the time and
+//! the size of every answer.
+//!
+//! ```no_run
+//! use eddyline_outbound::{Config, Outbound, Request};
+//!
+//! # async fn example() -> Result<(), eddyline_outbound::Error> {
+//! let outbound = Outbound::new(Config::default());
+//! let answer = outbound.send(Request::post("https://tracker.example/close", "{}")).await?;
+//! println!("{}", answer.status);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! The crate knows no other crate of ours, and nothing of what is asked for.
+
+mod error;
+mod exchange;
+mod guard;
+mod target;
+mod tls;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{HeaderMap, Method, StatusCode};
+use tokio_rustls::TlsConnector;
+
+pub use crate::error::Error;
+pub use crate::guard::is_public;
+use crate::target::Target;
+
+/// The bounds of every request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// Whether addresses that are not public may be reached, too: for tests, and for networks whose
+    /// users may reach everything in them anyway. Off by default.
+    pub allow_private: bool,
+    /// The longest time a request may take, from looking up the host to the last byte of the answer;
+    /// 10 s by default.
+    pub timeout: Duration,
+    /// The most bytes that the body of an answer may have; 64 KiB by default.
+    pub max_response: usize,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self { allow_private: false, timeout: Duration::from_secs(10), max_response: 64 * 1024 }
+    }
+}
+
+/// What is sent. It has no `Debug`, since its headers may hold secrets.
+#[derive(Clone)]
+pub struct Request {
+    /// The method.
+    pub method: Method,
+    /// The address as somebody wrote it, `http:` or `https:`, without a user name in it.
+    pub url: String,
+    /// The headers. `Host`, `Connection`, `Content-Length` and `Transfer-Encoding` are not for the
+    /// caller: they are replaced.
+    pub headers: HeaderMap,
+    /// The body, which may be empty.
+    pub body: Bytes,
+}
+
+impl Request {
+    /// A `POST` without headers of its own.
+    #[must_use]
+    pub fn post(url: impl Into<String>, body: impl Into<Bytes>) -> Self {
+        Self { method: Method::POST, url: url.into(), headers: HeaderMap::new(), body: body.into() }
+    }
+}
+
+/// What came back, whatever its status is: a redirect is an answer like any other.
+#[derive(Clone, Debug)]
+pub struct Response {
+    /// The status.
+    pub status: StatusCode,
+    /// The headers.
+    pub headers: HeaderMap,
+    /// The body, as it was sent.
+    pub body: Bytes,
+}
+
+/// Sends requests. Clones share everything.
+#[derive(Clone)]
+pub struct Outbound {
+    config: Config,
+    tls: TlsConnector,
+}
+
+impl Outbound {
+    /// With these bounds, and the authorities that browsers trust.
+    #[must_use]
+    pub fn new(config: Config) -> Self {
+        Self::with_tls(config, tls::public_web())
+    }
+
+    /// With a TLS configuration of one's own: other authorities, for one. Its ALPN is replaced.
+    #[must_use]
+    pub fn with_tls(config: Config, mut tls: rustls::ClientConfig) -> Self {
+        tls.alpn_protocols = vec![b"http/1.1".to_vec()];
+        Self { config, tls: Arc::new(tls).into() }
+    }
+
+    /// Sends a request, once, and reads the whole answer.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`]. After [`Error::Timeout`], [`Error::TooLarge`] and [`Error::Broken`] the other side may
+    /// have done what it was asked.
+    pub async fn send(&self, request: Request) -> Result<Response, Error> {
+        let target = Target::parse(&request.url)?;
+        let answer = async {
+            let addresses = target.resolve(self.config.allow_private).await?;
+            let stream = target.connect(&addresses, self.config.timeout).await?;
+            let max = self.config.max_response;
+            match target.server_name()? {
+                Some(name) => {
+                    let stream = self.tls.connect(name, stream).await.map_err(Error::connect)?;
+                    exchange::run(stream, &target, request, max).await
+                }
+                None => exchange::run(stream, &target, request, max).await,
+            }
+        };
+        tokio::time::timeout(self.config.timeout, answer).await.map_err(|_| Error::Timeout)?
+    }
+}
