@@ -1,4 +1,4 @@
-//! Passwords, tokens, sign-in limits and proofs of OAuth of the Eddyline messaging server.
+//! Passwords, tokens, sign-in limits, proofs of OAuth and signed links of the Eddyline messaging server.
 //!
 //! The crate knows how a caller proves who they are, and nothing of where accounts are kept or how
 //! a request arrives: it is given a stored hash and answers whether a secret fits it. It may know
@@ -21,6 +21,7 @@
 
 pub mod action;
 pub mod basic;
+pub mod download;
 pub mod limiter;
 pub mod memo;
 pub mod oauth;
@@ -30,6 +31,7 @@ pub mod strength;
 pub mod token;
 
 pub use basic::{Credentials, CredentialsError};
+pub use download::{Download, DownloadError, DownloadKey, Variant};
 pub use limiter::{AddressGuard, FailureLimiter, RetryAfter, SignInGuard, SignInLimits};
 pub use memo::PasswordMemo;
 pub use password::{Hasher, Password, PasswordError, PasswordPolicy, Turn};

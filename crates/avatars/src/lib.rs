@@ -14,11 +14,7 @@
 mod colour;
 mod drawing;
 mod initials;
-mod jpeg;
-mod pixels;
-mod unpack;
 mod upload;
-mod webp;
 
 use std::ops::RangeInclusive;
 

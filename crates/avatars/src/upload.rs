@@ -5,12 +5,9 @@
 
 use std::fmt;
 
-use image::codecs::jpeg::JpegEncoder;
-use image::{DynamicImage, ImageFormat};
+use eddyline_pictures::{Bounds, Format, Packed, Pixels, Unreadable};
 
-use crate::pixels::Pixels;
-use crate::unpack::unpack;
-use crate::{SIDES, pixels, side_near};
+use crate::{SIDES, side_near};
 
 /// The largest file taken, in bytes: 10 MiB.
 pub const MAX_UPLOAD_BYTES: usize = 10 * 1024 * 1024;
@@ -18,8 +15,8 @@ pub const MAX_UPLOAD_BYTES: usize = 10 * 1024 * 1024;
 /// The widest and highest picture taken, in pixels.
 pub const MAX_UPLOAD_SIDE: u32 = 8192;
 
-/// Of 100. Faces look no better above it.
-const JPEG_QUALITY: u8 = 85;
+const BOUNDS: Bounds =
+    Bounds { side: MAX_UPLOAD_SIDE, pixels: MAX_UPLOAD_SIDE as u64 * MAX_UPLOAD_SIDE as u64 };
 
 /// Why a picture was refused, in words for who uploaded it. They go on after "The picture".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -90,43 +87,39 @@ pub fn accept(bytes: &[u8]) -> Result<Picture, Refused> {
 pub fn scale(bytes: &[u8], side: u32) -> Result<Picture, Refused> {
     let side = side_near(side);
     let pixels = unpack(bytes)?;
-    let content_type = match pixels.format {
-        ImageFormat::Png => Some("image/png"),
-        ImageFormat::Jpeg => Some("image/jpeg"),
+    let content_type = match pixels.format() {
+        format @ (Format::Png | Format::Jpeg) => Some(format.content_type()),
         _ => None,
     };
+    let (width, height) = pixels.stored_size();
     match content_type {
         // Packing a JPEG again would blur it.
-        Some(content_type) if pixels.width == pixels.height && pixels.width <= side => {
-            Ok(Picture { content_type, bytes: bytes.to_vec(), side: pixels.width })
+        Some(content_type) if width == height && width <= side => {
+            Ok(Picture { content_type, bytes: bytes.to_vec(), side: width })
         }
         _ => Ok(pack(pixels, side)),
     }
 }
 
-fn pack(pixels: Pixels, side: u32) -> Picture {
-    let orientation = pixels.orientation;
-    let mut picture = pixels::shrink(pixels.into_square(), side);
-    // Turning a square leaves the middle in the middle, and a small one is turned fast.
-    picture.apply_orientation(orientation);
-    let side = picture.width();
-    let mut bytes = Vec::new();
-    let content_type = if pixels::is_opaque(&picture) {
-        // A photograph is several times smaller as JPEG, and few uploads are anything else.
-        let encoder = JpegEncoder::new_with_quality(&mut bytes, JPEG_QUALITY);
-        without_alpha(picture).write_with_encoder(encoder).map(|()| "image/jpeg")
-    } else {
-        let mut file = std::io::Cursor::new(&mut bytes);
-        picture.write_to(&mut file, ImageFormat::Png).map(|()| "image/png")
-    };
-    let content_type = content_type.expect("memory can be written to, and both formats hold 512 pixels");
-    Picture { content_type, bytes, side }
+fn unpack(bytes: &[u8]) -> Result<Pixels, Refused> {
+    if bytes.len() > MAX_UPLOAD_BYTES {
+        return Err(Refused::TooManyBytes);
+    }
+    Ok(eddyline_pictures::unpack(bytes, BOUNDS)?)
 }
 
-fn without_alpha(picture: DynamicImage) -> DynamicImage {
-    match picture {
-        DynamicImage::ImageLuma8(_) | DynamicImage::ImageRgb8(_) => picture,
-        DynamicImage::ImageLumaA8(_) => DynamicImage::ImageLuma8(picture.into_luma8()),
-        _ => DynamicImage::ImageRgb8(picture.into_rgb8()),
+fn pack(pixels: Pixels, side: u32) -> Picture {
+    let Packed { content_type, bytes, width, .. } = pixels.square(side);
+    Picture { content_type, bytes, side: width }
+}
+
+impl From<Unreadable> for Refused {
+    fn from(unreadable: Unreadable) -> Self {
+        match unreadable {
+            Unreadable::UnknownFormat => Self::UnknownFormat,
+            Unreadable::TooManyPixels => Self::TooManyPixels,
+            Unreadable::TooHeavy => Self::TooHeavy,
+            Unreadable::Damaged => Self::Damaged,
+        }
     }
 }

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use diesel::prelude::*;
+use eddyline_model::files::NewFile;
 use eddyline_model::items::Item;
 use eddyline_model::messages::{Draft, Message, MessageView, Placement, ThreadCounts, ThreadPost, reference};
 use eddyline_model::{MessageId, RoomId, UserId};
@@ -202,6 +203,7 @@ impl Session<'_> {
         let mut words: Vec<(i64, i64, &[String])> = Vec::new();
         let mut mentions: Vec<MentionRow> = Vec::new();
         let mut arrived: BTreeSet<(i64, i64)> = BTreeSet::new();
+        let mut files: Vec<(RoomId, MessageId, &[NewFile])> = Vec::new();
         for (i, view) in added {
             let (draft, message) = (&drafts[*i], &view.message);
             let (room, id) = (message.room.0, message.id.0);
@@ -211,6 +213,9 @@ impl Session<'_> {
             tags.extend(find::kind_tag(message.event).map(|kind| (room, kind, id)));
             if !draft.search_tokens.is_empty() {
                 words.push((room, id, &draft.search_tokens));
+            }
+            if !draft.files.is_empty() {
+                files.push((message.room, message.id, &draft.files));
             }
             if let Some(to) =
                 message.to.filter(|to| message.event.is_listed() && message.author.user != Some(*to))
@@ -229,6 +234,10 @@ impl Session<'_> {
         }
         if !mentions.is_empty() {
             dialect!(self, insert_mentions, &mentions)?;
+        }
+        if let Some(now) = added.iter().map(|(_, view)| view.message.sent).max().filter(|_| !files.is_empty())
+        {
+            self.keep_files(&files, now)?;
         }
         let threads = batch.thread_rows()?;
         if !threads.is_empty() {

@@ -16,6 +16,7 @@ mod commit;
 mod connect;
 mod doorbell;
 mod error;
+mod files;
 mod find;
 mod flows;
 mod grants;

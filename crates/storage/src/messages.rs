@@ -332,6 +332,7 @@ impl Session<'_> {
         users.push(0);
         self.remove_mentions(room, id, &users)?;
         self.forget_seen(room, id)?;
+        self.remove_files(room, id)?;
         dialect!(self, unindex, room, id)
     }
 }

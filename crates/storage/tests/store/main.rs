@@ -4,6 +4,7 @@ mod applications;
 mod changes;
 mod credentials;
 mod failures;
+mod files;
 mod finding;
 mod grants;
 mod home;

@@ -4,7 +4,7 @@
 //! lengths; it unpacks a lossy frame before comparing its size with the canvas; and it makes as
 //! many code tables as the file has. All of this can be seen in the chunks.
 
-use crate::upload::Refused;
+use crate::Unreadable;
 
 /// What the code tables of a lossless frame take for each byte of it, at most. The worst is a code
 /// of 2,048 words one bit longer than the decoder's table: 68 KiB from 130 bytes.
@@ -24,7 +24,7 @@ pub(crate) fn file(bytes: &[u8]) -> &[u8] {
 
 /// What the code tables may take, in bytes. Refused are a file that ends before its chunks do, and
 /// a frame larger than the canvas.
-pub(crate) fn check(bytes: &[u8], canvas: (u32, u32)) -> Result<u64, Refused> {
+pub(crate) fn check(bytes: &[u8], canvas: (u32, u32)) -> Result<u64, Unreadable> {
     let mut lossless = 0;
     for chunk in Chunks(file(bytes).get(12..).unwrap_or_default()) {
         let (name, content) = chunk?;
@@ -45,13 +45,13 @@ pub(crate) fn check(bytes: &[u8], canvas: (u32, u32)) -> Result<u64, Refused> {
 }
 
 /// How many bytes of a chunk may be code tables.
-fn check_frame(name: &[u8; 4], content: &[u8], canvas: (u32, u32)) -> Result<u64, Refused> {
+fn check_frame(name: &[u8; 4], content: &[u8], canvas: (u32, u32)) -> Result<u64, Unreadable> {
     if let (b"VP8 ", Some(&[w0, w1, h0, h1])) = (name, content.get(6..10)) {
         // The two highest bits say how to show it.
         let width = u16::from_le_bytes([w0, w1]) & 0x3fff;
         let height = u16::from_le_bytes([h0, h1]) & 0x3fff;
         if u32::from(width) > canvas.0 || u32::from(height) > canvas.1 {
-            return Err(Refused::Damaged);
+            return Err(Unreadable::Damaged);
         }
     }
     Ok(if matches!(name, b"VP8L" | b"ALPH") { content.len() as u64 } else { 0 })
@@ -61,7 +61,7 @@ fn check_frame(name: &[u8; 4], content: &[u8], canvas: (u32, u32)) -> Result<u64
 struct Chunks<'a>(&'a [u8]);
 
 impl<'a> Iterator for Chunks<'a> {
-    type Item = Result<(&'a [u8; 4], &'a [u8]), Refused>;
+    type Item = Result<(&'a [u8; 4], &'a [u8]), Unreadable>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let (name, rest) = self.0.split_first_chunk::<4>()?;
@@ -69,7 +69,7 @@ impl<'a> Iterator for Chunks<'a> {
         let length = u32::from_le_bytes(*length) as usize;
         let Some((content, rest)) = rest.split_at_checked(length) else {
             self.0 = &[];
-            return Some(Err(Refused::Damaged));
+            return Some(Err(Unreadable::Damaged));
         };
         // Odd chunks are filled up to even ones.
         self.0 = rest.get(length % 2..).unwrap_or_default();

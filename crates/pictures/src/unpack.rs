@@ -11,11 +11,10 @@ use image::codecs::jpeg::JpegDecoder;
 use image::codecs::png::PngDecoder;
 use image::codecs::webp::WebPDecoder;
 use image::metadata::Orientation;
-use image::{ImageDecoder, ImageError, ImageFormat, Limits, guess_format};
+use image::{ImageDecoder, ImageError, Limits};
 
 use crate::pixels::Pixels;
-use crate::upload::{MAX_UPLOAD_BYTES, MAX_UPLOAD_SIDE, Refused};
-use crate::{jpeg, webp};
+use crate::{Bounds, Format, Unreadable, jpeg, sniff, webp};
 
 /// What unpacking one picture may take, in bytes.
 const MAX_MEMORY: u64 = 512 * 1024 * 1024;
@@ -25,89 +24,88 @@ const PNG_MEMORY: u64 = 64 * 1024 * 1024;
 
 /// Unpacks a file, unless what it claims is too much. The decoders are others' work, and strangers
 /// choose what they are fed: a picture they stumble over must not end anything but itself.
-pub(crate) fn unpack(bytes: &[u8]) -> Result<Pixels, Refused> {
+pub(crate) fn unpack(bytes: &[u8], bounds: Bounds) -> Result<Pixels, Unreadable> {
     catch_unwind(|| {
-        let (format, mut decoder) = open(bytes)?;
+        let (format, mut decoder) = open(bytes, bounds)?;
         // A picture that does not say how it was held is shown as it is.
         let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
         let (width, height) = decoder.dimensions();
         let colour = decoder.color_type();
-        let size = usize::try_from(decoder.total_bytes()).map_err(|_| Refused::TooHeavy)?;
+        let size = usize::try_from(decoder.total_bytes()).map_err(|_| Unreadable::TooHeavy)?;
         let mut samples = vec![0; size];
         decoder.read_image_boxed(&mut samples).map_err(refusal)?;
         Ok(Pixels { format, width, height, colour, samples, orientation })
     })
-    .unwrap_or(Err(Refused::Damaged))
+    .unwrap_or(Err(Unreadable::Damaged))
 }
 
-fn open(bytes: &[u8]) -> Result<(ImageFormat, Box<dyn ImageDecoder + '_>), Refused> {
-    if bytes.len() > MAX_UPLOAD_BYTES {
-        return Err(Refused::TooManyBytes);
-    }
+fn open(bytes: &[u8], bounds: Bounds) -> Result<(Format, Box<dyn ImageDecoder + '_>), Unreadable> {
     let mut limits = Limits::no_limits();
-    limits.max_image_width = Some(MAX_UPLOAD_SIDE);
-    limits.max_image_height = Some(MAX_UPLOAD_SIDE);
+    limits.max_image_width = Some(bounds.side);
+    limits.max_image_height = Some(bounds.side);
     limits.max_alloc = Some(PNG_MEMORY);
-    let format = guess_format(bytes).map_err(|_| Refused::UnknownFormat)?;
+    let format = sniff(bytes).ok_or(Unreadable::UnknownFormat)?;
     // The decoders allocate without asking, but for GIF's. So what they take at most was found by
     // reading them.
     let (mut decoder, memory): (Box<dyn ImageDecoder + '_>, u64) = match format {
-        ImageFormat::Png => {
+        Format::Png => {
             let decoder = PngDecoder::with_limits(Cursor::new(bytes), limits.clone()).map_err(refusal)?;
-            check_sides(&decoder)?;
+            check_size(&decoder, bounds)?;
             let memory = decoder.total_bytes() + PNG_MEMORY;
             (Box::new(decoder), memory)
         }
-        ImageFormat::Jpeg => {
+        Format::Jpeg => {
             let mut plain = jpeg::plain(bytes)?;
             let file = Cursor::new(std::mem::take(&mut plain.bytes));
             let decoder = JpegDecoder::new(file).map_err(refusal)?;
-            let pixels = check_sides(&decoder)?;
+            let pixels = check_size(&decoder, bounds)?;
             if plain.is_laborious(pixels) {
-                return Err(Refused::Damaged);
+                return Err(Unreadable::Damaged);
             }
             // Three colours, and four components of two bytes that are kept over all scans.
             (Box::new(decoder), 11 * pixels)
         }
-        ImageFormat::Gif => {
+        Format::Gif => {
             let decoder = GifDecoder::new(Cursor::new(bytes)).map_err(refusal)?;
-            check_sides(&decoder)?;
+            check_size(&decoder, bounds)?;
             let memory = decoder.total_bytes();
             (Box::new(decoder), memory)
         }
-        ImageFormat::WebP => {
+        Format::WebP => {
             let decoder = WebPDecoder::new(Cursor::new(webp::file(bytes))).map_err(refusal)?;
-            let pixels = check_sides(&decoder)?;
+            let pixels = check_size(&decoder, bounds)?;
             let tables = webp::check(bytes, decoder.dimensions())?;
             // The canvas, a frame, its transparency, and what is handed over, of four bytes each.
             (Box::new(decoder), 16 * pixels + tables)
         }
-        _ => return Err(Refused::UnknownFormat),
     };
-    limits.max_alloc = Some(MAX_MEMORY.checked_sub(memory).ok_or(Refused::TooHeavy)?);
+    limits.max_alloc = Some(MAX_MEMORY.checked_sub(memory).ok_or(Unreadable::TooHeavy)?);
     decoder.set_limits(limits).map_err(refusal)?;
     Ok((format, decoder))
 }
 
-/// How many pixels a picture has, if it is not too wide or high.
-fn check_sides(decoder: &dyn ImageDecoder) -> Result<u64, Refused> {
+/// How many pixels a picture has, if it is not too wide or high and they are not too many.
+fn check_size(decoder: &dyn ImageDecoder, bounds: Bounds) -> Result<u64, Unreadable> {
     let (width, height) = decoder.dimensions();
-    if width > MAX_UPLOAD_SIDE || height > MAX_UPLOAD_SIDE {
-        return Err(Refused::TooManyPixels);
+    let pixels = u64::from(width) * u64::from(height);
+    if width > bounds.side || height > bounds.side || pixels > bounds.pixels {
+        return Err(Unreadable::TooManyPixels);
     }
-    if width == 0 || height == 0 {
-        return Err(Refused::Damaged);
+    if pixels == 0 {
+        return Err(Unreadable::Damaged);
     }
-    Ok(u64::from(width) * u64::from(height))
+    Ok(pixels)
 }
 
 // By value, as `map_err` hands it over.
 #[allow(clippy::needless_pass_by_value)]
-fn refusal(error: ImageError) -> Refused {
+fn refusal(error: ImageError) -> Unreadable {
     use image::error::LimitErrorKind;
     match error {
-        ImageError::Limits(limit) if limit.kind() == LimitErrorKind::DimensionError => Refused::TooManyPixels,
-        ImageError::Limits(_) => Refused::TooHeavy,
-        _ => Refused::Damaged,
+        ImageError::Limits(limit) if limit.kind() == LimitErrorKind::DimensionError => {
+            Unreadable::TooManyPixels
+        }
+        ImageError::Limits(_) => Unreadable::TooHeavy,
+        _ => Unreadable::Damaged,
     }
 }

@@ -5,7 +5,7 @@
 //! a file of only those segments that make up the picture, and no more of them than any encoder
 //! writes.
 
-use crate::upload::Refused;
+use crate::Unreadable;
 
 const BEGIN: u8 = 0xd8;
 const END: u8 = 0xd9;
@@ -36,7 +36,7 @@ impl Plain {
 
 /// Copies what is needed of a file: one that ends early as far as it goes, and nothing of what
 /// stands behind its end, where some telephones put a film.
-pub(crate) fn plain(file: &[u8]) -> Result<Plain, Refused> {
+pub(crate) fn plain(file: &[u8]) -> Result<Plain, Unreadable> {
     let mut plain = Plain { bytes: vec![0xff, BEGIN], scans: 0 };
     let mut tables = 0;
     let mut only_once = Vec::new();
@@ -59,7 +59,7 @@ pub(crate) fn plain(file: &[u8]) -> Result<Plain, Refused> {
             _ => continue,
         }
         if tables > MAX_TABLES {
-            return Err(Refused::Damaged);
+            return Err(Unreadable::Damaged);
         }
         plain.bytes.extend([0xff, marker]);
         plain.bytes.extend(content);

@@ -1,0 +1,143 @@
+//! Bytes on their way in.
+
+use bytes::{Bytes, BytesMut};
+use tokio::runtime::Handle;
+
+use crate::folder::Entry;
+use crate::sink::Sink;
+use crate::{CHUNK, Error, Files, Key, Picture, Place, aside};
+
+/// A file that is being taken in. Dropped before [`Upload::finish`] has answered, it leaves nothing
+/// behind; see there for a store.
+pub struct Upload {
+    files: Files,
+    key: Key,
+    limit: u64,
+    /// How many bytes came.
+    size: u64,
+    /// Those that were not written yet.
+    buffer: BytesMut,
+    /// `None` while it is written to, and after that went wrong.
+    sink: Option<Sink>,
+    /// Of a file in the folder.
+    entry: Option<Entry>,
+}
+
+/// A file that is kept, and what was found out of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stored {
+    /// The SHA-256 of its bytes.
+    pub digest: [u8; 32],
+    /// How many bytes it has.
+    pub size: u64,
+    /// The media type of a PNG, JPEG, GIF or WebP picture, by its first bytes; `None` for anything
+    /// else.
+    pub content_type: Option<&'static str>,
+    /// What is to be said of a picture; `None` also for one whose head is damaged.
+    pub picture: Option<Picture>,
+}
+
+impl Upload {
+    pub(crate) async fn begin(files: Files, key: Key, limit: u64) -> Result<Self, Error> {
+        let (file, entry) = match &files.place {
+            Place::Folder(folder) => {
+                let (folder, key) = (folder.clone(), key.clone());
+                let (file, entry) = aside(move || folder.create(&key)).await??;
+                (file, Some(entry))
+            }
+            #[cfg(feature = "s3")]
+            Place::S3(store) => {
+                let store = store.clone();
+                (aside(move || store.put_aside()).await??, None)
+            }
+        };
+        let sink = Some(Sink::new(file));
+        Ok(Self { files, key, limit, size: 0, buffer: BytesMut::new(), sink, entry })
+    }
+
+    /// The key that the file will be kept under.
+    #[must_use]
+    pub fn key(&self) -> &Key {
+        &self.key
+    }
+
+    /// Takes more bytes. They are written in larger chunks, so most calls return at once.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooLarge`] from the byte on that is one too many, [`Error::Full`], [`Error::Io`].
+    /// After the latter, and after this future was dropped while it waited, the upload is
+    /// [`Error::Broken`].
+    pub async fn write(&mut self, mut bytes: Bytes) -> Result<(), Error> {
+        self.size = self.size.saturating_add(bytes.len() as u64);
+        self.check_size()?;
+        while !bytes.is_empty() {
+            let room = CHUNK - self.buffer.len();
+            let part = bytes.split_to(room.min(bytes.len()));
+            self.buffer.extend_from_slice(&part);
+            if self.buffer.len() == CHUNK {
+                self.flush().await?;
+            }
+        }
+        Ok(())
+    }
+
+    fn check_size(&self) -> Result<(), Error> {
+        if self.size > self.limit { Err(Error::TooLarge) } else { Ok(()) }
+    }
+
+    async fn flush(&mut self) -> Result<(), Error> {
+        let chunk = self.buffer.split().freeze();
+        let mut sink = self.sink.take().ok_or(Error::Broken)?;
+        let sink = aside(move || sink.write(&chunk).map(|()| sink)).await??;
+        self.sink = Some(sink);
+        Ok(())
+    }
+
+    /// Keeps the file: when this has answered, a power failure does not take it away again. Then the
+    /// caller is the one who removes it.
+    ///
+    /// A store is given the file only now. When this future is dropped halfway, what the store has
+    /// is removed in the background as far as possible; so note the key before and have it removed
+    /// some time later all the same.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Full`], [`Error::Io`], [`Error::Store`], and [`Error::TooLarge`] or [`Error::Broken`]
+    /// after an earlier error. Nothing is kept then.
+    pub async fn finish(mut self) -> Result<Stored, Error> {
+        self.check_size()?;
+        self.flush().await?;
+        let sink = self.sink.take().ok_or(Error::Broken)?;
+        let (file, digest, size) = sink.end();
+        let (file, format, picture) = self.files.decoding.look(file, size).await?;
+        let stored =
+            Stored { digest, size, content_type: format.map(|format| format.content_type()), picture };
+        match &self.files.place {
+            Place::Folder(_) => {
+                let entry = self.entry.take().ok_or(Error::Broken)?;
+                let entry = aside(move || entry.sync(&file).map(|()| entry)).await??;
+                entry.keep();
+            }
+            #[cfg(feature = "s3")]
+            Place::S3(store) => store.upload(&self.key, file, size).await?,
+        }
+        Ok(stored)
+    }
+}
+
+impl Drop for Upload {
+    fn drop(&mut self) {
+        // The name goes while the file is open, and closing it then may have to free a lot.
+        drop(self.entry.take());
+        if let (Some(sink), Ok(runtime)) = (self.sink.take(), Handle::try_current()) {
+            runtime.spawn_blocking(move || drop(sink));
+        }
+    }
+}
+
+impl std::fmt::Debug for Upload {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Upload({}, {} of at most {} bytes)", self.key, self.size, self.limit)
+    }
+}

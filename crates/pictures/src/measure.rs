@@ -1,0 +1,252 @@
+//! The size of a picture, from the head of its file.
+
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
+
+use image::metadata::Orientation;
+
+use crate::{Format, is_on_its_side, sniff};
+
+/// How many segments of a JPEG file are gone through. Pictures with large profiles and previews have
+/// some hundreds before their frame.
+const MAX_SEGMENTS: usize = 4096;
+
+/// How many bytes are passed over in search of a segment.
+const MAX_FILLING: usize = 64 * 1024;
+
+const END: u8 = 0xd9;
+const SCAN: u8 = 0xda;
+
+/// What can be told of a picture without unpacking it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Measured {
+    /// What the file is.
+    pub format: Format,
+    /// Width and height in pixels, as the picture is shown; `None` when the head of the file is
+    /// damaged. A JPEG that was taken with the camera on its side is measured upright; the other
+    /// formats tell of turning behind the pixels, if ever.
+    pub size: Option<(u32, u32)>,
+}
+
+/// Measures the picture in a file, read from its beginning; `None` for anything that is not a
+/// picture. What the file claims is told as it is, and can be gigantic.
+///
+/// # Errors
+///
+/// Those of reading and seeking.
+pub fn measure(file: &mut (impl Read + Seek)) -> io::Result<Option<Measured>> {
+    let mut file = BufReader::new(file);
+    file.seek(SeekFrom::Start(0))?;
+    let mut head = Vec::new();
+    file.by_ref().take(30).read_to_end(&mut head)?;
+    let Some(format) = sniff(&head) else { return Ok(None) };
+    let size = match format {
+        Format::Png => png(&head),
+        Format::Gif => gif(&head),
+        Format::WebP => webp(&head),
+        Format::Jpeg => {
+            file.seek(SeekFrom::Start(2))?;
+            match jpeg(&mut file) {
+                Ok(size) => size,
+                Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => None,
+                Err(error) => return Err(error),
+            }
+        }
+    };
+    let size = size.filter(|(width, height)| *width > 0 && *height > 0);
+    Ok(Some(Measured { format, size }))
+}
+
+fn part<const N: usize>(head: &[u8], at: usize) -> Option<[u8; N]> {
+    head.get(at..)?.first_chunk().copied()
+}
+
+fn png(head: &[u8]) -> Option<(u32, u32)> {
+    let is_header = part(head, 12)? == *b"IHDR";
+    let size = (u32::from_be_bytes(part(head, 16)?), u32::from_be_bytes(part(head, 20)?));
+    // The highest bit is always 0.
+    (is_header && size.0 <= i32::MAX as u32 && size.1 <= i32::MAX as u32).then_some(size)
+}
+
+fn gif(head: &[u8]) -> Option<(u32, u32)> {
+    Some((u16::from_le_bytes(part(head, 6)?).into(), u16::from_le_bytes(part(head, 8)?).into()))
+}
+
+fn webp(head: &[u8]) -> Option<(u32, u32)> {
+    match &part::<4>(head, 12)? {
+        // A canvas, whose sides are stored less one in three bytes each.
+        b"VP8X" => {
+            let side = |at| part(head, at).map(|[a, b, c]: [u8; 3]| u32::from_le_bytes([a, b, c, 0]) + 1);
+            Some((side(24)?, side(27)?))
+        }
+        // 14 bits each, behind the mark of a key frame.
+        b"VP8 " if part(head, 23)? == [0x9d, 0x01, 0x2a] => {
+            let side = |at| part(head, at).map(|side| u32::from(u16::from_le_bytes(side) & 0x3fff));
+            Some((side(26)?, side(28)?))
+        }
+        // 14 bits each, less one, behind a byte that marks a lossless picture.
+        b"VP8L" if head.get(20) == Some(&0x2f) => {
+            let bits = u32::from_le_bytes(part(head, 21)?);
+            Some(((bits & 0x3fff) + 1, (bits >> 14 & 0x3fff) + 1))
+        }
+        _ => None,
+    }
+}
+
+/// Goes from segment to segment up to the frame.
+fn jpeg<R: Read + Seek>(file: &mut BufReader<R>) -> io::Result<Option<(u32, u32)>> {
+    let mut orientation = None;
+    for _ in 0..MAX_SEGMENTS {
+        let marker = marker(file)?;
+        // Those without content, and the end.
+        if matches!(marker, 0x01 | 0xd0..=0xd8) {
+            continue;
+        }
+        if matches!(marker, END | SCAN) {
+            return Ok(None);
+        }
+        let Some(length) = u16::from_be_bytes(read(file)?).checked_sub(2) else { return Ok(None) };
+        match marker {
+            0xc0..=0xcf if !matches!(marker, 0xc4 | 0xc8 | 0xcc) => {
+                let [_, h1, h0, w1, w0] = read(file)?;
+                let (width, height) =
+                    (u16::from_be_bytes([w1, w0]).into(), u16::from_be_bytes([h1, h0]).into());
+                let is_turned = orientation.is_some_and(is_on_its_side);
+                return Ok(Some(if is_turned { (height, width) } else { (width, height) }));
+            }
+            0xe1 if orientation.is_none() => {
+                let mut content = vec![0; length.into()];
+                file.read_exact(&mut content)?;
+                orientation = content.strip_prefix(b"Exif\0\0").and_then(Orientation::from_exif_chunk);
+            }
+            _ => file.seek_relative(length.into())?,
+        }
+    }
+    Ok(None)
+}
+
+/// The next marker, behind bytes that fill up; the end's where there is none for long.
+fn marker(file: &mut impl Read) -> io::Result<u8> {
+    let mut before = 0;
+    for _ in 0..MAX_FILLING {
+        let [byte] = read(file)?;
+        if before == 0xff && !matches!(byte, 0x00 | 0xff) {
+            return Ok(byte);
+        }
+        before = byte;
+    }
+    Ok(END)
+}
+
+fn read<const N: usize>(file: &mut impl Read) -> io::Result<[u8; N]> {
+    let mut bytes = [0; N];
+    file.read_exact(&mut bytes)?;
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Cursor;
+
+    use image::{DynamicImage, ImageFormat, RgbImage};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn encoded(width: u32, height: u32, format: ImageFormat) -> Vec<u8> {
+        let mut file = Cursor::new(Vec::new());
+        let picture = DynamicImage::ImageRgb8(RgbImage::new(width, height));
+        picture.write_to(&mut file, format).expect("memory can be written to");
+        file.into_inner()
+    }
+
+    fn measured(file: &[u8]) -> Option<Measured> {
+        measure(&mut Cursor::new(file)).expect("memory can be read")
+    }
+
+    fn size(file: &[u8]) -> Option<(u32, u32)> {
+        measured(file).expect("it is a picture").size
+    }
+
+    /// A JPEG of 30 by 20 pixels with these segments before its frame.
+    fn jpeg_with(segments: &[(u8, &[u8])]) -> Vec<u8> {
+        let jpeg = encoded(30, 20, ImageFormat::Jpeg);
+        let mut file = jpeg[..2].to_vec();
+        for (marker, content) in segments {
+            file.extend([0xff, *marker]);
+            file.extend((content.len() as u16 + 2).to_be_bytes());
+            file.extend(*content);
+        }
+        file.extend(&jpeg[2..]);
+        file
+    }
+
+    #[test]
+    fn every_format_is_measured_by_its_head() {
+        for (format, expected) in [
+            (ImageFormat::Png, Format::Png),
+            (ImageFormat::Jpeg, Format::Jpeg),
+            (ImageFormat::Gif, Format::Gif),
+            (ImageFormat::WebP, Format::WebP),
+        ] {
+            let file = encoded(300, 200, format);
+            let expected = Measured { format: expected, size: Some((300, 200)) };
+            assert_eq!(measured(&file), Some(expected));
+            assert_eq!(measured(&[&file[..], b"what follows"].concat()), Some(expected));
+        }
+    }
+
+    #[test]
+    fn the_other_kinds_of_webp_are_measured_too() {
+        let lossy = b"RIFF\0\0\0\0WEBPVP8 \0\0\0\0\0\0\0\x9d\x01\x2a\x2c\x41\xc8\x80";
+        assert_eq!(size(lossy), Some((300, 200)));
+        let canvas = b"RIFF\0\0\0\0WEBPVP8X\x0a\0\0\0\0\0\0\0\x2b\x01\0\xc7\0\0";
+        assert_eq!(size(canvas), Some((300, 200)));
+    }
+
+    #[test]
+    fn a_photograph_taken_sideways_is_measured_upright() {
+        let sideways = b"Exif\0\0II\x2a\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0\x06\0\0\0\0\0\0\0";
+        assert_eq!(size(&jpeg_with(&[])), Some((30, 20)));
+        assert_eq!(size(&jpeg_with(&[(0xe1, sideways)])), Some((20, 30)));
+    }
+
+    #[test]
+    fn the_frame_of_a_jpeg_is_found_behind_large_segments() {
+        let profile = vec![0xc0; 65_000];
+        let segments = vec![(0xe2, profile.as_slice()); 30];
+        assert_eq!(size(&jpeg_with(&segments)), Some((30, 20)));
+    }
+
+    #[test]
+    fn a_damaged_head_has_no_size() {
+        for format in [ImageFormat::Png, ImageFormat::Jpeg, ImageFormat::WebP] {
+            let file = encoded(300, 200, format);
+            assert_eq!(size(&file[..20]), None, "{format:?}");
+        }
+        assert_eq!(size(b"GIF89a\0\0\x10\0"), None);
+        assert_eq!(size(&[b"\xff\xd8\xff".as_slice(), &[0; 100_000]].concat()), None);
+    }
+
+    #[test]
+    fn what_is_no_picture_is_not_measured() {
+        assert_eq!(measured(b""), None);
+        assert_eq!(measured(b"<svg xmlns=\"http://www.w3.org/2000/svg\"/>"), None);
+        assert_eq!(measured(b"%PDF-1.7"), None);
+    }
+
+    proptest! {
+        #[test]
+        fn no_file_makes_it_panic(
+            head in prop_oneof![
+                Just(b"\xff\xd8\xff".to_vec()),
+                Just(b"\x89PNG\r\n\x1a\n".to_vec()),
+                Just(b"GIF89a".to_vec()),
+                Just(b"RIFF\0\0\0\0WEBPVP8L".to_vec()),
+            ],
+            rest: Vec<u8>,
+        ) {
+            let file = [head, rest].concat();
+            prop_assert!(measured(&file).is_some());
+        }
+    }
+}

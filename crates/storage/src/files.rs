@@ -1,0 +1,286 @@
+//! Files of messages, and the objects that hold their bytes.
+//!
+//! An object begins as pending, before its bytes are written. With the message it becomes kept, unless
+//! an equal one is kept already. From either it can become doomed, and nothing ever brings it back:
+//! whoever finds it doomed may remove the bytes, and then forgets it.
+//!
+//! Whoever locks several objects does so in the order of their digests, and rooms before.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use diesel::Connection as _;
+use diesel::dsl::sql;
+use diesel::expression::SqlLiteral;
+use diesel::prelude::*;
+use diesel::result::{DatabaseErrorKind, Error as Diesel};
+use diesel::sql_types::Bool;
+use eddyline_model::files::{File, FileId, NewFile, NewObject};
+use eddyline_model::{MessageId, RoomId, Timestamp};
+
+use crate::schema::{files, nodes, objects};
+use crate::session::{Inner, Session, portable};
+use crate::{Error, Result};
+
+const PENDING: i16 = 0;
+const KEPT: i16 = 1;
+const DOOMED: i16 = 2;
+
+/// How many rows one statement adds, or how many keys it is given.
+const ROWS: usize = 500;
+
+/// How often an equal object may come and go while one is to be kept.
+const ATTEMPTS: usize = 10;
+
+type FileRow = (String, i64, i64, String, String, i64, String, Option<String>);
+
+// Conditions are spelled as the indexes spell them, so that the planners may use those.
+fn loose() -> SqlLiteral<Bool> {
+    sql("state <> 1")
+}
+
+fn to_file((id, room, message, name, content_type, size, object, thumbnail): FileRow) -> File {
+    let (id, room, message) = (FileId(id), RoomId(room), MessageId(message));
+    File { id, room, message, name, content_type, size, object, thumbnail }
+}
+
+portable! {
+    /// Notes an object before its bytes are written. Should the process `node` die, the object is
+    /// found among the abandoned ones.
+    pub fn note_object(c, key: &str, node: &str, now: Timestamp) -> Result<()> {
+        diesel::insert_into(objects::table)
+            .values((
+                objects::object_key.eq(key),
+                objects::size.eq(0),
+                objects::state.eq(PENDING),
+                objects::node.eq(node),
+                objects::touched_at.eq(now.0),
+            ))
+            .execute(c)?;
+        Ok(())
+    }
+
+    /// Dooms those of some objects that are still pending: their upload was given up, or equal ones
+    /// were kept.
+    pub fn doom_pending_objects(c, keys: &[String], now: Timestamp) -> Result<()> {
+        for part in keys.chunks(ROWS) {
+            let pending = objects::table.filter(objects::state.eq(PENDING)).filter(objects::object_key.eq_any(part));
+            diesel::update(pending)
+                .set((objects::state.eq(DOOMED), objects::touched_at.eq(now.0)))
+                .execute(c)?;
+        }
+        Ok(())
+    }
+
+    /// Dooms the pending objects of processes that have shown no sign of life since `since`. Returns how
+    /// many there were.
+    pub fn doom_abandoned_objects(c, since: Timestamp, now: Timestamp) -> Result<usize> {
+        let living = nodes::table.filter(nodes::heartbeat.ge(since.0)).select(nodes::id).load::<String>(c)?;
+        let abandoned = objects::table
+            .filter(objects::state.eq(PENDING))
+            .filter(loose())
+            // A process may begin to write before it first shows that it lives.
+            .filter(objects::touched_at.lt(since.0))
+            .filter(objects::node.ne_all(living));
+        Ok(diesel::update(abandoned)
+            .set((objects::state.eq(DOOMED), objects::touched_at.eq(now.0)))
+            .execute(c)?)
+    }
+
+    /// The keys of some objects that were doomed before a time, and whose bytes can be removed.
+    pub fn doomed_objects(c, before: Timestamp, limit: i64) -> Result<Vec<String>> {
+        Ok(objects::table
+            .filter(objects::state.eq(DOOMED))
+            .filter(loose())
+            .filter(objects::touched_at.lt(before.0))
+            .order((objects::touched_at, objects::object_key))
+            .limit(limit)
+            .select(objects::object_key)
+            .load(c)?)
+    }
+
+    /// Forgets doomed objects whose bytes are gone.
+    pub fn forget_objects(c, keys: &[String]) -> Result<()> {
+        for part in keys.chunks(ROWS) {
+            let doomed = objects::table.filter(objects::state.eq(DOOMED)).filter(objects::object_key.eq_any(part));
+            diesel::delete(doomed).execute(c)?;
+        }
+        Ok(())
+    }
+
+    /// The file with this id.
+    pub fn file(c, id: &FileId) -> Result<Option<File>> {
+        let row = files::table
+            .find(&id.0)
+            .select((
+                files::id,
+                files::room_id,
+                files::message_id,
+                files::name,
+                files::content_type,
+                files::size,
+                files::object_key,
+                files::thumbnail_key,
+            ))
+            .get_result::<FileRow>(c)
+            .optional()?;
+        Ok(row.map(to_file))
+    }
+
+    /// Makes a pending object kept. `None` when an equal one is, after all.
+    fn make_kept(c, object: &NewObject, now: Timestamp) -> Result<Option<()>> {
+        let pending = objects::table.find(&object.key).filter(objects::state.eq(PENDING));
+        // In a transaction within, so that a failure does not end the one around it.
+        let made = c.transaction(|c| {
+            diesel::update(pending)
+                .set((
+                    objects::state.eq(KEPT),
+                    objects::digest.eq(&object.digest[..]),
+                    objects::size.eq(object.size),
+                    objects::touched_at.eq(now.0),
+                ))
+                .execute(c)
+        });
+        match made {
+            Ok(0) => Err(Error::Refused("an upload was given up before it was posted")),
+            Ok(_) => Ok(Some(())),
+            Err(Diesel::DatabaseError(DatabaseErrorKind::UniqueViolation, _)) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn insert_files(c, new: &[(RoomId, MessageId, &[NewFile])], keys: &BTreeMap<&str, String>) -> Result<()> {
+        let key = |object: &NewObject| keys.get(object.key.as_str()).cloned().unwrap_or_else(|| object.key.clone());
+        let mut rows = Vec::new();
+        for (room, message, with) in new {
+            for (position, file) in (0_i16..).zip(with.iter()) {
+                let thumbnail = file.thumbnail.as_ref();
+                rows.push((
+                    files::id.eq(&file.id.0),
+                    files::room_id.eq(room.0),
+                    files::message_id.eq(message.0),
+                    files::position.eq(position),
+                    files::name.eq(&file.name),
+                    files::content_type.eq(&file.content_type),
+                    files::size.eq(file.object.size),
+                    files::object_key.eq(key(&file.object)),
+                    files::width.eq(file.picture.map(|picture| i64::from(picture.width))),
+                    files::height.eq(file.picture.map(|picture| i64::from(picture.height))),
+                    files::thumbnail_key.eq(thumbnail.map(|(object, _)| key(object))),
+                    files::thumbnail_width.eq(thumbnail.map(|(_, size)| i64::from(size.width))),
+                    files::thumbnail_height.eq(thumbnail.map(|(_, size)| i64::from(size.height))),
+                ));
+            }
+        }
+        for part in rows.chunks(ROWS) {
+            diesel::insert_into(files::table).values(part).execute(c)?;
+        }
+        Ok(())
+    }
+
+    /// Takes the files off a message, and returns the keys of their objects.
+    fn take_files(c, room: RoomId, message: MessageId) -> Result<BTreeSet<String>> {
+        let of = || files::table.filter(files::room_id.eq(room.0)).filter(files::message_id.eq(message.0));
+        let rows: Vec<(String, Option<String>)> = of().select((files::object_key, files::thumbnail_key)).load(c)?;
+        if !rows.is_empty() {
+            diesel::delete(of()).execute(c)?;
+        }
+        Ok(rows.into_iter().flat_map(|(object, thumbnail)| [Some(object), thumbnail]).flatten().collect())
+    }
+
+    /// Dooms a kept object, which was locked, unless a file has it.
+    fn doom_unused(c, key: &str) -> Result<()> {
+        let with = files::table.filter(files::object_key.eq(key));
+        let with_thumbnail = files::table.filter(files::thumbnail_key.eq(key));
+        let is_used = diesel::select(diesel::dsl::exists(with)).get_result::<bool>(c)?
+            || diesel::select(diesel::dsl::exists(with_thumbnail)).get_result::<bool>(c)?;
+        if !is_used {
+            diesel::update(objects::table.find(key).filter(objects::state.eq(KEPT)))
+                .set(objects::state.eq(DOOMED))
+                .execute(c)?;
+        }
+        Ok(())
+    }
+}
+
+impl Session<'_> {
+    /// Keeps the files that come with messages. Of equal objects one is kept, and files that would have
+    /// another have that one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Refused`] when an object is no longer pending, and no equal one is kept.
+    pub(crate) fn keep_files(
+        &mut self,
+        new: &[(RoomId, MessageId, &[NewFile])],
+        now: Timestamp,
+    ) -> Result<()> {
+        let files = new.iter().flat_map(|(_, _, files)| files.iter());
+        let mut objects: Vec<&NewObject> = files
+            .flat_map(|file| [Some(&file.object), file.thumbnail.as_ref().map(|(object, _)| object)])
+            .flatten()
+            .collect();
+        objects.sort_by_key(|object| object.digest);
+        let mut keys = BTreeMap::new();
+        for object in objects {
+            keys.insert(object.key.as_str(), self.keep_object(object, now)?);
+        }
+        self.insert_files(new, &keys)
+    }
+
+    /// Makes sure that an object's bytes are kept, and returns the key that they lie under.
+    fn keep_object(&mut self, object: &NewObject, now: Timestamp) -> Result<String> {
+        for _ in 0..ATTEMPTS {
+            if let Some(kept) = self.lock_kept(&object.digest)? {
+                if kept != object.key {
+                    self.doom_pending_objects(std::slice::from_ref(&object.key), now)?;
+                }
+                return Ok(kept);
+            }
+            if self.make_kept(object, now)?.is_some() {
+                return Ok(object.key.clone());
+            }
+        }
+        Err(Error::Busy)
+    }
+
+    /// Removes the files of a message, and dooms the objects that no other file has.
+    pub(crate) fn remove_files(&mut self, room: RoomId, message: MessageId) -> Result<()> {
+        let keys: Vec<String> = self.take_files(room, message)?.into_iter().collect();
+        if keys.is_empty() {
+            return Ok(());
+        }
+        for key in self.lock_objects(&keys)? {
+            self.doom_unused(&key)?;
+        }
+        Ok(())
+    }
+
+    /// The key of the kept object with this digest, which nobody dooms before the transaction ends.
+    fn lock_kept(&mut self, digest: &[u8; 32]) -> Result<Option<String>> {
+        let kept = objects::table
+            .filter(objects::digest.eq(&digest[..]))
+            .filter(sql::<Bool>("state = 1"))
+            .select(objects::object_key);
+        Ok(match &mut self.0 {
+            // There is only one who writes.
+            #[cfg(feature = "sqlite")]
+            Inner::Sqlite(c) => kept.get_result(*c).optional()?,
+            #[cfg(feature = "postgres")]
+            Inner::Postgres(c) => kept.for_update().get_result(*c).optional()?,
+        })
+    }
+
+    /// Locks objects, and returns their keys in the order of the digests.
+    fn lock_objects(&mut self, keys: &[String]) -> Result<Vec<String>> {
+        let all = objects::table
+            .filter(objects::object_key.eq_any(keys))
+            .order((objects::digest, objects::object_key))
+            .select(objects::object_key);
+        Ok(match &mut self.0 {
+            #[cfg(feature = "sqlite")]
+            Inner::Sqlite(c) => all.load(*c)?,
+            #[cfg(feature = "postgres")]
+            Inner::Postgres(c) => all.for_update().load(*c)?,
+        })
+    }
+}
