@@ -1,0 +1,191 @@
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use proptest::collection::{btree_map, vec};
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::*;
+
+fn parsed(text: &str) -> Value {
+    match parse(text.as_bytes()) {
+        Ok(map) => Value::Object(map),
+        Err(error) => panic!("{text}: {error}"),
+    }
+}
+
+fn refused(text: impl AsRef<[u8]>) -> (String, FormProblem) {
+    let error = parse(text.as_ref()).expect_err("an error");
+    (error.field, error.problem)
+}
+
+#[test]
+fn plain_names_hold_texts_and_the_later_one_wins() {
+    assert_eq!(parsed("a=1&b=two&a=3"), json!({"a": "3", "b": "two"}));
+    assert_eq!(parsed(""), json!({}));
+    assert_eq!(parsed("&&a=1&"), json!({"a": "1"}));
+    assert_eq!(parsed("a&b=&=c&d=e=f"), json!({"a": "", "b": "", "d": "e=f"}));
+}
+
+#[test]
+fn names_and_values_are_decoded() {
+    assert_eq!(parsed("a+b=c%20d%26%3D+%2B"), json!({"a b": "c d&= +"}));
+    assert_eq!(parsed("tags%5B%5D=%C3%A4&x=ä"), json!({"tags": ["ä"], "x": "ä"}));
+}
+
+#[test]
+fn empty_brackets_make_a_list() {
+    assert_eq!(parsed("a[]=1"), json!({"a": ["1"]}));
+    assert_eq!(parsed("a[]=1&a[]=2&a[]="), json!({"a": ["1", "2", ""]}));
+    assert_eq!(parsed("a[][]=1&a[][]=2"), json!({"a": [["1"], ["2"]]}));
+}
+
+#[test]
+fn named_brackets_make_an_object() {
+    assert_eq!(
+        parsed("thread[title]=t&thread[status][color]=red&thread[status][value]=open"),
+        json!({"thread": {"title": "t", "status": {"color": "red", "value": "open"}}})
+    );
+    assert_eq!(parsed("a[b][]=1&a[b][]=2&a[0]=3"), json!({"a": {"b": ["1", "2"], "0": "3"}}));
+}
+
+#[test]
+fn a_repeated_name_starts_the_next_object_of_a_list() {
+    assert_eq!(
+        parsed("fields[][label]=x&fields[][value]=y&fields[][label]=z"),
+        json!({"fields": [{"label": "x", "value": "y"}, {"label": "z"}]})
+    );
+    assert_eq!(
+        parsed("a[][b][c]=1&a[][b][d]=2&a[][b][c]=3"),
+        json!({"a": [{"b": {"c": "1", "d": "2"}}, {"b": {"c": "3"}}]})
+    );
+    assert_eq!(
+        parsed("a[][n]=1&a[][t][]=x&a[][t][]=y&a[][n]=2&a[][t][]=z"),
+        json!({"a": [{"n": "1", "t": ["x", "y"]}, {"n": "2", "t": ["z"]}]})
+    );
+}
+
+#[test]
+fn an_action_of_a_thread_can_be_written_as_a_form() {
+    assert_eq!(
+        parsed(
+            "thread[actions][][@type]=UpdateAction&thread[actions][][name]=Close\
+             &thread[actions][][target][urlTemplate]=u&thread[actions][][target][httpMethod]=POST\
+             &thread[actions][][@type]=ViewAction&thread[actions][][url]=v"
+        ),
+        json!({"thread": {"actions": [
+            {"@type": "UpdateAction", "name": "Close", "target": {"urlTemplate": "u", "httpMethod": "POST"}},
+            {"@type": "ViewAction", "url": "v"},
+        ]}})
+    );
+}
+
+#[test]
+fn malformed_brackets_are_part_of_a_plain_name() {
+    for name in ["a[", "a[b", "a]", "a[b]c", "a[b][", "[]", "[a]", "[", "]", "a[]b", "a[b]]"] {
+        assert_eq!(parsed(&format!("{name}=1")), json!({name: "1"}), "{name}");
+    }
+    assert_eq!(parsed("[a][b]=1"), json!({"[a]": {"b": "1"}}));
+}
+
+#[test]
+fn forms_that_exclude_each_other_name_the_field() {
+    for (text, field) in [
+        ("a=1&a[b]=2", "a[b]"),
+        ("a[b]=2&a=1", "a"),
+        ("a=1&a[]=2", "a[]"),
+        ("a[]=1&a[b]=2", "a[b]"),
+        ("a[b]=1&a[]=2", "a[]"),
+        ("a[b]=1&a[b][c]=2", "a[b][c]"),
+        ("a[][b]=1&a[][b][]=2", "a[][b][]"),
+    ] {
+        assert_eq!(refused(text), (field.to_owned(), FormProblem::Clash), "{text}");
+    }
+}
+
+#[test]
+fn what_cannot_be_decoded_names_the_field() {
+    for text in ["a=%", "a=%4", "a=%zz", "a=1%"] {
+        assert_eq!(refused(text), ("a".to_owned(), FormProblem::Escape), "{text}");
+    }
+    assert_eq!(refused("a%=1"), ("a%".to_owned(), FormProblem::Escape));
+    assert_eq!(refused("a=%ff"), ("a".to_owned(), FormProblem::Utf8));
+    assert_eq!(refused(b"a=\xff"), ("a".to_owned(), FormProblem::Utf8));
+    assert_eq!(refused("a%ff=1"), ("a\u{fffd}".to_owned(), FormProblem::Utf8));
+}
+
+#[test]
+fn depth_and_number_are_bounded() {
+    let nested = |depth: usize| format!("a{}=1", "[b]".repeat(depth - 1));
+    assert!(parse(nested(32).as_bytes()).is_ok());
+    assert_eq!(refused(nested(33)).1, FormProblem::Depth);
+    assert_eq!(refused(nested(100_000)).1, FormProblem::Depth);
+
+    let many = |count: usize| vec!["a[]=1"; count].join("&");
+    assert!(parse(many(10_000).as_bytes()).is_ok());
+    assert_eq!(refused(many(10_001)), ("a[]".to_owned(), FormProblem::Count));
+}
+
+#[test]
+fn fields_can_be_added_one_by_one() {
+    let mut form = Form::new();
+    for (name, value) in [("a[][b]", "1%20+"), ("a[][b]", "2"), ("", "nobody")] {
+        form.add(name, value.to_owned()).unwrap();
+    }
+    let error = form.add("a[b]", "3".to_owned()).unwrap_err();
+    assert_eq!(error, FormError { field: "a[b]".to_owned(), problem: FormProblem::Clash });
+    assert_eq!(Value::Object(form.finish()), json!({"a": [{"b": "1%20+"}, {"b": "2"}]}));
+}
+
+/// Writes a value under a name, as the clients do.
+fn write(name: &str, value: &Value, out: &mut Vec<String>) {
+    match value {
+        Value::Object(map) => {
+            for (key, inner) in map {
+                write(&format!("{name}[{key}]"), inner, out);
+            }
+        }
+        Value::Array(list) => {
+            for inner in list {
+                write(&format!("{name}[]"), inner, out);
+            }
+        }
+        Value::String(text) => {
+            let encode = |text| utf8_percent_encode(text, NON_ALPHANUMERIC).to_string();
+            out.push(format!("{}={}", encode(name), encode(text)));
+        }
+        other => unreachable!("a form has no {other}"),
+    }
+}
+
+fn any_form_value() -> impl Strategy<Value = Value> {
+    let text = any::<String>().prop_map(Value::String);
+    text.prop_recursive(4, 32, 5, |inner| {
+        let texts = vec(any::<String>().prop_map(Value::String), 1..5).prop_map(Value::Array);
+        // Objects of a list can be told apart when all have their first name.
+        let objects = vec(any::<String>(), 1..5).prop_map(|texts| {
+            texts.into_iter().map(|text| json!({"label": text.as_str(), "value": text})).collect()
+        });
+        let object =
+            btree_map("[^\\[\\]]{1,8}", inner, 1..5).prop_map(|map| Value::Object(map.into_iter().collect()));
+        prop_oneof![texts, objects, object]
+    })
+}
+
+proptest! {
+    #[test]
+    fn no_text_makes_it_panic(bytes: Vec<u8>, text in "[ab%5BD&=+\\[\\]]{0,60}") {
+        let _ = parse(&bytes);
+        let _ = parse(text.as_bytes());
+    }
+
+    #[test]
+    fn an_object_written_as_a_form_comes_back(
+        map in btree_map("[^\\[\\]]{1,8}", any_form_value(), 0..6),
+    ) {
+        let mut pairs = Vec::new();
+        for (key, value) in &map {
+            write(key, value, &mut pairs);
+        }
+        let object = Value::Object(map.into_iter().collect());
+        prop_assert_eq!(parsed(&pairs.join("&")), object);
+    }
+}
