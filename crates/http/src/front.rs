@@ -64,7 +64,7 @@ async fn identified<A: Answers>(behind: &A, request: Request<Body>) -> Response 
     let span = tracing::info_span!("request", id = id.to_str().unwrap_or_default());
     // Only when somebody looks at it.
     let line = tracing::enabled!(tracing::Level::DEBUG)
-        .then(|| (Instant::now(), request.method().clone(), A::shown(request.uri().path()).into_owned()));
+        .then(|| (Instant::now(), request.method().clone(), masked(&A::shown(request.uri().path()))));
     let answering = AssertUnwindSafe(behind.answer(request)).catch_unwind();
     async move {
         let mut response = match answering.await {
@@ -83,6 +83,21 @@ async fn identified<A: Answers>(behind: &A, request: Request<Body>) -> Response 
     }
     .instrument(span)
     .await
+}
+
+/// The shortest segment of a path that may be a secret.
+const SECRET: usize = 32;
+
+/// A path in which whatever is as long as a secret is left out, wherever it stands and however it is
+/// spelt: flow tokens are in paths of the API, and clients get paths wrong.
+fn masked(path: &str) -> String {
+    let segments = path.split('/').map(|segment| {
+        // Ids of flows are as long, and have hyphens.
+        let id = segment.contains('-') && uuid::Uuid::try_parse(segment).is_ok();
+        let secret = segment.len() >= SECRET && !id;
+        if secret { "…" } else { segment }
+    });
+    segments.collect::<Vec<_>>().join("/")
 }
 
 #[cfg(test)]
@@ -109,6 +124,19 @@ mod tests {
     async fn ask(path: &str) -> Response {
         let request = Request::builder().uri(path).header(REQUEST_ID, "7").body(Body::empty()).unwrap();
         Front::new(Moody).call(request).await.unwrap()
+    }
+
+    #[test]
+    fn the_log_has_no_token_of_a_path() {
+        let token = "7c91ff2ffd37edb573d336732d259950";
+        for path in ["/v1/messages/chat/", "/messages//influx/", "/mess%61ges/chat/", "/oauth/authorize/"] {
+            assert!(!masked(&format!("{path}{token}")).contains(token));
+            assert!(!masked(&format!("{path}{token},{token}/")).contains(token));
+        }
+        for path in ["/", "", "//flows/acme/main", "/flows/79c12703-2ca5-407b-ae94-482984985d9f/x"] {
+            assert_eq!(masked(path), path);
+        }
+        assert_eq!(masked("/threads/AQAAAAEAAAABazIqSI9fDaXdECs"), "/threads/AQAAAAEAAAABazIqSI9fDaXdECs");
     }
 
     #[tokio::test]
