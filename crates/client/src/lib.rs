@@ -35,6 +35,7 @@ mod client;
 mod credentials;
 mod error;
 mod flows;
+mod integrations;
 mod messages;
 mod organizations;
 mod request;
@@ -51,5 +52,5 @@ pub use messages::{MessageChange, MessageQuery, NewMessage, Posted, Sort, TagMod
 pub use request::{Json, RawResponse, RequestBuilder};
 pub use stream::{EventStream, MalformedStream, StreamDecoder, StreamEvent, StreamFormat, StreamRequest};
 
-pub use eddyline_wire::{Flow, Message, Organization, User};
+pub use eddyline_wire::{Author, Flow, Message, Organization, Source, Thread, User};
 pub use http::{HeaderMap, Method, StatusCode};

@@ -1,6 +1,6 @@
 //! Messages of a flow (specification, section 4): post, list, edit, delete, comment.
 
-use eddyline_wire::Message;
+use eddyline_wire::{Author, Message};
 use http::{Method, StatusCode};
 use serde::Serialize;
 
@@ -43,9 +43,18 @@ pub struct NewMessage {
     /// The thread to post into, by the source's own id for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub external_thread_id: Option<String>,
-    /// The new state of the thread.
+    /// The new state of the thread, of activity and discussion only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub thread: Option<Json>,
+    /// Of activity and discussion: who did it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub author: Option<Author>,
+    /// Of activity and discussion: what happened.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// Of activity and discussion: what was said, in HTML.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub body: Option<String>,
     /// Whether to wait for the finished message; see [`NewMessage::wait`].
     #[serde(skip)]
     pub wait: bool,
@@ -60,6 +69,25 @@ impl NewMessage {
     /// A chat message, at most 8096 characters.
     pub fn chat(text: &str) -> Self {
         Self::new("message", text)
+    }
+
+    /// Something that happened to an outside item, which has a thread of this id with the source.
+    pub fn activity(external_thread_id: &str, title: &str) -> Self {
+        let (thread, title) = (Some(external_thread_id.to_owned()), Some(title.to_owned()));
+        Self { external_thread_id: thread, title, ..Self::new("activity", Json::Null) }
+    }
+
+    /// Something that was said of an outside item, in HTML.
+    pub fn discussion(external_thread_id: &str, body: &str) -> Self {
+        let (thread, body) = (Some(external_thread_id.to_owned()), Some(body.to_owned()));
+        Self { external_thread_id: thread, body, ..Self::new("discussion", Json::Null) }
+    }
+
+    /// Gives the thread a new state: an object with a `title`, as the specification shapes it.
+    #[must_use]
+    pub fn thread_state(mut self, state: Json) -> Self {
+        self.thread = Some(state);
+        self
     }
 
     /// Adds a tag.

@@ -1,7 +1,7 @@
 //! The typed client, as a program uses it: its types are the server's answers.
 
-use eddyline_client::{FlowChange, MessageChange, MessageQuery, NewMessage, StatusCode};
-use eddyline_tests::{Tenant, on_shared_servers};
+use eddyline_client::{Credentials, FlowChange, MessageChange, MessageQuery, NewMessage, Source, StatusCode};
+use eddyline_tests::{Tenant, note_secret, on_shared_servers};
 use serde_json::json;
 
 on_shared_servers![
@@ -9,6 +9,7 @@ on_shared_servers![
     messages_are_posted_and_found,
     people_come_and_go,
     organizations_are_shown_and_changed,
+    an_integration_makes_a_source_and_posts_through_it,
 ];
 
 async fn flows_are_managed(tenant: Tenant) {
@@ -88,4 +89,32 @@ async fn organizations_are_shown_and_changed(tenant: Tenant) {
     );
     client.remove_from_organization(&tenant.name, olga.id).await.unwrap();
     assert_eq!(client.users().await.unwrap().len(), 2);
+}
+
+async fn an_integration_makes_a_source_and_posts_through_it(tenant: Tenant) {
+    let robot = tenant.server().robot(&tenant.name, &[]);
+    let token = robot.by_password(&tenant.ben, "integration").await;
+    let flow = robot.with(&token["access_token"]).flow(&tenant.name, "main");
+    let source = flow.create_source("Tickets").await.unwrap();
+    let token = source.flow_token.clone().expect("a new source shows its token");
+    note_secret(&token);
+    let shown = flow.sources().await.unwrap();
+    assert_eq!(shown, [Source { flow_token: None, ..source.clone() }]);
+
+    let integration = tenant.client(Credentials::FlowToken(token));
+    let state = json!({"title": "Crash", "status": {"value": "open", "color": "red"}});
+    integration.post(&NewMessage::activity("1", "opened").thread_state(state)).await.unwrap();
+    integration.post(&NewMessage::discussion("1", "<p>It crashes.</p>")).await.unwrap();
+    let ours = tenant.ben.client.flow(&tenant.name, "main");
+    let threads = ours.threads(30).await.unwrap();
+    assert_eq!(threads.len(), 1);
+    let thread = ours.thread(&threads[0].id).await.unwrap();
+    assert_eq!(thread, threads[0]);
+    assert_eq!((thread.title.as_str(), thread.activities, thread.external_comments), ("Crash", 1, 1));
+
+    let broken = integration.set_source_error("The tracker does not answer").await.unwrap();
+    assert_eq!(broken.error_message.as_deref(), Some("The tracker does not answer"));
+    ours.remove_source(source.id).await.unwrap();
+    let gone = integration.post(&NewMessage::activity("1", "closed")).await.unwrap_err();
+    assert_eq!(gone.status(), Some(StatusCode::GONE));
 }

@@ -1,0 +1,76 @@
+//! Threads and sources (specification, section 4): what integrations keep in a flow.
+
+use eddyline_wire::{Source, Thread};
+use http::Method;
+
+use crate::client::Client;
+use crate::error::Error;
+use crate::flows::FlowClient;
+use crate::request::encode;
+
+impl FlowClient {
+    /// The latest threads, those that changed last first: at most 100, 30 unless `limit` says so.
+    /// [`Client::request`] reaches the other filters and the next pages.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn threads(&self, limit: u32) -> Result<Vec<Thread>, Error> {
+        self.request(Method::GET, "/threads").query("limit", limit).call().await
+    }
+
+    /// One thread.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn thread(&self, id: &str) -> Result<Thread, Error> {
+        self.request(Method::GET, &format!("/threads/{}", encode(id))).call().await
+    }
+
+    /// The sources that post into the flow's inbox.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn sources(&self) -> Result<Vec<Source>, Error> {
+        self.request(Method::GET, "/sources").call().await
+    }
+
+    /// Makes a source of the application whose access token the client shows. Its `flow_token` is
+    /// told this once.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn create_source(&self, name: &str) -> Result<Source, Error> {
+        self.request(Method::POST, "/sources").json(&serde_json::json!({ "name": name })).call().await
+    }
+
+    /// Removes a source; its token is refused from then on.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn remove_source(&self, id: i64) -> Result<(), Error> {
+        self.request(Method::DELETE, &format!("/sources/{id}")).done().await
+    }
+
+    /// Has the server send the request of an action of a thread, the first being number 0. `name`
+    /// must be what the action is called; when the thread has changed meanwhile, the answer is 409.
+    ///
+    /// # Errors
+    /// See [`Error`]; 424 when the integration did not do it.
+    pub async fn trigger(&self, thread: &str, position: usize, name: &str) -> Result<(), Error> {
+        let path = format!("/threads/{}/actions/{position}", encode(thread));
+        let request = self.request(Method::POST, &path).json(&serde_json::json!({ "name": name }));
+        request.done().await
+    }
+}
+
+impl Client {
+    /// Says what is wrong with the source whose flow token the client shows; an empty text says that
+    /// all is well.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn set_source_error(&self, message: &str) -> Result<Source, Error> {
+        let body = serde_json::json!({ "error_message": message });
+        self.request(Method::PUT, "/sources").json(&body).call().await
+    }
+}
