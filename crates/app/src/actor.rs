@@ -9,7 +9,7 @@ use eddyline_model::scopes::{Scope, Scopes};
 use eddyline_model::sources::{Keeper, ThreadSource};
 use eddyline_model::users::User;
 use eddyline_model::{ApplicationId, CredentialId, GrantId, OrganizationId, RoomId, Timestamp, UserId};
-use eddyline_storage::{Result as StoreResult, Session};
+use eddyline_storage::{FlowTokenOf, Result as StoreResult, Session};
 use eddyline_streaming::{CredentialKey, OpenedWith};
 
 use crate::rooms::Room;
@@ -88,6 +88,8 @@ pub enum Actor {
         source: Option<Arc<ThreadSource>>,
         /// Whose threads it posts to.
         keeper: Keeper,
+        /// The token.
+        token: TokenHash,
     },
 }
 
@@ -178,9 +180,14 @@ impl Actor {
         Ok(Self::User { caller, scopes: *scopes, credential: *credential })
     }
 
-    /// Whether what the user has shown still holds: a session or a token may have ended since the
-    /// request began. With the user locked it stays so until the transaction ends.
+    /// Whether what was shown still holds: a session or a token may have ended since the request began.
+    /// With the user, or the room of a flow token, locked it stays so until the transaction ends.
     pub(crate) fn still_holds(&self, session: &mut Session<'_>) -> StoreResult<bool> {
+        if let Self::FlowToken { token, .. } = self {
+            let found = session.flow_token(&token.0)?;
+            let removed = |of: FlowTokenOf| of.source.is_some_and(|(source, _)| source.removed_at.is_some());
+            return Ok(!found.is_none_or(removed));
+        }
         match self.credential() {
             Some(Credential::Session(hash)) => Ok(session.session_user(&hash.0, Timestamp(0))?.is_some()),
             Some(Credential::ApiToken(hash)) => Ok(session.user_by_api_token(&hash.0)?.is_some()),

@@ -9,7 +9,7 @@ use eddyline_auth::{Credentials, Password, Secret, TokenHash};
 use eddyline_model::scopes::Scopes;
 use eddyline_model::sources::Keeper;
 use eddyline_model::users::Account;
-use eddyline_model::{CredentialId, GrantId, Timestamp, names};
+use eddyline_model::{CredentialId, GrantId, RoomId, Timestamp, names};
 use eddyline_storage::{FlowTokenOf, Result as StoreResult, Session};
 use quick_cache::sync::Cache;
 
@@ -81,6 +81,14 @@ impl Callers {
         });
     }
 
+    /// Forgets the tokens of a flow.
+    pub(crate) fn forget_flow_tokens(&self, room: RoomId) {
+        self.epoch.fetch_add(1, Ordering::SeqCst);
+        // What was removed stays so.
+        let elsewhere = |actor: &Actor| !matches!(actor, Actor::FlowToken { room: of, .. } if *of == room);
+        self.flow_tokens.retain(|_, known| known.as_ref().is_none_or(elsewhere));
+    }
+
     /// Forgets everybody. Changes of users are rare, and loading one again is one query.
     pub(crate) fn forget(&self) {
         self.epoch.fetch_add(1, Ordering::SeqCst);
@@ -100,13 +108,18 @@ pub(crate) fn load_caller(
 }
 
 /// Who holds a flow token; nobody once its source was removed.
-fn holder(token: FlowTokenOf) -> Option<Actor> {
+fn holder(token: FlowTokenOf, hash: TokenHash) -> Option<Actor> {
     let Some((source, shown)) = token.source else {
-        return Some(Actor::FlowToken { room: token.room, source: None, keeper: Keeper::FLOW });
+        return Some(Actor::FlowToken { room: token.room, source: None, keeper: Keeper::FLOW, token: hash });
     };
     let keeper = Keeper { source: Some(source.id), application: source.application };
     let shown = Some(Arc::new(shown));
-    source.removed_at.is_none().then_some(Actor::FlowToken { room: token.room, source: shown, keeper })
+    source.removed_at.is_none().then_some(Actor::FlowToken {
+        room: token.room,
+        source: shown,
+        keeper,
+        token: hash,
+    })
 }
 
 impl App {
@@ -204,7 +217,7 @@ impl App {
         let epoch = callers.epoch.load(Ordering::SeqCst);
         let found = self.store().read(move |session| session.flow_token(&hash.0)).await?;
         let token = found.ok_or(Error::Unauthenticated("The flow token is not valid"))?;
-        let known = holder(token);
+        let known = holder(token, hash);
         callers.flow_tokens.insert(hash, known.clone());
         callers.keep_unless_forgotten(epoch, || {
             callers.flow_tokens.remove(&hash);

@@ -341,7 +341,7 @@ impl Feed {
                 inner.hub.revoke_user(user);
             }
             Control::OrganizationChange => inner.rooms.forget_all(),
-            Control::FlowTokens { .. } => inner.callers.forget(),
+            Control::FlowTokens { room } => inner.callers.forget_flow_tokens(room),
             Control::UserJoin { .. } | Control::UserBlock { .. } | Control::Read { .. } => return false,
         }
         true

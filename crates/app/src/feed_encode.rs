@@ -97,7 +97,9 @@ impl Scribe {
         let (encoder, view, flow) = (Arc::clone(&self.encoder), Arc::clone(view), Arc::clone(flow));
         let room = Audience::Room(view.message.room);
         // The text stands in its thread's title again.
-        let size = ENVELOPE + 2 * view.message.content.len();
+        let item =
+            view.thread.as_ref().and_then(|thread| thread.item.as_ref()).map_or(0, |item| item.weight());
+        let size = ENVELOPE + 2 * view.message.content.len() + item;
         Entry::later(id, room, size, move || encoder.message(&view, Place::Flow(&flow)))
     }
 

@@ -8,10 +8,11 @@ use eddyline_model::MessageId;
 use eddyline_model::items::{Item, MAX_BODY_BYTES, MAX_TITLE_CHARS};
 use eddyline_model::messages::{Event, ThreadPost};
 use eddyline_model::policy::FlowDeed;
+use eddyline_wire::is_unseen;
 use serde_json::json;
 
 use crate::actor::Actor;
-use crate::messages::NewPost;
+use crate::messages::{NewPost, check_tags, check_text};
 use crate::rooms::Room;
 use crate::{App, Error, FieldErrors, Result};
 
@@ -58,12 +59,14 @@ impl App {
     /// [`Error::Unauthenticated`], [`Error::Gone`], [`Error::NotFound`] for an archived flow.
     pub async fn pushing(&self, tokens: &str) -> Result<Vec<Pushing>> {
         let mut all = Vec::new();
-        for token in tokens.split(',').filter(|token| !token.is_empty()) {
+        let mut distinct: Vec<&str> = tokens.split(',').filter(|token| !token.is_empty()).collect();
+        distinct.sort_unstable();
+        distinct.dedup();
+        for token in distinct {
             if all.len() == MAX_TOKENS {
                 return Err(Error::field("token", format!("can't be more than {MAX_TOKENS}")));
             }
             let actor = self.by_flow_token(&Secret::presented(token.to_owned())).await?;
-            self.count_request(&actor)?;
             let Actor::FlowToken { room, .. } = &actor else { return Err(Error::Denied) };
             let room = self.admit(&actor, *room, FlowDeed::Post).await?;
             all.push(Pushing { actor, room });
@@ -77,6 +80,15 @@ impl App {
     ///
     /// As [`App::post`]. What was posted before the failure stays.
     pub async fn push_chat(&self, to: &[Pushing], new: NewPost, parent: Option<MessageId>) -> Result<()> {
+        if parent.is_some() && to.len() > 1 {
+            return Err(Error::field("message_id", "belongs to one flow; push it there alone"));
+        }
+        // Before anything is posted anywhere.
+        check_text(&new.content)?;
+        for Pushing { actor, room } in to {
+            check_tags(&new.tags, room.people())?;
+            self.count_request(actor)?;
+        }
         for Pushing { actor, room } in to {
             let event = if parent.is_some() { Event::Comment } else { Event::Message };
             let new = NewPost { event, parent, ..new.clone() };
@@ -92,6 +104,10 @@ impl App {
     /// [`Error::Invalid`], and as [`App::post`]. What was posted before the failure stays.
     pub async fn push_mail(&self, to: &[Pushing], mail: NewMail) -> Result<()> {
         mail.check()?;
+        for Pushing { actor, room } in to {
+            check_tags(&mail.tags, room.people())?;
+            self.count_request(actor)?;
+        }
         for Pushing { actor, room } in to {
             let mut new = NewPost::of(Event::Mail, mail.document());
             new.tags = mail.tags.iter().cloned().chain([format!(":source:{}", mail.source)]).collect();
@@ -141,15 +157,27 @@ impl NewMail {
         for (name, address) in
             [("from_address", Some(&self.from_address)), ("reply_to", self.reply_to.as_ref())]
         {
-            if address.is_some_and(|address| !address.trim().is_empty() && !address.contains('@')) {
+            let wrong_in = |address: &String| {
+                let (name, host) = address.split_once('@').unwrap_or_default();
+                let odd = address.chars().any(|c| c.is_whitespace() || is_unseen(c));
+                name.is_empty() || host.is_empty() || odd
+            };
+            if address.is_some_and(|address| !address.trim().is_empty() && wrong_in(address)) {
                 wrong(name, "is not an e-mail address".into());
             }
+        }
+        if self.subject.chars().any(is_unseen) {
+            wrong("subject", "can't contain control characters".into());
         }
         if self.content.len() > MAX_BODY_BYTES {
             wrong("content", format!("is too long (maximum is {MAX_BODY_BYTES} bytes)"));
         }
         if let Some(Err(text)) = self.link.as_deref().map(eddyline_wire::check_url) {
             wrong("link", text.to_owned());
+        }
+        let written = eddyline_markup::body(&self.content, |_| None);
+        if written.trim().is_empty() && !errors.contains_key("content") {
+            errors.insert("content".to_owned(), vec!["can't be blank".to_owned()]);
         }
         if errors.is_empty() { Ok(()) } else { Err(Error::Invalid(errors)) }
     }

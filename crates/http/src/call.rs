@@ -63,7 +63,11 @@ impl Call {
     ) -> Result<Self, Failure> {
         let (parts, body) = request.into_parts();
         let query = forms::parse(parts.uri.query().unwrap_or_default().as_bytes())?;
-        let public = endpoint.access == Access::Public;
+        let public = endpoint.access != Access::Caller;
+        if endpoint.access == Access::TokensInPath {
+            // Bad ones are refused before the body is read.
+            shared.app.pushing(segments.get("token")).await?;
+        }
         // Whoever shows something beside the body is known before the body is waited for; whoever
         // does not can make the server hold only little.
         let params = Params::merge(query, Map::new());
@@ -72,7 +76,8 @@ impl Call {
             false => authenticate(shared, &parts, &params).await?,
         };
         seen.clone_from(&actor);
-        let limit = if actor.is_some() { shared.body } else { shared.unknown_body() };
+        let known = actor.is_some() || endpoint.access == Access::TokensInPath;
+        let limit = if known { shared.body } else { shared.unknown_body() };
         let mut raw = Bytes::new();
         let body = match (endpoint.file, has_body(&parts)) {
             (_, false) => Map::new(),

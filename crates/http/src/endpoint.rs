@@ -20,6 +20,8 @@ pub(crate) enum Access {
     Caller,
     /// Anybody.
     Public,
+    /// Whoever shows flow tokens in the path, which the handler looks at.
+    TokensInPath,
 }
 
 /// A parameter of an endpoint, for its description.
@@ -102,6 +104,12 @@ impl Endpoint {
     /// Lets anybody in.
     pub(crate) fn public(mut self) -> Self {
         self.access = Access::Public;
+        self
+    }
+
+    /// Lets in whoever has a flow token in the path.
+    pub(crate) fn tokens_in_path(mut self) -> Self {
+        self.access = Access::TokensInPath;
         self
     }
 

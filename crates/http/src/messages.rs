@@ -45,8 +45,10 @@ pub(crate) async fn send(call: Call) -> Answer {
     if !segment.is_empty() {
         new.thread_id = Some(segment.to_owned());
         new.external_thread_id = None;
+        new.by_address = true;
     }
-    if new.inbox.is_some() && new.thread_id.is_none() && new.external_thread_id.is_none() {
+    let named = ["thread_id", "external_thread_id"].into_iter().any(|name| call.params.has(name));
+    if new.inbox.is_some() && new.thread_id.is_none() && new.external_thread_id.is_none() && !named {
         params.error("external_thread_id", "is required, or thread_id");
     }
     params.finish()?;
@@ -107,6 +109,9 @@ fn new_post(call: &Call, params: &mut Reader<'_>, event: Event) -> NewPost {
             }
         }
     }
+    if in_inbox && call.params.has("attachments") {
+        params.error("attachments", "are files: send them as parts of multipart/form-data");
+    }
     let thread_id = filled(params.opt_text("thread_id", 0..=100));
     let external = filled(params.opt_text("external_thread_id", 0..=MAX_EXTERNAL_ID_CHARS));
     NewPost {
@@ -119,6 +124,7 @@ fn new_post(call: &Call, params: &mut Reader<'_>, event: Event) -> NewPost {
         external_thread_id: external.filter(|_| thread_id.is_none()),
         thread_id,
         inbox: in_inbox.then(|| inbox(params)),
+        by_address: false,
         mail: None,
         files: Vec::new(),
         wait: call.shared.names.asks_to_wait(&call.headers),

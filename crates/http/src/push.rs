@@ -13,7 +13,7 @@ use crate::endpoint::Shape::Empty;
 pub(crate) fn endpoints() -> Vec<Endpoint> {
     let inbox = |path| {
         Endpoint::new(Method::POST, path, "Push a mail into the inbox of one or several flows", mail)
-            .public()
+            .tokens_in_path()
             .needs("source", "string", "What pushes it")
             .needs("from_address", "string", "The address it is from")
             .needs("subject", "string", "What it is about")
@@ -27,7 +27,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
     };
     vec![
         Endpoint::new(Method::POST, "/messages/chat/{token}", "Push chat into one or several flows", chat)
-            .public()
+            .tokens_in_path()
             .needs("content", "string", "1 to 8096 characters")
             .needs("external_user_name", "string", "A sender's name")
             .takes("tags", "array", "Tags, also as a comma-separated text")

@@ -22,6 +22,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             .scopes(&[Flow])
             .takes("since", "string", "Only threads that changed after this time, ISO 8601")
             .takes("until", "string", "Only threads that changed before this time, ISO 8601")
+            .takes("before", "string", "With until, of threads of that very time: only those before this one")
             .takes("application", "string", "chat, inbox, or an application's id")
             .takes("empty", "boolean", "1 adds threads that nobody answered")
             .takes("limit", "integer", "1 to 100, 30 unless given")
@@ -60,6 +61,9 @@ fn question(call: &Call, room: &Room) -> Result<(ThreadsOf, ThreadQuery), Failur
         Some(name) => ThreadsOf::Application(name.to_owned()),
     };
     let before = params.opt_text("before", 1..=100);
+    if before.is_some() && !call.params.has("until") {
+        params.error("before", "goes with until only");
+    }
     let query = ThreadQuery {
         threads: Threads::All,
         since: time(&mut params, "since"),

@@ -37,6 +37,18 @@ pub struct Item {
     pub fields: Vec<Field>,
 }
 
+impl Item {
+    /// About how many bytes it takes, in memory and on the wire.
+    #[must_use]
+    pub fn weight(&self) -> usize {
+        let optional = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+        let fields: usize = self.fields.iter().map(|field| 40 + field.label.len() + field.value.len()).sum();
+        let actions: usize = self.actions.iter().map(Action::weight).sum();
+        let status = self.status.as_ref().map_or(0, |status| 40 + status.value.len());
+        self.title.len() + self.body.len() + optional(&self.external_url) + status + fields + actions
+    }
+}
+
 /// How an item is: a free text and a colour.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Status {
@@ -120,6 +132,18 @@ pub enum Action {
 }
 
 impl Action {
+    fn weight(&self) -> usize {
+        let optional = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+        100 + match self {
+            Self::View { url, name, description, image } => {
+                url.len() + name.len() + optional(description) + optional(image)
+            }
+            Self::Update { name, description, target: EntryPoint::EntryPoint { url, .. } } => {
+                url.len() + name.len() + optional(description)
+            }
+        }
+    }
+
     /// What it is called.
     #[must_use]
     pub fn name(&self) -> &str {

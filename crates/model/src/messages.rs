@@ -130,7 +130,8 @@ impl Event {
     }
 }
 
-/// The text by which others refer to a message of this kind: what was said, or the name of a file.
+/// The text by which others refer to a message of this kind: what was said, the name of a file, or what
+/// can be read in a title.
 #[must_use]
 pub fn reference(event: Event, content: &str) -> Cow<'_, str> {
     #[derive(serde::Deserialize)]
@@ -142,6 +143,7 @@ pub fn reference(event: Event, content: &str) -> Cow<'_, str> {
         Event::File => {
             serde_json::from_str::<Named>(content).map(|file| file.file_name).unwrap_or_default().into()
         }
+        Event::Activity | Event::Discussion | Event::Mail => crate::search::headline(content).into(),
         _ => "".into(),
     }
 }

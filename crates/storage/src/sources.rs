@@ -108,15 +108,44 @@ portable! {
         Ok(rows.into_iter().map(Source::from).collect())
     }
 
-    /// The sources of an application that were not removed, the oldest first.
-    pub fn application_sources(c, application: ApplicationId) -> Result<Vec<Source>> {
+    /// The first sources of an application in a flow that were not removed.
+    pub fn application_sources_in(
+        c,
+        application: ApplicationId,
+        room: RoomId,
+        limit: i64,
+    ) -> Result<Vec<Source>> {
         let rows = sources::table
             .filter(sources::application_id.eq(application.0))
+            .filter(sources::room_id.eq(room.0))
             .filter(sources::removed_at.is_null())
             .order(sources::id)
+            .limit(limit)
             .select(Row::as_select())
             .load(c)?;
         Ok(rows.into_iter().map(Source::from).collect())
+    }
+
+    /// The flows in which an application has sources that were not removed.
+    pub fn rooms_of_application(c, application: ApplicationId) -> Result<Vec<RoomId>> {
+        let rooms = sources::table
+            .filter(sources::application_id.eq(application.0))
+            .filter(sources::removed_at.is_null())
+            .select(sources::room_id)
+            .distinct()
+            .order(sources::room_id)
+            .load::<i64>(c)?;
+        Ok(rooms.into_iter().map(RoomId).collect())
+    }
+
+    /// Removes all sources of an application that goes, and parts them from it.
+    pub fn remove_application_sources(c, application: ApplicationId, now: Timestamp) -> Result<()> {
+        let of_application = sources::table.filter(sources::application_id.eq(application.0));
+        diesel::update(of_application.filter(sources::removed_at.is_null()))
+            .set((sources::removed_at.eq(now.0), sources::updated_at.eq(now.0)))
+            .execute(c)?;
+        diesel::update(of_application).set(sources::application_id.eq(None::<i64>)).execute(c)?;
+        Ok(())
     }
 
     /// What threads show of a source.
@@ -151,14 +180,6 @@ portable! {
     pub fn remove_source(c, id: SourceId, now: Timestamp) -> Result<()> {
         diesel::update(sources::table.find(id.0))
             .set((sources::removed_at.eq(now.0), sources::updated_at.eq(now.0)))
-            .execute(c)?;
-        Ok(())
-    }
-
-    /// Parts all sources, removed ones too, from an application that goes.
-    pub fn orphan_sources(c, application: ApplicationId) -> Result<()> {
-        diesel::update(sources::table.filter(sources::application_id.eq(application.0)))
-            .set(sources::application_id.eq(None::<i64>))
             .execute(c)?;
         Ok(())
     }

@@ -139,10 +139,17 @@ portable! {
             };
         }
         if !query.empty {
-            // What began a thread of the chat is its own first message.
-            let fewest = i64::from(matches!(range, Range::Origin(CHAT)));
-            let total = threads::activities + threads::internal_comments + threads::external_comments;
-            found = found.filter(total.gt(fewest));
+            let total = || threads::activities + threads::internal_comments + threads::external_comments;
+            let begun = messages::table
+                .filter(messages::room_id.eq(threads::room_id))
+                .filter(messages::id.eq(threads::root_id));
+            found = match range {
+                // What began a thread of the chat is no answer in it.
+                Range::Origin(CHAT) => found.filter(
+                    total().gt(1).or(total().gt(0).and(diesel::dsl::not(diesel::dsl::exists(begun)))),
+                ),
+                _ => found.filter(total().gt(0)),
+            };
         }
         let order = (threads::updated_at.desc(), threads::root_id.desc());
         Ok(found.order(order).limit(query.limit).load(c)?)
@@ -156,6 +163,8 @@ portable! {
         let mut found = messages::table
             .filter(messages::room_id.eq(room.0))
             .filter(messages::thread_root.eq(messages::id.nullable()))
+            // As the index has it.
+            .filter(diesel::dsl::sql::<diesel::sql_types::Bool>("event in (0, 2, 3)"))
             .filter(diesel::dsl::not(diesel::dsl::exists(answered)))
             .into_boxed();
         if let Some(since) = query.since {
@@ -253,6 +262,8 @@ impl Session<'_> {
         for range in ranges {
             rows.extend(self.newest_rows(room, *range, query)?);
         }
+        rows.sort_by_key(|row: &Row| std::cmp::Reverse((row.updated_at, row.root_id)));
+        rows.truncate(usize::try_from(query.limit).unwrap_or(0));
         let mut found = self.records(rows)?;
         if query.empty && matches!(query.threads, Threads::All | Threads::Chat) {
             for (root, event, sent) in self.unanswered(room, query)? {

@@ -146,12 +146,30 @@ impl<'a, 'e> Object<'a, 'e> {
 /// What is wrong with it, for whoever wrote it.
 pub fn check_url(text: &str) -> Result<(), &'static str> {
     let wrong = "must be an address that begins with http:// or https://";
+    // The parser forgives a slash too few or too many there.
+    let rest = ["http://", "https://"].iter().find_map(|start| {
+        text.get(..start.len()).filter(|own| own.eq_ignore_ascii_case(start)).map(|_| &text[start.len()..])
+    });
+    if rest.is_none_or(|rest| rest.starts_with(['/', '\\'])) {
+        return Err(wrong);
+    }
     let url = url::Url::parse(text).map_err(|_| wrong)?;
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err("must not have a user name or password");
+    }
     if text.len() > MAX_URL {
         return Err("is too long (maximum is 2000 characters)");
     }
-    let graphic = text.chars().all(|c| !c.is_control() && !c.is_whitespace());
-    if graphic && matches!(url.scheme(), "http" | "https") { Ok(()) } else { Err(wrong) }
+    let graphic = text.chars().all(|c| !c.is_whitespace() && !is_unseen(c));
+    if graphic { Ok(()) } else { Err(wrong) }
+}
+
+/// Whether a character is not seen itself but changes how others are: control characters, and those
+/// that turn the direction of writing.
+#[must_use]
+pub fn is_unseen(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
 fn as_list(value: &Value) -> Option<Vec<&Value>> {

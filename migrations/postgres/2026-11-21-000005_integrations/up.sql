@@ -34,8 +34,9 @@ create unique index threads_external on threads (room_id, source_id, external_id
 create index threads_time on threads (room_id, origin, updated_at, root_id);
 create index threads_application on threads (room_id, application_id, updated_at, root_id)
     where application_id is not null;
--- Threads that nobody answered, by their beginning.
-create index messages_roots on messages (room_id, sent, id) where thread_root = id;
+-- What begins threads of the chat: messages, statuses and files.
+create index messages_roots on messages (room_id, sent, id)
+    where thread_root = id and event in (0, 2, 3);
 
 -- Bytes of files, under random keys: 0 being written, 1 kept, 2 to be thrown away. Equal bytes are kept
 -- once.

@@ -8,7 +8,7 @@ use eddyline_model::items::{Item, MAX_BODY_BYTES, MAX_TITLE_CHARS};
 use eddyline_model::messages::ThreadPost;
 use eddyline_model::sources::{Keeper, ThreadSource};
 use eddyline_storage::Session;
-use eddyline_wire::{Attachment, Author, InboxContent};
+use eddyline_wire::{Attachment, Author, InboxContent, is_unseen};
 
 use crate::actor::Actor;
 use crate::rooms::Room;
@@ -17,6 +17,14 @@ use crate::{App, Error, FieldErrors, Result};
 
 /// The most characters of a title that is made of a body.
 const MADE_TITLE_CHARS: usize = 200;
+
+/// The most bytes of a body, or of the state of an item, as they go out with each message.
+const MAX_WRITTEN_BYTES: usize = 2 * MAX_BODY_BYTES;
+
+/// Whether HTML of links only shows nothing.
+fn is_blank(html: &str) -> bool {
+    eddyline_markup::text(html).chars().all(|c| c.is_whitespace() || is_unseen(c))
+}
 
 /// What an activity or a discussion says, as somebody wrote it.
 #[derive(Clone, Debug, Default)]
@@ -44,7 +52,7 @@ impl NewInbox {
     /// # Errors
     ///
     /// [`Error::Invalid`].
-    pub(crate) fn checked(&self) -> Result<Self> {
+    pub(crate) fn checked(&self, has_files: bool) -> Result<Self> {
         let mut errors = FieldErrors::new();
         let mut wrong = |name: &str, text: String| errors.entry(name.to_owned()).or_default().push(text);
         if self.title.chars().count() > MAX_TITLE_CHARS {
@@ -54,12 +62,20 @@ impl NewInbox {
             wrong("body", format!("is too long (maximum is {MAX_BODY_BYTES} bytes)"));
         }
         let title = eddyline_markup::title(self.title.trim());
-        if title.trim().is_empty() && eddyline_markup::body(&self.body, |_| None).trim().is_empty() {
-            wrong("title", "can't be blank when there is no body".into());
+        let body = eddyline_markup::body(&self.body, |_| None);
+        if body.len() > MAX_WRITTEN_BYTES {
+            wrong("body", format!("is too long when it is escaped (maximum is {MAX_WRITTEN_BYTES} bytes)"));
+        }
+        let silent = is_blank(&title) && body.trim().is_empty();
+        if silent && self.item.is_none() && !has_files {
+            wrong("title", "can't be blank when there is no body, no thread and no attachment".into());
         }
         let item = self.item.as_ref().map(harmless);
-        if item.as_ref().is_some_and(|item| item.title.trim().is_empty()) {
+        if item.as_ref().is_some_and(|item| is_blank(&item.title)) {
             wrong("thread[title]", "can't be blank".into());
+        }
+        if item.as_ref().is_some_and(|item| item.weight() > MAX_WRITTEN_BYTES) {
+            wrong("thread", format!("is too large in all (maximum is {MAX_WRITTEN_BYTES} bytes)"));
         }
         if errors.is_empty() { Ok(Self { title, item, ..self.clone() }) } else { Err(Error::Invalid(errors)) }
     }
@@ -80,15 +96,8 @@ impl NewInbox {
 
     /// What the post says of its thread, which has this id with whoever posts.
     pub(crate) fn thread(&self, poster: &Poster, external_id: Option<&str>) -> ThreadPost {
-        let title = match self.title.trim().is_empty() {
-            false => self.title.clone(),
-            true => {
-                let text = eddyline_markup::text(&self.body);
-                let line: String =
-                    text.lines().next().unwrap_or_default().chars().take(MADE_TITLE_CHARS).collect();
-                eddyline_markup::escape(&line)
-            }
-        };
+        let title =
+            if is_blank(&self.title) { self.made_title(poster, external_id) } else { self.title.clone() };
         ThreadPost {
             keeper: poster.keeper,
             source: poster.source.clone(),
@@ -97,6 +106,18 @@ impl NewInbox {
             item: self.item.clone().map(Arc::new),
             title,
         }
+    }
+}
+
+impl NewInbox {
+    /// A title for a thread that was given none: what the body begins with, or else what it is known by.
+    fn made_title(&self, poster: &Poster, external_id: Option<&str>) -> String {
+        let text = eddyline_markup::text(&self.body);
+        let first = text.lines().find(|line| !is_blank(line));
+        let source = poster.source.as_ref().map(|source| source.application.as_str());
+        let title: String =
+            first.or(external_id).or(source).unwrap_or("Inbox").chars().take(MADE_TITLE_CHARS).collect();
+        eddyline_markup::escape(&title)
     }
 }
 
@@ -144,18 +165,17 @@ impl App {
     }
 }
 
+/// The sources of an application in a flow; more than one are as good as two.
 fn own_sources(
     session: &mut Session<'_>,
     application: eddyline_model::ApplicationId,
     room: RoomId,
 ) -> eddyline_storage::Result<Vec<Poster>> {
-    let mut posters = Vec::new();
-    for source in session.application_sources(application)? {
-        if source.room == room {
-            let shown = session.source_shown(&source)?;
-            let keeper = Keeper { source: Some(source.id), application: source.application };
-            posters.push(Poster { keeper, source: Some(Arc::new(shown)) });
-        }
-    }
-    Ok(posters)
+    let found = session.application_sources_in(application, room, 2)?;
+    let posters = found.into_iter().map(|source| {
+        let shown = session.source_shown(&source)?;
+        let keeper = Keeper { source: Some(source.id), application: source.application };
+        Ok(Poster { keeper, source: Some(Arc::new(shown)) })
+    });
+    posters.collect()
 }

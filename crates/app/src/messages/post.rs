@@ -10,6 +10,7 @@ use eddyline_model::policy::{self, FlowDeed};
 use eddyline_model::tags::{self, Context};
 use eddyline_model::{MessageId, RoomId, search};
 use eddyline_storage::{Outcome, Result as StoreResult, Tx};
+use serde_json::json;
 
 use super::inbox::{NewInbox, Poster};
 use super::{check_tags, check_text};
@@ -40,6 +41,8 @@ pub struct NewPost {
     pub thread_id: Option<String>,
     /// The same, by the id that the caller has for it.
     pub external_thread_id: Option<String>,
+    /// Whether the thread stands in the address, and not among the parameters.
+    pub by_address: bool,
     /// What it says, when it is an activity or a discussion.
     pub inbox: Option<NewInbox>,
     /// The item that the thread of a mail begins with.
@@ -62,6 +65,7 @@ impl NewPost {
             uuid: None,
             parent: None,
             thread_id: None,
+            by_address: false,
             external_thread_id: None,
             inbox: None,
             mail: None,
@@ -90,15 +94,13 @@ impl App {
     /// something else, [`Error::NotFound`] when the message a comment answers is not there.
     pub async fn post(&self, actor: &Actor, room: Arc<Room>, new: NewPost) -> Result<Posted> {
         let (mut room, mut new) = (room, new);
+        let fingerprint = fingerprint(actor, &new);
         if let Some(inbox) = &new.inbox {
-            new.inbox = Some(inbox.checked()?);
+            new.inbox = Some(inbox.checked(!new.files.is_empty())?);
         }
-        let poster = match new.inbox.is_some() || new.external_thread_id.is_some() {
-            true => Some(self.poster(actor, &room, new.external_thread_id.is_some()).await?),
-            false => None,
-        };
         for _ in 0..ATTEMPTS {
-            let draft = self.draft(actor, &room, &new, poster.as_ref())?;
+            let poster = self.poster_of(actor, &room, &new).await?;
+            let draft = self.draft(actor, &room, &new, (poster.as_ref(), fingerprint))?;
             let outcome = if new.event == Event::Status && draft.author.user.is_some() {
                 self.post_status(draft).await?
             } else {
@@ -109,8 +111,10 @@ impl App {
             }
             self.inner.rooms.forget(room.id());
             room = self.admit(actor, room.id(), FlowDeed::Post).await?;
+            self.check_flow_token(actor).await?;
         }
-        let outcome = self.post_in_one(actor, room.id(), &new, poster.as_ref()).await?;
+        let poster = self.poster_of(actor, &room, &new).await?;
+        let outcome = self.post_in_one(actor, room.id(), &new, (poster.as_ref(), fingerprint)).await?;
         self.posted(&new, room.id(), outcome).await
     }
 
@@ -126,6 +130,7 @@ impl App {
                 Err(Error::Conflict("The uuid was used for another message in this flow".into()))
             }
             Outcome::NoParent if new.parent.is_some() => Err(Error::NotFound),
+            Outcome::NoParent if new.by_address => Err(Error::NotFound),
             Outcome::NoParent if new.thread_id.is_some() => {
                 Err(Error::field("thread_id", "is not a thread of this flow"))
             }
@@ -144,12 +149,15 @@ impl App {
         actor: &Actor,
         room: RoomId,
         new: &NewPost,
-        poster: Option<&Poster>,
+        (poster, fingerprint): (Option<&Poster>, i64),
     ) -> Result<Outcome> {
         let (app, new, poster) = (self.clone(), new.clone(), poster.cloned());
         let (outcome, _) = self
             .change_room(actor, room, FlowDeed::Post, move |tx, actor, room| {
-                Ok(match app.draft(actor, room, &new, poster.as_ref()) {
+                if !actor.still_holds(tx)? {
+                    return Ok(Err(Error::Gone));
+                }
+                Ok(match app.draft(actor, room, &new, (poster.as_ref(), fingerprint)) {
                     Ok(draft) => Ok(post_one(tx, &draft)?),
                     Err(error) => Err(error),
                 })
@@ -158,9 +166,39 @@ impl App {
         Ok(outcome)
     }
 
-    fn draft(&self, actor: &Actor, room: &Room, new: &NewPost, poster: Option<&Poster>) -> Result<Draft> {
+    /// For whom a caller posts, where that matters.
+    async fn poster_of(&self, actor: &Actor, room: &Room, new: &NewPost) -> Result<Option<Poster>> {
+        match (&new.inbox, &new.external_thread_id) {
+            (None, None) => Ok(None),
+            (None, Some(_)) if !actor.may_integrate() => {
+                let text = "is known to applications only; name the thread_id";
+                Err(Error::field("external_thread_id", text))
+            }
+            (_, own) => self.poster(actor, room, own.is_some()).await.map(Some),
+        }
+    }
+
+    /// Whether the flow token that a caller shows is still good, whatever is remembered of it.
+    async fn check_flow_token(&self, actor: &Actor) -> Result<()> {
+        if !matches!(actor, Actor::FlowToken { .. }) {
+            return Ok(());
+        }
+        let actor = actor.clone();
+        let holds = self.store().read(move |session| actor.still_holds(session)).await?;
+        if holds { Ok(()) } else { Err(Error::Gone) }
+    }
+
+    fn draft(
+        &self,
+        actor: &Actor,
+        room: &Room,
+        new: &NewPost,
+        (poster, fingerprint): (Option<&Poster>, i64),
+    ) -> Result<Draft> {
         let content = self.content(actor, new)?;
-        check_tags(&new.tags, room.people())?;
+        // A mail's own tag is ours.
+        let given = new.tags.len() - usize::from(new.event == Event::Mail && !new.tags.is_empty());
+        check_tags(&new.tags[..given], room.people())?;
         policy::write(&room.organization)?;
         let author = match (actor.user_id(), &new.external_user_name) {
             (Some(user), None) => Author::user(user),
@@ -169,7 +207,6 @@ impl App {
         let placement = self.placement(room, new)?;
         let context = Context { roster: room, sender: author.user, has_attachments: !new.files.is_empty() };
         let extracted = tags::extract(&new.tags, &search::text_of_message(new.event, &content), &context);
-        let fingerprint = fingerprint(actor, new, placement);
         Ok(Draft {
             room: room.id(),
             access_version: Some(room.flow.access_version),
@@ -263,25 +300,32 @@ fn thread_post(new: &NewPost, poster: &Poster) -> ThreadPost {
     }
 }
 
-/// Digest of what a repeat must agree in.
-fn fingerprint(actor: &Actor, new: &NewPost, placement: Placement) -> i64 {
+/// Digest of what a repeat must agree in, all as the caller sent it.
+fn fingerprint(actor: &Actor, new: &NewPost) -> i64 {
     if new.uuid.is_none() {
         return 0;
     }
     // The caller, since two who post under one outside name are still two.
     let caller = match actor {
-        Actor::FlowToken { keeper, .. } => format!("{:?}", keeper.source),
-        Actor::User { .. } => format!("{:?}", actor.user_id()),
+        Actor::User { caller, .. } => format!("user {}", caller.user.id),
+        Actor::FlowToken { keeper, .. } => format!("source {}", keeper.source.map_or(0, |source| source.0)),
     };
-    let mut all = format!("{caller}\n{}\n{placement:?}\n{}", new.event.as_str(), new.content);
-    if let Some(inbox) = &new.inbox {
-        all.push_str(&format!("\n{inbox:?}\n{:?}", new.external_thread_id));
-    }
-    for attachment in &new.files {
-        // Its id is another one each time.
-        all.push_str(&format!("\n{}\n{:?}", attachment.file.name, attachment.file.object.digest));
-    }
-    digest(&all)
+    let inbox = new.inbox.as_ref().map(|inbox| json!([inbox.author, inbox.title, inbox.body, inbox.item]));
+    // Ids of files are others each time.
+    let files = new.files.iter().map(|attachment| {
+        json!([attachment.content_id, attachment.file.name, &attachment.file.object.digest[..]])
+    });
+    let all = json!([
+        caller,
+        new.event.as_str(),
+        new.parent.map(|parent| parent.0),
+        new.thread_id,
+        new.external_thread_id,
+        new.content,
+        inbox,
+        files.collect::<Vec<_>>(),
+    ]);
+    digest(&all.to_string())
 }
 
 /// A number that no other text has.

@@ -223,8 +223,12 @@ impl App {
     ) -> Result<Application> {
         let changes = changes.checked()?;
         self.with_application(actor, id, Needs::Writing, move |tx, application| {
+            let before = (application.name.clone(), application.icon_url.clone());
             changes.apply(application);
             tx.update_application(application)?;
+            if before == (application.name.clone(), application.icon_url.clone()) {
+                return Ok(());
+            }
             sources::forget_all(tx, application.id)
         })
         .await

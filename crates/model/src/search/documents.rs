@@ -34,6 +34,14 @@ pub(super) fn text_of(json: &str) -> String {
     text
 }
 
+/// What can be read in the title of a document, or its subject.
+pub(super) fn headline(json: &str) -> String {
+    let document: Document = serde_json::from_str(json).unwrap_or_default();
+    let mut text = document.subject;
+    push_text(&document.title, &mut text);
+    text
+}
+
 /// Adds what can be read in HTML that was sanitised, so that each `<` in it begins a tag.
 fn push_text(html: &str, text: &mut String) {
     let mut rest = html;

@@ -50,6 +50,11 @@ pub fn text_of_message(event: Event, content: &str) -> std::borrow::Cow<'_, str>
     }
 }
 
+/// What can be read in the title of what was pushed, or in the subject of a mail.
+pub(crate) fn headline(json: &str) -> String {
+    documents::headline(json)
+}
+
 /// The tokens that a message must all have to match a search for this text: distinct and in
 /// ascending order. None when the text has no word to search for, which finds nothing.
 #[must_use]

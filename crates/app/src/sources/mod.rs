@@ -1,17 +1,18 @@
 //! Sources: what ties an application to a flow (specification, sections 2 and 4, Sources).
 
 use eddyline_auth::Secret;
-use eddyline_model::applications::Application;
 use eddyline_model::log::Control;
 use eddyline_model::policy::{self, FlowDeed};
 use eddyline_model::sources::{MAX_ERROR_CHARS, MAX_NAME_CHARS, Source};
 use eddyline_model::{ApplicationId, RoomId, SourceId, UserId};
-use eddyline_storage::{NewSource as StoredSource, Result as StoreResult, Session, Tx};
-use eddyline_wire::{Source as WireSource, SourceApplication};
+use eddyline_storage::{NewSource as StoredSource, Result as StoreResult, Tx};
+use eddyline_wire::{Source as WireSource, is_unseen};
 use serde_json::json;
 
+mod describe;
+
+use self::describe::{Around, describe};
 use crate::actor::{Actor, Credential};
-use crate::addresses::Addresses;
 use crate::flow_users::action;
 use crate::rooms::Room;
 use crate::{App, Error, Result};
@@ -67,6 +68,10 @@ impl SourceChanges {
                 "error_message",
                 format!("is too long (maximum is {MAX_ERROR_CHARS} characters)"),
             )),
+            // It may have several lines.
+            Some(text) if text.chars().any(|c| is_unseen(c) && c != '\n') => {
+                Err(Error::field("error_message", "can't contain control characters"))
+            }
             _ => Ok(()),
         }
     }
@@ -78,6 +83,7 @@ fn check_name(name: &str) -> Result<()> {
         count if count > MAX_NAME_CHARS => {
             Err(Error::field("name", format!("is too long (maximum is {MAX_NAME_CHARS} characters)")))
         }
+        _ if name.chars().any(is_unseen) => Err(Error::field("name", "can't contain control characters")),
         _ => Ok(()),
     }
 }
@@ -175,10 +181,11 @@ impl App {
     /// [`Error::Unavailable`].
     pub async fn sources(&self, actor: &Actor) -> Result<Vec<WireSource>> {
         if let Actor::FlowToken { room, keeper, .. } = actor {
-            self.admit(actor, *room, FlowDeed::Post).await?;
-            let mut all = self.describe_sources(vec![*room]).await?;
-            all.retain(|source| keeper.source == Some(SourceId(source.id)));
-            return Ok(all);
+            let room = self.admit(actor, *room, FlowDeed::Post).await?;
+            return match keeper.source {
+                Some(source) => Ok(vec![self.source(&room, source).await?]),
+                None => Ok(Vec::new()),
+            };
         }
         let caller = actor.user()?.clone();
         let rooms = self.store().read(move |session| {
@@ -201,7 +208,8 @@ impl App {
         let addresses = self.config().addresses.clone();
         let found = self.store().read(move |session| {
             let sources = session.sources_of(&rooms)?;
-            sources.iter().map(|source| describe(session, &addresses, source)).collect()
+            let mut around = Around::default();
+            sources.iter().map(|source| around.describe(session, &addresses, source)).collect()
         });
         Ok(found.await?)
     }
@@ -248,11 +256,16 @@ impl App {
         changes.check()?;
         let addresses = self.config().addresses.clone();
         self.with_source(actor, room, id, move |tx, _, mut source| {
+            let before = source.clone();
             changes.apply(&mut source);
-            source.updated_at = tx.now();
-            tx.update_source(&source)?;
-            // What threads show of it is remembered with its token.
-            tx.tell(Control::FlowTokens { room });
+            if source != before {
+                source.updated_at = tx.now();
+                tx.update_source(&source)?;
+            }
+            // Its name is what threads show of it then, and that is remembered with its token.
+            if source.name != before.name && source.application.is_none() {
+                tx.tell(Control::FlowTokens { room });
+            }
             describe(tx, &addresses, &source)
         })
         .await
@@ -265,7 +278,11 @@ impl App {
     /// [`Error::NotFound`], [`Error::Denied`].
     pub async fn remove_source(&self, actor: &Actor, (room, id): (RoomId, SourceId)) -> Result<()> {
         self.with_source(actor, room, id, move |tx, actor, source| {
-            remove(tx, &source)?;
+            let now = tx.now();
+            tx.remove_source(source.id, now)?;
+            // Posts that were let in before are looked at again.
+            tx.bump_access(room)?;
+            tx.tell(Control::FlowTokens { room });
             let draft = action(tx, room, actor.user_id(), "source-remove", &json!(source.name));
             tx.post(&[draft]).map(drop)
         })
@@ -337,65 +354,25 @@ fn insert(
         created_at: now,
     })?;
     tx.insert_flow_token(hash, room, Some(id), now)?;
+    // An application's posts may go to another source now, or to none.
+    tx.bump_access(room)?;
     Ok(tx.source(id)?.ok_or(Error::NotFound))
 }
 
-/// Removes a source and has its token forgotten everywhere.
-fn remove(tx: &mut Tx<'_, '_>, source: &Source) -> StoreResult<()> {
-    let now = tx.now();
-    tx.remove_source(source.id, now)?;
-    tx.tell(Control::FlowTokens { room: source.room });
-    Ok(())
-}
-
-/// Removes all sources of an application that goes.
+/// Removes all sources of an application that goes. Nothing is said of it in their flows.
 pub(crate) fn remove_all(tx: &mut Tx<'_, '_>, application: ApplicationId) -> StoreResult<()> {
-    for source in tx.application_sources(application)? {
-        remove(tx, &source)?;
+    let (rooms, now) = (tx.rooms_of_application(application)?, tx.now());
+    tx.remove_application_sources(application, now)?;
+    for room in rooms {
+        tx.tell(Control::FlowTokens { room });
     }
-    tx.orphan_sources(application)
+    Ok(())
 }
 
 /// Has what is remembered of an application's sources forgotten, since it shows itself differently.
 pub(crate) fn forget_all(tx: &mut Tx<'_, '_>, application: ApplicationId) -> StoreResult<()> {
-    for source in tx.application_sources(application)? {
-        tx.tell(Control::FlowTokens { room: source.room });
+    for room in tx.rooms_of_application(application)? {
+        tx.tell(Control::FlowTokens { room });
     }
     Ok(())
-}
-
-fn describe(session: &mut Session<'_>, addresses: &Addresses, source: &Source) -> StoreResult<WireSource> {
-    let application = match source.application {
-        Some(id) => session.application(id)?,
-        None => None,
-    };
-    let flow = session.flow(source.room)?;
-    let organization = match &flow {
-        Some(flow) => session.organization(flow.organization)?,
-        None => None,
-    };
-    let url = flow.as_ref().zip(organization.as_ref());
-    let url = url.map(|(flow, organization)| addresses.source(organization, flow, source.id));
-    let flow_id = flow.map(|flow| flow.id.0).unwrap_or_default();
-    let own = source.configuration_url.clone();
-    let by_application = |application: &Application| application.configuration_link(source.id.0, &flow_id);
-    let configuration_url = own.or_else(|| application.as_ref().and_then(by_application));
-    Ok(WireSource {
-        id: source.id.0,
-        name: source.name.clone(),
-        flow_token: None,
-        application: application.map(|application| SourceApplication {
-            id: application.id.to_string(),
-            name: application.name,
-            configuration_uri: application.configuration_uri.map(|uri| uri.as_str().to_owned()),
-        }),
-        error_message: source.error_message.clone(),
-        url: url.unwrap_or_default(),
-        external_url: source.external_url.clone(),
-        configuration_url,
-        creator: source.creator.map(|id| id.0),
-        created_at: source.created_at.to_string(),
-        updated_at: source.updated_at.to_string(),
-        flow: flow_id,
-    })
 }
