@@ -4,6 +4,7 @@
 //! It is one future with as little around it as can be, since every request pays for it. What only
 //! browsers need, and what only compressed answers need, is left aside by the others.
 
+use std::borrow::Cow;
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
@@ -58,6 +59,20 @@ impl Answers for Api {
 
     async fn broken(&self) -> Response {
         broken()
+    }
+
+    fn shown(path: &str) -> Cow<'_, str> {
+        shown(path)
+    }
+}
+
+/// The path as the log has it: without the token that an older push address ends with.
+fn shown(path: &str) -> Cow<'_, str> {
+    const PUSH: [&str; 3] = ["/messages/chat/", "/messages/team_inbox/", "/messages/influx/"];
+    let regular = path::normalize(path);
+    match PUSH.into_iter().find(|address| regular.starts_with(address)) {
+        Some(address) => format!("{address}…").into(),
+        None => path.into(),
     }
 }
 
@@ -157,4 +172,22 @@ fn without_body(response: Response) -> Response {
         headers.entry(CONTENT_LENGTH).or_insert_with(|| HeaderValue::from(length));
     }
     response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_log_has_no_token_of_a_path() {
+        for path in ["/messages/chat/t0ken", "/v1/messages//chat/t0ken/", "/v1/messages/chat/t0ken,more.json"]
+        {
+            assert_eq!(shown(path), "/messages/chat/…", "{path}");
+        }
+        assert_eq!(shown("/v1/messages/team_inbox/t0ken"), "/messages/team_inbox/…");
+        assert_eq!(shown("/v1/messages/influx/t0ken"), "/messages/influx/…");
+        for path in ["/", "/v1/messages", "/messages/chat", "/flows/acme/main/messages"] {
+            assert_eq!(shown(path), path);
+        }
+    }
 }

@@ -12,6 +12,7 @@ mod comments;
 mod edits;
 mod flows;
 mod invitations;
+mod integrations;
 mod legacy_client;
 mod lists;
 mod mail;

@@ -54,7 +54,7 @@ impl NewInbox {
             wrong("body", format!("is too long (maximum is {MAX_BODY_BYTES} bytes)"));
         }
         let title = eddyline_markup::title(self.title.trim());
-        if title.trim().is_empty() && self.body.trim().is_empty() {
+        if title.trim().is_empty() && eddyline_markup::body(&self.body, |_| None).trim().is_empty() {
             wrong("title", "can't be blank when there is no body".into());
         }
         let item = self.item.as_ref().map(harmless);

@@ -269,7 +269,11 @@ fn fingerprint(actor: &Actor, new: &NewPost, placement: Placement) -> i64 {
         return 0;
     }
     // The caller, since two who post under one outside name are still two.
-    let mut all = format!("{:?}\n{}\n{placement:?}\n{}", actor.user_id(), new.event.as_str(), new.content);
+    let caller = match actor {
+        Actor::FlowToken { keeper, .. } => format!("{:?}", keeper.source),
+        Actor::User { .. } => format!("{:?}", actor.user_id()),
+    };
+    let mut all = format!("{caller}\n{}\n{placement:?}\n{}", new.event.as_str(), new.content);
     if let Some(inbox) = &new.inbox {
         all.push_str(&format!("\n{inbox:?}\n{:?}", new.external_thread_id));
     }

@@ -1,0 +1,127 @@
+//! Many who push at once: each message shows its thread as that message left it, in one order for
+//! everybody.
+
+use std::collections::BTreeMap;
+
+use eddyline_client::Json;
+use eddyline_tests::{Backend, Caller, Listener, Server, Tenant, on_shared_servers, run};
+use serde_json::json;
+use tokio::task::JoinSet;
+
+use crate::integrations::{Source, push};
+
+on_shared_servers![messages_pushed_at_once_count_up_one_by_one, threads_begun_by_many_at_once_are_one_each,];
+
+const CONNECTIONS: usize = 16;
+
+/// Pushes this many updates of threads with these ids, over many connections, and gives the answers.
+async fn flood(clients: &[eddyline_client::Client], count: usize, threads: usize) -> Vec<Json> {
+    let mut posting = JoinSet::new();
+    let mut answers = Vec::new();
+    for number in 0..count {
+        if posting.len() == CONNECTIONS {
+            answers.push(posting.join_next().await.unwrap().unwrap());
+        }
+        let message = json!({
+            "event": if number % 4 == 3 { "discussion" } else { "activity" },
+            "title": format!("{number}"), "external_thread_id": format!("{}", number % threads),
+            "thread": {"title": format!("{number}"), "status": {"value": format!("{number}")}},
+        });
+        posting.spawn(push(&clients[number % clients.len()], &message));
+    }
+    answers.extend(posting.join_all().await);
+    answers
+}
+
+/// Checks that each message shows its thread with itself counted and in its own state, the number of
+/// messages growing by one from each message of a thread to the next.
+fn each_shows_its_thread_as_it_left_it<'a>(messages: impl Iterator<Item = &'a Json>) {
+    let mut counts: BTreeMap<&str, [i64; 2]> = BTreeMap::new();
+    for message in messages {
+        let thread = &message["thread"];
+        let count = counts.entry(message["thread_id"].as_str().unwrap()).or_default();
+        count[usize::from(message["event"] == "discussion")] += 1;
+        let shown = ["activities", "external_comments"].map(|name| thread[name].as_i64().unwrap());
+        assert_eq!(shown, *count, "{message}");
+        assert_eq!(thread["title"], message["title"]);
+        assert_eq!(thread["status"]["value"], message["title"]);
+    }
+}
+
+async fn messages_pushed_at_once_count_up_one_by_one(tenant: Tenant) {
+    const COUNT: usize = 300;
+    let source = Source::new(&tenant).await;
+    let mut stream = Listener::to(&tenant.ben.client, &[&tenant.main]).await;
+    let mut answers = flood(&[source.client], COUNT, 3).await;
+    answers.sort_by_key(|message| message["id"].as_i64());
+    let mut heard = Vec::new();
+    while heard.len() < COUNT {
+        heard.push(stream.json().await);
+    }
+    assert_eq!(heard, answers, "the stream tells what the posters were answered");
+    each_shows_its_thread_as_it_left_it(heard.iter());
+    // Who looks later finds each thread as its last message left it.
+    for message in tenant.ben.get(&tenant.path("/messages?limit=100")).await.as_array().unwrap() {
+        let last = heard.iter().rfind(|heard| heard["thread_id"] == message["thread_id"]).unwrap();
+        assert_eq!(message["thread"], last["thread"]);
+    }
+}
+
+async fn threads_begun_by_many_at_once_are_one_each(tenant: Tenant) {
+    let robot = tenant.server().robot(&tenant.name, &[]);
+    let one = Source::of(&robot, &tenant.ben, &tenant.main, "one").await;
+    let two = Source::of(&robot, &tenant.ben, &tenant.main, "two").await;
+    // Seven ids and two sources that take turns: fourteen threads.
+    let mut answers = flood(&[one.client, two.client], 140, 7).await;
+    answers.sort_by_key(|message| message["id"].as_i64());
+    let threads = answers.iter().fold(BTreeMap::<_, u32>::new(), |mut threads, message| {
+        *threads.entry(message["thread_id"].as_str().unwrap()).or_default() += 1;
+        threads
+    });
+    assert_eq!(threads.into_values().collect::<Vec<_>>(), [10; 14]);
+    each_shows_its_thread_as_it_left_it(answers.iter());
+}
+
+mod one_thread_pushed_to_on_two_servers_has_one_order {
+    #[test]
+    fn postgres() {
+        super::run(super::Backend::Postgres, &[], async |one| {
+            let other = one.another_node("node-2", &[]);
+            super::one_order_on_two_servers(one, other).await;
+        });
+    }
+}
+
+async fn one_order_on_two_servers(one: Server, other: Server) {
+    const COUNT: usize = 200;
+    let acme = one.acme();
+    let robot = one.robot("acme", &[]);
+    let source = Source::of(&robot, &acme.ben, "acme/main", "Tickets").await;
+    let there = other.client().flow_token(&source.token).build().unwrap();
+    let at_other = other.client().api_token(&acme.ada.token).build().unwrap();
+    let mut here_stream = Listener::to(&acme.ben.client, &["acme/main"]).await;
+    let mut there_stream = Listener::to(&at_other, &["acme/main"]).await;
+    flood(&[source.client.clone(), there], COUNT, 2).await;
+    let mut heard = Vec::new();
+    while heard.len() < COUNT {
+        heard.push(here_stream.json().await);
+        assert_eq!(there_stream.json().await, heard[heard.len() - 1]);
+    }
+    each_shows_its_thread_as_it_left_it(heard.iter());
+    let threads = |caller: &Caller| {
+        let client = caller.client.clone();
+        async move {
+            let request = client.request(eddyline_client::Method::GET, "/flows/acme/main/threads");
+            request.call::<Json>().await.unwrap()
+        }
+    };
+    let shown = threads(&acme.ben).await;
+    for thread in shown.as_array().unwrap() {
+        let last = heard.iter().rfind(|message| message["thread_id"] == thread["id"]).unwrap();
+        assert_eq!(*thread, last["thread"]);
+    }
+    assert_eq!(shown.as_array().unwrap().len(), 2);
+    let mut ada = acme.ada;
+    ada.client = at_other;
+    assert_eq!(threads(&ada).await, shown);
+}

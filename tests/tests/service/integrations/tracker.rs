@@ -1,0 +1,118 @@
+//! An issue tracker at work: a thousand messages over fifty tickets from eight connections at once,
+//! while somebody who only listens keeps a picture of every ticket. In the end the picture is what the
+//! server lists.
+
+use std::collections::BTreeMap;
+
+use eddyline_client::{Client, Json};
+use eddyline_tests::{Dice, Listener, Tenant, on_shared_servers};
+use serde_json::json;
+
+use super::threads::pages;
+use super::{Source, push};
+
+on_shared_servers![who_only_listens_has_the_picture_that_is_listed];
+
+const MESSAGES: usize = 1000;
+const TICKETS: usize = 50;
+const CONNECTIONS: usize = 8;
+const COLORS: [&str; 4] = ["red", "green", "yellow", "grey"];
+
+async fn who_only_listens_has_the_picture_that_is_listed(tenant: Tenant) {
+    let source = Source::new(&tenant).await;
+    let mut stream = Listener::to(&tenant.ben.client, &[&tenant.main]).await;
+    let listening = tokio::spawn(async move {
+        let mut picture = Picture::default();
+        while picture.heard < MESSAGES {
+            picture.hear(&stream.json().await);
+        }
+        picture
+    });
+    let workers = (0..CONNECTIONS).map(|worker| tokio::spawn(work(source.client.clone(), worker)));
+    for worker in workers.collect::<Vec<_>>() {
+        worker.await.unwrap();
+    }
+    let picture = listening.await.unwrap();
+    assert_eq!(picture.threads.len(), TICKETS);
+    let listed = pages(&tenant.ben.client, &tenant.path("/threads?application=inbox&limit=7")).await.concat();
+    let listed: BTreeMap<String, Json> =
+        listed.into_iter().map(|thread| (thread["id"].as_str().unwrap().to_owned(), thread)).collect();
+    for (id, thread) in &picture.threads {
+        assert_eq!(listed.get(id), Some(thread));
+    }
+    assert_eq!(listed.len(), TICKETS);
+    let total = |name: &str| listed.values().map(|thread| thread[name].as_i64().unwrap()).sum::<i64>();
+    assert_eq!(total("activities") + total("external_comments"), MESSAGES as i64);
+}
+
+/// One connection of the tracker. Several may be at the same ticket.
+async fn work(client: Client, worker: usize) {
+    let mut dice = Dice::new(worker as u64);
+    for number in (worker..MESSAGES).step_by(CONNECTIONS) {
+        let ticket = if number < TICKETS { number } else { dice.below(TICKETS) };
+        push(&client, &message(ticket, number, &mut dice)).await;
+    }
+}
+
+fn message(ticket: usize, number: usize, dice: &mut Dice) -> Json {
+    let mut message = json!({
+        "event": "activity", "external_thread_id": format!("ticket/{ticket}"), "uuid": format!("m-{number}"),
+        "author": {"name": "Zoë"}, "title": format!("did <a href=\"https://t.example/{number}\">{number}</a>"),
+    });
+    if dice.one_in(4) {
+        message["event"] = json!("discussion");
+        message["body"] = json!(format!("<p>I think <i>{number}</i>.</p>"));
+    }
+    // Files come with some of the messages once there are attachments: `message["attachments"]`.
+    if !dice.one_in(3) {
+        message["thread"] = state(ticket, number, dice);
+    }
+    message
+}
+
+/// A state of a ticket; what it does not name is gone with it.
+fn state(ticket: usize, number: usize, dice: &mut Dice) -> Json {
+    let mut state = json!({
+        "title": format!("Ticket {ticket} after {number}"),
+        "status": {"value": format!("state {number}"), "color": dice.pick(&COLORS)},
+    });
+    if dice.one_in(2) {
+        state["body"] = json!(format!("<p>{number}</p>"));
+        state["external_url"] = json!(format!("https://tracker.example/{ticket}"));
+    }
+    if dice.one_in(2) {
+        state["fields"] = json!([{"label": "Last", "value": number.to_string()}]);
+        let url = format!("https://tracker.example/{ticket}/close");
+        let target = json!({"@type": "EntryPoint", "urlTemplate": url, "httpMethod": "POST"});
+        state["actions"] = json!([{"@type": "UpdateAction", "name": "Close", "target": target}]);
+    }
+    state
+}
+
+/// The tickets as somebody knows them who hears messages and asks nothing.
+#[derive(Default)]
+struct Picture {
+    heard: usize,
+    last: i64,
+    threads: BTreeMap<String, Json>,
+}
+
+impl Picture {
+    fn hear(&mut self, message: &Json) {
+        if !["activity", "discussion"].contains(&message["event"].as_str().unwrap()) {
+            return;
+        }
+        self.heard += 1;
+        let id = message["id"].as_i64().unwrap();
+        assert!(id > self.last, "messages come in the order of their numbers");
+        self.last = id;
+        let thread = &message["thread"];
+        let before = self.threads.insert(message["thread_id"].as_str().unwrap().to_owned(), thread.clone());
+        // Each message leaves the thread with one more than it found.
+        for (name, event) in [("activities", "activity"), ("external_comments", "discussion")] {
+            let count = before.as_ref().map_or(0, |before| before[name].as_i64().unwrap());
+            let added = i64::from(message["event"] == event);
+            assert_eq!(thread[name], count + added, "{name} {message}");
+        }
+    }
+}
