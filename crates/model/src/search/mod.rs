@@ -16,6 +16,7 @@
 //! white space, no control character, and in ASCII nothing that means something to a query
 //! language.
 
+pub(crate) use self::documents::heading;
 use self::fold::{Kind, kind, lower, plain};
 use crate::messages::Event;
 

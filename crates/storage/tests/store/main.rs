@@ -19,4 +19,5 @@ mod queue;
 mod random;
 mod schema;
 mod sharing;
+mod threads;
 mod world;
