@@ -83,7 +83,8 @@ async fn each_keeper_has_ids_of_its_own(home: Arc<Home>) {
         assert_eq!(shown(&said).0, root, "{keeper:?}");
     }
     let elsewhere = Draft { room: world.side, ..activity(&world, Keeper::FLOW, "7", None) };
-    assert_eq!(shown(&world.say(elsewhere).await), (1, "made".to_owned(), 1));
+    let said = world.say(elsewhere).await;
+    assert_eq!(shown(&said), (1, "made".to_owned(), 1));
 }
 
 async fn mirrors_of_one_batch_see_one_another(home: Arc<Home>) {
@@ -137,7 +138,8 @@ async fn only_its_keeper_changes_an_item(home: Arc<Home>) {
     for foreign in [keeper(2, 2), Keeper::FLOW] {
         let refused = world.post(into(1, foreign, Some(item("mine")))).await;
         assert_eq!((refused.outcome, refused.event), (Outcome::ForeignThread, None), "{foreign:?}");
-        assert_eq!(shown(&world.say(into(1, foreign, None)).await).1, "open", "{foreign:?}");
+        let said = world.say(into(1, foreign, None)).await;
+        assert_eq!(shown(&said).1, "open", "{foreign:?}");
     }
     assert_eq!(world.post(into(2, keeper(1, 1), Some(item("x")))).await.outcome, Outcome::ForeignThread);
     let sibling = world.say(into(1, keeper(2, 1), Some(item("ours")))).await;
