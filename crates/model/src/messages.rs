@@ -131,19 +131,14 @@ impl Event {
 }
 
 /// The text by which others refer to a message of this kind: what was said, the name of a file, or what
-/// can be read in a title.
+/// can be read first in what an integration pushed.
 #[must_use]
 pub fn reference(event: Event, content: &str) -> Cow<'_, str> {
-    #[derive(serde::Deserialize)]
-    struct Named {
-        file_name: String,
-    }
     match event {
         event if event.has_text() => content.into(),
-        Event::File => {
-            serde_json::from_str::<Named>(content).map(|file| file.file_name).unwrap_or_default().into()
+        Event::File | Event::Activity | Event::Discussion | Event::Mail => {
+            crate::search::heading(content).into()
         }
-        Event::Activity | Event::Discussion | Event::Mail => crate::search::headline(content).into(),
         _ => "".into(),
     }
 }

@@ -103,6 +103,30 @@ fn do_its_work(server: &Server, names: &Names) {
     let listed = client.call("GET", &format!("{path}/messages?event=message,comment&limit=10"), "", "").body;
     let contents: Vec<_> = listed.as_array().unwrap().iter().map(|message| &message["content"]).collect();
     assert_eq!(contents, [&json!("Hello @ben"), &json!({"title": "Hello @ben", "text": "Indeed"})]);
+
+    // Scripts push under their old addresses, and builds into the inbox.
+    let token = server.admin(&["flow", "token", "--flow", "acme/main"])["flow_token"].clone();
+    let token = text(&token);
+    let chat =
+        client.call("POST", &format!("/v1/messages/chat/{token}"), "", "content=done&external_user_name=bot");
+    assert_eq!((chat.status, chat.body), (200, json!({})));
+    let mail = "source=ci&from_address=ci%40acme.example&subject=Build+7&content=fine&tags=build";
+    let mail = client.call("POST", &format!("/v1/messages/team_inbox/{token}"), "", mail);
+    assert_eq!((mail.status, mail.body), (200, json!({})));
+    let build = "event=activity&author[name]=ci&title=built&external_thread_id=7&thread[title]=Build+7\
+        &thread[status][value]=ok&thread[status][color]=green&thread[fields][][label]=Took\
+        &thread[fields][][value]=7s&thread[fields][][label]=By&thread[fields][][value]=ada";
+    let pushed = client.call("POST", &format!("/messages?flow_token={token}"), "", build);
+    assert_eq!((pushed.status, pushed.body), (202, json!({})));
+    assert_eq!(stream.next()["content"], "done");
+    let mail = stream.next();
+    assert_eq!((&mail["event"], &mail["content"]["subject"]), (&json!("mail"), &json!("Build 7")));
+    let built = stream.next();
+    assert_eq!((&built["event"], &built["author"]["name"]), (&json!("activity"), &json!("ci")));
+    assert_eq!(built["thread"]["status"], json!({"value": "ok", "color": "green"}));
+    assert_eq!(built["thread"]["fields"][1], json!({"label": "By", "value": "ada"}));
+    let threads = client.call("GET", &format!("{path}/threads?application=inbox"), "", "").body;
+    assert_eq!(threads[0], built["thread"]);
 }
 
 fn text(value: &Value) -> &str {

@@ -17,6 +17,7 @@ on_shared_servers![
     every_endpoint_has_a_row,
     the_table_holds_for_flows,
     the_table_holds_for_messages,
+    the_table_holds_for_sources,
     the_table_holds_for_people,
     the_table_holds_for_organizations,
     the_table_holds_for_invitations,
@@ -46,6 +47,7 @@ pub(crate) fn subject(row: &Row) -> &'static str {
         ("/private", "private"),
         ("/invitations", "invitations"),
         ("/organizations", "organizations"),
+        ("/sources", "sources"),
         ("/messages", "messages"),
         ("/comments", "messages"),
         ("/user", "people"),
@@ -81,6 +83,10 @@ async fn the_table_holds_for_flows(tenant: Tenant) {
 
 async fn the_table_holds_for_messages(tenant: Tenant) {
     check(&tenant, "messages").await;
+}
+
+async fn the_table_holds_for_sources(tenant: Tenant) {
+    check(&tenant, "sources").await;
 }
 
 async fn the_table_holds_for_people(tenant: Tenant) {

@@ -1,5 +1,5 @@
 //! The transitions of flows and of who is in them (specification, section 3), each named after its row.
-//! Those of invitations and private conversations are with the tests of these.
+//! Those of invitations, private conversations, sources and inbox messages are with the tests of these.
 
 use eddyline_client::{Json, Method};
 use eddyline_tests::{Caller, Tenant, on_shared_servers};

@@ -7,6 +7,7 @@ use eddyline_model::RoomId;
 use eddyline_model::items::{Item, MAX_BODY_BYTES, MAX_TITLE_CHARS};
 use eddyline_model::messages::ThreadPost;
 use eddyline_model::sources::{Keeper, ThreadSource};
+use eddyline_model::users::User;
 use eddyline_storage::Session;
 use eddyline_wire::{Attachment, Author, InboxContent, is_unseen};
 
@@ -80,14 +81,20 @@ impl NewInbox {
         if errors.is_empty() { Ok(Self { title, item, ..self.clone() }) } else { Err(Error::Invalid(errors)) }
     }
 
-    /// The document that is kept. References of the body to attachments become their paths.
-    pub(crate) fn content(&self, actor: &Actor, attachments: Vec<Attachment>, base: &str) -> InboxContent {
+    /// The document that is kept, of `user` unless it names somebody else. References of the body to
+    /// attachments become their paths.
+    pub(crate) fn content(
+        &self,
+        user: Option<&User>,
+        attachments: Vec<Attachment>,
+        base: &str,
+    ) -> InboxContent {
         let body = eddyline_markup::body(&self.body, |cid| {
             let found = attachments.iter().find(|file| file.content_id.as_deref() == Some(cid));
             found.map(|file| file.path.clone())
         });
         let author = self.author.clone().or_else(|| {
-            let user = &actor.user().ok()?.user;
+            let user = user?;
             let avatar = eddyline_wire::User::of(user, base).avatar;
             Some(Author { name: user.name.clone(), avatar: Some(avatar) })
         });

@@ -236,7 +236,9 @@ impl App {
         let document = match (&new.inbox, new.event) {
             (Some(inbox), _) => {
                 let base = &self.config().addresses.base;
-                serde_json::to_string(&inbox.content(actor, attachments(), base))
+                // Whoever gives another name wants to be nobody.
+                let user = actor.user().ok().filter(|_| new.external_user_name.is_none());
+                serde_json::to_string(&inbox.content(user.map(|caller| &caller.user), attachments(), base))
             }
             (None, Event::File) => match attachments().as_slice() {
                 [file] => serde_json::to_string(file),

@@ -109,7 +109,8 @@ impl App {
         check_name(&new.name)?;
         let (token, addresses) = (Secret::generate(), self.config().addresses.clone());
         let hash = token.hash();
-        let (made, event) = self
+        // Nobody remembers anything of a source that is new, so nobody is waited for.
+        let (made, _) = self
             .change_room(actor, room.id(), FlowDeed::ManageSources, move |tx, actor, room| {
                 if !actor.still_holds(tx)? {
                     return Ok(Err(Error::InvalidToken));
@@ -124,7 +125,6 @@ impl App {
                 describe(tx, &addresses, &source).map(Ok)
             })
             .await?;
-        self.settle(event).await;
         Ok(WireSource { flow_token: Some(token.expose().to_owned()), ..made })
     }
 

@@ -34,12 +34,10 @@ pub(super) fn text_of(json: &str) -> String {
     text
 }
 
-/// What can be read in the title of a document, or its subject.
-pub(super) fn headline(json: &str) -> String {
-    let document: Document = serde_json::from_str(json).unwrap_or_default();
-    let mut text = document.subject;
-    push_text(&document.title, &mut text);
-    text
+/// The first line that can be read in a document.
+pub(crate) fn heading(json: &str) -> String {
+    let text = text_of(json);
+    text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default().to_owned()
 }
 
 /// Adds what can be read in HTML that was sanitised, so that each `<` in it begins a tag.
@@ -108,6 +106,19 @@ mod tests {
         let mail = r#"{"subject":"Hello","content":"<br>you","contentType":"text/html"}"#;
         assert_eq!(of_document(Event::Mail, mail), ["hello", "you"]);
         assert_eq!(of_document(Event::Mail, "no document"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_document_is_headed_by_its_name_its_title_or_its_first_line() {
+        for (json, heading) in [
+            (r#"{"file_name":"Plan B.pdf","path":"/files/x"}"#, "Plan B.pdf"),
+            (r#"{"title":"closed <a href=\"x\">#7</a>","body":"<p>x</p>"}"#, "closed #7"),
+            (r#"{"title":"","body":"<p>a &lt; b</p><p>c</p>"}"#, "a < b"),
+            (r#"{"subject":"Hello <you>","content":"x"}"#, "Hello <you>"),
+            ("no document", ""),
+        ] {
+            assert_eq!(super::heading(json), heading);
+        }
     }
 
     proptest! {

@@ -16,6 +16,7 @@
 //! white space, no control character, and in ASCII nothing that means something to a query
 //! language.
 
+pub(crate) use self::documents::heading;
 use self::fold::{Kind, kind, lower, plain};
 use crate::messages::Event;
 
@@ -48,11 +49,6 @@ pub fn text_of_message(event: Event, content: &str) -> std::borrow::Cow<'_, str>
         Event::File | Event::Action => "".into(),
         _ => content.into(),
     }
-}
-
-/// What can be read in the title of what was pushed, or in the subject of a mail.
-pub(crate) fn headline(json: &str) -> String {
-    documents::headline(json)
 }
 
 /// The tokens that a message must all have to match a search for this text: distinct and in

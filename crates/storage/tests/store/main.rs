@@ -20,4 +20,6 @@ mod queue;
 mod random;
 mod schema;
 mod sharing;
+mod sources;
+mod threads;
 mod world;

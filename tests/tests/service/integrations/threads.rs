@@ -123,8 +123,9 @@ async fn threads_that_nobody_answered_are_shown_when_asked(tenant: Tenant) {
     let answered = id(&talk(&tenant, "Lunch?").await);
     let pushed = source.push(&activity("1", "opened")).await;
     assert_eq!(listed(&tenant, "").await.len(), 2);
-    for empty in ["0", "false", ""] {
-        assert_eq!(listed(&tenant, &format!("?application=chat&empty={empty}")).await, [answered.clone()]);
+    for empty in ["0", "false"] {
+        let found = listed(&tenant, &format!("?application=chat&empty={empty}")).await;
+        assert_eq!(found, [&*answered]);
     }
     for empty in ["1", "true"] {
         let found = listed(&tenant, &format!("?application=chat&empty={empty}")).await;

@@ -107,12 +107,6 @@ impl Picture {
         assert!(id > self.last, "messages come in the order of their numbers");
         self.last = id;
         let thread = &message["thread"];
-        let before = self.threads.insert(message["thread_id"].as_str().unwrap().to_owned(), thread.clone());
-        // Each message leaves the thread with one more than it found.
-        for (name, event) in [("activities", "activity"), ("external_comments", "discussion")] {
-            let count = before.as_ref().map_or(0, |before| before[name].as_i64().unwrap());
-            let added = i64::from(message["event"] == event);
-            assert_eq!(thread[name], count + added, "{name} {message}");
-        }
+        self.threads.insert(message["thread_id"].as_str().unwrap().to_owned(), thread.clone());
     }
 }

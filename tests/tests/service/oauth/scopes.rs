@@ -17,6 +17,7 @@ on_shared_servers![
     every_endpoint_names_the_scopes_of_its_row,
     the_table_holds_for_flows,
     the_table_holds_for_messages,
+    the_table_holds_for_sources,
     the_table_holds_for_people,
     the_table_holds_for_organizations,
     the_table_holds_for_invitations,
@@ -90,7 +91,7 @@ async fn clients(robot: &Robot, user: &Caller) -> Vec<Client> {
 
 async fn check(tenant: &Tenant, wanted: &str) {
     let stage = Stage::set(tenant).await;
-    let robot = tenant.server().robot(&tenant.name, &[]);
+    let robot = &stage.robot;
     let users = [("owner", &tenant.ben), ("administrator", &tenant.ada), ("guest", &stage.guest)];
     let mut known = BTreeMap::new();
     let (mut wrong, mut checked) = (Vec::new(), 0);
@@ -99,9 +100,12 @@ async fn check(tenant: &Tenant, wanted: &str) {
         // The rights of the user must not be what stands in the way.
         let (name, user) = *users.iter().find(|(name, _)| may(request, name)).unwrap_or(&users[0]);
         if !known.contains_key(name) {
-            known.insert(name, clients(&robot, user).await);
+            known.insert(name, clients(robot, user).await);
         }
-        let allowed = stage.try_it(request, name).await.status;
+        let allowed = match row.by_application {
+            Some(status) => status,
+            None => stage.try_it(request, name).await.status,
+        };
         for ((asked, held), client) in ASKED.into_iter().zip(&known[name]) {
             let found = stage.try_with(request, name, client).await;
             if let Err(why) = judge(row, held, allowed, &found) {
@@ -151,6 +155,10 @@ async fn the_table_holds_for_flows(tenant: Tenant) {
 
 async fn the_table_holds_for_messages(tenant: Tenant) {
     check(&tenant, "messages").await;
+}
+
+async fn the_table_holds_for_sources(tenant: Tenant) {
+    check(&tenant, "sources").await;
 }
 
 async fn the_table_holds_for_people(tenant: Tenant) {

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use eddyline_client::{Client, Credentials, Json, Method, RawResponse, StreamRequest};
-use eddyline_tests::{Caller, Tenant};
+use eddyline_tests::{Caller, Robot, Tenant};
 use serde_json::json;
 
 use super::table::{Body, Row};
@@ -39,6 +39,10 @@ pub(crate) struct Stage<'t> {
     /// The one whom requests name.
     pub(crate) owner: &'t Caller,
     pub(crate) guest: Caller,
+    /// The application that sources are of.
+    pub(crate) robot: Robot,
+    /// A token of the flow, to stand in paths.
+    token: String,
     /// The flow's id.
     pub(crate) flow_id: String,
     /// The organization's number.
@@ -88,6 +92,8 @@ impl<'t> Stage<'t> {
             tenant,
             clients,
             owner: &tenant.ben,
+            robot: tenant.server().robot(&tenant.name, &[]),
+            token: tenant.flow_token(),
             guest,
             flow_id: flow["id"].as_str().unwrap().to_owned(),
             organization_id: flow["organization"]["id"].as_i64().unwrap(),
@@ -151,6 +157,10 @@ impl<'t> Stage<'t> {
         if path.contains("{invitation}") {
             path = path.replace("{invitation}", &self.invitation().await.to_string());
         }
+        if path.contains("{source}") {
+            path = path.replace("{source}", &self.source().to_string());
+        }
+        path = path.replace("{token}", &self.token);
         if path.contains("{avatar}") {
             let avatar = self.owner.get("/user").await["avatar"].as_str().unwrap().to_owned();
             path = path.replace("{avatar}", avatar.trim_end_matches('/').rsplit('/').next().unwrap());
@@ -166,6 +176,12 @@ impl<'t> Stage<'t> {
     fn newcomer(&self) -> Caller {
         static COUNT: AtomicU32 = AtomicU32::new(1);
         self.tenant.user(&format!("temp{}", COUNT.fetch_add(1, Ordering::Relaxed)))
+    }
+
+    /// A source of the flow.
+    fn source(&self) -> Json {
+        let line = ["source", "create", "--flow", self.flow(), "--app", &self.robot.id, "--name", "Same"];
+        self.tenant.server().admin(&line)["id"].clone()
     }
 
     async fn bring_owner_back(&self) {

@@ -40,6 +40,10 @@ fn chat(_: &Stage<'_>) -> Body {
     Body::Json(json!({"event": "message", "content": "hello"}))
 }
 
+fn mail(_: &Stage<'_>) -> Body {
+    Body::Json(json!({"source": "x", "from_address": "x@x.example", "subject": "x", "content": "x"}))
+}
+
 fn picture(_: &Stage<'_>) -> Body {
     Body::Raw("image/png", PIXEL.to_vec())
 }
@@ -87,6 +91,24 @@ pub(crate) const ROWS: &[Row] = &[
     row("POST /flows/{organization}/{flow}/messages/{message}/comments", |_| Body::Json(json!({"content": "hello"})), WHO_POSTS),
     row("GET /flows/{organization}/{flow}/threads/{thread}/messages", none, MEMBERS),
     row("POST /flows/{organization}/{flow}/threads/{thread}/messages", chat, WHO_POSTS),
+    row("GET /flows/{organization}/{flow}/threads", none, MEMBERS),
+    row("GET /flows/{organization}/{flow}/threads/{thread}", none, MEMBERS),
+
+    // The token in the path says who asks, and nothing else does.
+    row("POST /messages/chat/{token}", |_| Body::Json(json!({"content": "hello", "external_user_name": "x"})), EVERYBODY),
+    row("POST /messages/team_inbox/{token}", mail, EVERYBODY),
+    row("POST /messages/influx/{token}", mail, EVERYBODY),
+
+    row("GET /sources", none, "200 200 200 200 200 200 200 200 200 401"),
+    // These are for sources, and the flow's own token is of none.
+    row("PUT /sources", |_| Body::Json(json!({"name": "Same"})), "403 403 403 403 403 403 403 403 403 401"),
+    row("DELETE /sources", none, "403 403 403 403 403 403 403 403 403 401"),
+    row("GET /flows/{organization}/{flow}/sources", none, MEMBERS),
+    // Only applications make sources.
+    row("POST /flows/{organization}/{flow}/sources", |_| Body::Json(json!({"name": "New"})), "403 403 403 403 403 403 404 404 403 401"),
+    row("GET /flows/{organization}/{flow}/sources/{source}", none, MEMBERS),
+    row("PUT /flows/{organization}/{flow}/sources/{source}", |_| Body::Json(json!({"name": "Same"})), MEMBERS),
+    row("DELETE /flows/{organization}/{flow}/sources/{source}", none, "204 204 403 403 204 403 404 404 403 401"),
 
     row("GET /user", none, USERS),
     row("PUT /user", |_| Body::Json(json!({})), USERS),

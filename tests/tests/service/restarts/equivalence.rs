@@ -4,6 +4,8 @@ use eddyline_client::{Json, Method, StreamRequest};
 use eddyline_tests::{Acme, Caller, Listener, Server, on_both_databases};
 use serde_json::json;
 
+use crate::integrations::{activity, update};
+
 on_both_databases![
     a_restart_after_any_request_changes_nothing_that_is_seen,
     a_stream_goes_on_where_it_was_when_the_server_is_back,
@@ -17,15 +19,24 @@ type Step<'a> = (&'a Caller, Method, &'a str, Json);
 async fn a_restart_after_any_request_changes_nothing_that_is_seen(mut server: Server) {
     let Acme { ada, ben } = server.acme();
     let cyd = server.user("acme", "cyd");
+    let robot = server.robot("acme", &[]);
+    let line = ["source", "create", "--flow", "acme/main", "--app", &robot.id, "--name", "Tickets"];
+    let token = server.admin(&line)["flow_token"].as_str().unwrap().to_owned();
+    let client = server.client().flow_token(&token).build().unwrap();
+    let tool = Caller { id: 0, email: "a tool".to_owned(), token, client };
+    let ticket = json!({"title": "Crash", "status": {"value": "open", "color": "red"}});
     let (post, put, delete) = (Method::POST, Method::PUT, Method::DELETE);
     let cyd_in_main = format!("/flows/acme/main/users/{}", cyd.id);
-    let steps: [Step<'_>; 16] = [
+    let steps: [Step<'_>; 20] = [
         (&ada, post.clone(), MESSAGES, json!({"event": "message", "content": "@ben see #plan", "uuid": "1"})),
         (&ada, post.clone(), MESSAGES, json!({"event": "message", "content": "@everyone now"})),
         (&ben, post.clone(), "/flows/acme/main/messages/1/comments", json!({"content": "seen"})),
         (&ben, post.clone(), MESSAGES, json!({"event": "status", "content": "busy"})),
         (&ada, put.clone(), "/flows/acme/main/messages/1", json!({"content": "@ben see the map"})),
         (&ben, put.clone(), "/flows/acme/main/messages/1", json!({"tags": ["map", "found"]})),
+        (&tool, post.clone(), "/messages", update("7", "opened", &ticket)),
+        (&tool, put.clone(), "/sources", json!({"error_message": "The key ends soon."})),
+        (&tool, post.clone(), "/messages", activity("7", "changed")),
         (&ada, post.clone(), "/flows/acme", json!({"name": "Lab"})),
         (&ada, post.clone(), "/flows/acme/main/users", json!({"id": cyd.id})),
         (&cyd, post.clone(), MESSAGES, json!({"event": "message", "content": "hello", "tags": ["hi"]})),
@@ -34,7 +45,8 @@ async fn a_restart_after_any_request_changes_nothing_that_is_seen(mut server: Se
         (&ben, put.clone(), "/flows/acme/main", json!({"open": false})),
         (&ada, delete.clone(), "/flows/acme/main/messages/2", Json::Null),
         (&ada, put.clone(), &cyd_in_main, json!({"disabled": false})),
-        (&cyd, delete, &cyd_in_main, Json::Null),
+        (&cyd, delete.clone(), &cyd_in_main, Json::Null),
+        (&tool, delete, "/sources", Json::Null),
         (&ada, put, "/flows/acme/lab", json!({"disabled": true})),
     ];
     for (by, method, path, body) in &steps {
@@ -67,12 +79,20 @@ async fn everything(callers: &[&Caller]) -> Vec<(String, Json)> {
         "/flows/acme/main/messages?event=action,status",
         "/flows/acme/main/messages/1",
         "/flows/acme/main/messages/1/comments",
+        "/flows/acme/main/threads",
+        "/flows/acme/main/threads?application=inbox",
+        "/flows/acme/main/threads?empty=1&limit=2",
+        "/flows/acme/main/sources",
+        "/sources",
     ]
     .map(str::to_owned)
     .into();
     let listed = callers[0].get("/flows/acme/main/messages?limit=100").await;
     let threads = listed.as_array().unwrap().iter().filter_map(|message| message["thread_id"].as_str());
-    paths.extend(threads.map(|id| format!("/flows/acme/main/threads/{id}/messages")));
+    for id in threads {
+        paths.push(format!("/flows/acme/main/threads/{id}"));
+        paths.push(format!("/flows/acme/main/threads/{id}/messages"));
+    }
     let mut seen = Vec::new();
     for caller in callers {
         for path in &paths {

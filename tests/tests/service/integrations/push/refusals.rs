@@ -17,7 +17,7 @@ on_shared_servers![
 ];
 
 /// An activity with this thread.
-fn with_thread(thread: Json) -> Json {
+fn with_thread(thread: &Json) -> Json {
     json!({"event": "activity", "title": "x", "external_thread_id": "7", "thread": thread})
 }
 
@@ -49,19 +49,19 @@ async fn each_mistake_is_named_by_its_field(tenant: Tenant) {
         (with("author", json!({"name": "Zoë", "avatar": "zoe.png"})), "author[avatar]"),
         (with("author", json!({"name": "x".repeat(201)})), "author[name]"),
         (with("thread", json!("Crash")), "thread"),
-        (with_thread(json!({})), "thread[title]"),
-        (with_thread(json!({"title": "<b></b>"})), "thread[title]"),
-        (with_thread(json!({"title": "x".repeat(1001)})), "thread[title]"),
+        (with_thread(&json!({})), "thread[title]"),
+        (with_thread(&json!({"title": "<b></b>"})), "thread[title]"),
+        (with_thread(&json!({"title": "x".repeat(1001)})), "thread[title]"),
         (
-            with_thread(json!({"title": "x", "status": {"value": "x", "color": "pink"}})),
+            with_thread(&json!({"title": "x", "status": {"value": "x", "color": "pink"}})),
             "thread[status][color]",
         ),
         (
-            with_thread(json!({"title": "x", "status": {"value": "x", "color": "RED"}})),
+            with_thread(&json!({"title": "x", "status": {"value": "x", "color": "RED"}})),
             "thread[status][color]",
         ),
-        (with_thread(json!({"title": "x", "fields": [{"value": "x"}]})), "thread[fields][0][label]"),
-        (with_thread(json!({"title": "x", "actions": [{"name": "x"}]})), "thread[actions][0][@type]"),
+        (with_thread(&json!({"title": "x", "fields": [{"value": "x"}]})), "thread[fields][0][label]"),
+        (with_thread(&json!({"title": "x", "actions": [{"name": "x"}]})), "thread[actions][0][@type]"),
         (with("tags", json!(vec!["a".repeat(101)])), "tags"),
         (with("tags", json!((0..51).map(|n| n.to_string()).collect::<Vec<_>>())), "tags"),
         (with("uuid", json!("x".repeat(101))), "uuid"),
@@ -117,10 +117,10 @@ async fn limits_hold_at_their_edge(tenant: Tenant) {
     // Each colour there is.
     for color in ["red", "green", "yellow", "cyan", "orange", "grey", "black", "lime", "purple", "blue"] {
         let status = json!({"value": "x", "color": color});
-        let posted = source.push(&with_thread(json!({"title": "x", "status": status}))).await;
+        let posted = source.push(&with_thread(&json!({"title": "x", "status": status}))).await;
         assert_eq!(posted["thread"]["status"], status);
     }
-    let without = source.push(&with_thread(json!({"title": "x", "status": {"value": "x"}}))).await;
+    let without = source.push(&with_thread(&json!({"title": "x", "status": {"value": "x"}}))).await;
     assert_eq!(without["thread"]["status"], json!({"value": "x", "color": null}));
 }
 

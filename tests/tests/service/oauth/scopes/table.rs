@@ -20,18 +20,20 @@ pub(super) struct Row {
     /// Which of those scopes the very request needs that the table of permissions sends, where that is
     /// not all of them. [`super::finer`] has the others.
     pub(super) as_asked: Option<&'static str>,
+    /// What is answered to a token that is let through, where users themselves are answered otherwise.
+    pub(super) by_application: Option<u16>,
 }
 
 const fn row(endpoint: &'static str, scopes: &'static str) -> Row {
-    Row { endpoint, needs: Needs::OneOf(scopes), as_asked: None }
+    Row { endpoint, needs: Needs::OneOf(scopes), as_asked: None, by_application: None }
 }
 
 const fn any(endpoint: &'static str) -> Row {
-    Row { endpoint, needs: Needs::AnyToken, as_asked: None }
+    Row { endpoint, needs: Needs::AnyToken, as_asked: None, by_application: None }
 }
 
 const fn public(endpoint: &'static str) -> Row {
-    Row { endpoint, needs: Needs::NoToken, as_asked: None }
+    Row { endpoint, needs: Needs::NoToken, as_asked: None, by_application: None }
 }
 
 /// Which scopes each endpoint lets through; one is enough.
@@ -56,6 +58,20 @@ pub(super) const ROWS: &[Row] = &[
     row("POST /flows/{organization}/{flow}/messages/{message}/comments", "flow"),
     row("GET /flows/{organization}/{flow}/threads/{thread}/messages", "flow"),
     row("POST /flows/{organization}/{flow}/threads/{thread}/messages", "flow"),
+    row("GET /flows/{organization}/{flow}/threads", "flow"),
+    row("GET /flows/{organization}/{flow}/threads/{thread}", "flow"),
+    public("POST /messages/chat/{token}"),
+    public("POST /messages/team_inbox/{token}"),
+    public("POST /messages/influx/{token}"),
+
+    row("GET /sources", "integration"),
+    row("PUT /sources", "integration"),
+    row("DELETE /sources", "integration"),
+    row("GET /flows/{organization}/{flow}/sources", "integration"),
+    Row { by_application: Some(201), ..row("POST /flows/{organization}/{flow}/sources", "integration") },
+    row("GET /flows/{organization}/{flow}/sources/{source}", "integration"),
+    row("PUT /flows/{organization}/{flow}/sources/{source}", "integration"),
+    row("DELETE /flows/{organization}/{flow}/sources/{source}", "integration"),
 
     any("GET /user"),
     row("PUT /user", "profile"),
