@@ -88,6 +88,9 @@ pub(crate) const ROWS: &[Row] = &[
     row("GET /flows/{organization}/{flow}/threads/{thread}/messages", none, MEMBERS),
     row("POST /flows/{organization}/{flow}/threads/{thread}/messages", chat, WHO_POSTS),
 
+    // Threads of the chat offer nothing.
+    row("POST /flows/{organization}/{flow}/threads/{thread}/actions/{position}", none, "404 404 403 403 404 403 404 404 403 401"),
+
     row("GET /user", none, USERS),
     row("PUT /user", |_| Body::Json(json!({})), USERS),
     row("GET /users", none, USERS),

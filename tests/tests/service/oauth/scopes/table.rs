@@ -57,6 +57,8 @@ pub(super) const ROWS: &[Row] = &[
     row("GET /flows/{organization}/{flow}/threads/{thread}/messages", "flow"),
     row("POST /flows/{organization}/{flow}/threads/{thread}/messages", "flow"),
 
+    row("POST /flows/{organization}/{flow}/threads/{thread}/actions/{position}", "flow"),
+
     any("GET /user"),
     row("PUT /user", "profile"),
     row("GET /users", "flow manage"),
