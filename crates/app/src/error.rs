@@ -58,6 +58,9 @@ pub enum Error {
     /// It contradicts what is there.
     #[error("{0}")]
     Conflict(String),
+    /// An integration did not do what it was asked, or could not be asked.
+    #[error(transparent)]
+    Integration(#[from] IntegrationFailed),
     /// The store does not answer or has too much to do; trying later may help.
     #[error("the service is unavailable: {0}")]
     Unavailable(String),
@@ -67,6 +70,26 @@ pub enum Error {
     /// A mistake of ours. The text is for the log only.
     #[error("internal error: {0}")]
     Internal(String),
+}
+
+/// Why an integration did not do what it was asked.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct IntegrationFailed {
+    /// What happened, in a sentence for the user.
+    pub message: String,
+    /// The status of its answer, if it gave one.
+    pub status: Option<u16>,
+    /// Where the user has to sign in first, if it says so. The address may let whoever has it act for the
+    /// user, so it is nobody else's to see.
+    pub authentication_url: Option<String>,
+}
+
+impl IntegrationFailed {
+    /// It gave no answer that could be read, or was not asked.
+    pub(crate) fn unasked(message: &str) -> Self {
+        Self { message: message.to_owned(), status: None, authentication_url: None }
+    }
 }
 
 impl Error {

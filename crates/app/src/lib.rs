@@ -5,7 +5,7 @@
 //! of callers and rooms. The feed ([`App::start`]) reads the log onward, encodes each entry
 //! once and hands it to the hub; it also makes this process forget what others changed.
 //!
-//! Nothing here knows status codes, headers or diesel.
+//! Nothing here knows the status codes and headers of our answers, or diesel.
 
 mod accounts;
 mod actor;
@@ -67,7 +67,8 @@ pub use eddyline_auth::oauth::{
 pub use eddyline_auth::{
     Credentials, CredentialsError, Password, PasswordPolicy, Secret, SignInLimits, constant_time_eq,
 };
-pub use error::{Error, FieldErrors, Result};
+pub use eddyline_outbound::Config as OutboundConfig;
+pub use error::{Error, FieldErrors, IntegrationFailed, Result};
 pub use files::NewAttachment;
 pub use flows::FlowChanges;
 pub use mailer::Mailing;
@@ -125,6 +126,7 @@ struct Inner {
     /// Rung when this process puts mail into the queue.
     mail_bell: Notify,
     gallery: avatars::Gallery,
+    integrations: threads::Integrations,
     /// How far the feed has come.
     fed: watch::Sender<EventId>,
     /// When the feed last knew that it was up to date, in milliseconds since 1970.
@@ -188,6 +190,7 @@ impl App {
                 presence: presence::Online::default(),
                 mail_bell: Notify::new(),
                 gallery: avatars::Gallery::default(),
+                integrations: threads::Integrations::new(config.outbound, config.profile),
                 fed: watch::Sender::new(EventId::default()),
                 fresh_at: AtomicI64::new(0),
                 node: Secret::generate().expose().to_owned(),

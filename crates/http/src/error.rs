@@ -1,9 +1,9 @@
 //! The one place that turns what went wrong into a status, headers and a body.
 
 use axum::response::Response;
-use eddyline_app::{CredentialsError, Error};
-use eddyline_wire::ErrorBody;
+use eddyline_app::{CredentialsError, Error, IntegrationFailed};
 use eddyline_wire::forms::FormError;
+use eddyline_wire::{ErrorBody, IntegrationError};
 use http::StatusCode;
 use http::header::{RETRY_AFTER, WWW_AUTHENTICATE};
 
@@ -102,6 +102,10 @@ fn of_app(error: Error) -> Response {
         }
         Error::Gone => plain(StatusCode::GONE, "This source was removed"),
         Error::Conflict(text) => plain(StatusCode::CONFLICT, &text),
+        Error::Integration(IntegrationFailed { message, status, authentication_url }) => {
+            let body = IntegrationError { message, status, authentication_url };
+            encoded(StatusCode::FAILED_DEPENDENCY, serde_json::to_vec(&body).unwrap_or_default())
+        }
         Error::Unavailable(why) => {
             tracing::warn!(why, "answered that the service is unavailable");
             let text = "The service is temporarily unavailable; try again";

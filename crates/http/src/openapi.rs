@@ -2,8 +2,8 @@
 
 use eddyline_model::scopes::Scope;
 use eddyline_wire::{
-    Attachment, Author, ErrorBody, Flow, FlowUser, ImportedInvitations, Invitation, Link, Message,
-    Organization, OrganizationSummary, OrganizationUser, Participant, Picture, PrivateActivity,
+    Attachment, Author, ErrorBody, Flow, FlowUser, ImportedInvitations, IntegrationError, Invitation, Link,
+    Message, Organization, OrganizationSummary, OrganizationUser, Participant, Picture, PrivateActivity,
     PrivateConversation, Source, SourceApplication, Subscription, Thread, Thumbnail, User,
 };
 use http::{Method, StatusCode};
@@ -44,6 +44,7 @@ fn document(base_url: &str, web: &str, stream_prefix: Option<&str>) -> Value {
         "Flow": Flow::schema(),
         "FlowUser": FlowUser::schema(),
         "ImportedInvitations": ImportedInvitations::schema(),
+        "IntegrationError": IntegrationError::schema(),
         "IntrospectionAnswer": IntrospectionAnswer::schema(),
         "Invitation": Invitation::schema(),
         "Link": Link::schema(),

@@ -1,7 +1,8 @@
-//! Threads (specification, section 4, Threads).
+//! Threads (specification, section 4, Threads), and triggering their actions (section 6).
 
 use eddyline_app::{Room, ThreadsOf};
 use eddyline_model::Timestamp;
+use eddyline_model::items::MAX_SHORT_CHARS;
 use eddyline_model::messages::ThreadState;
 use eddyline_model::policy::FlowDeed;
 use eddyline_model::scopes::Scope::Flow;
@@ -9,12 +10,14 @@ use eddyline_model::threads::{ThreadQuery, Threads};
 use http::header::LINK;
 use http::{Method, StatusCode};
 
-use crate::answer::{Answer, encoded, with_header};
+use crate::answer::{Answer, done, encoded, with_header};
 use crate::call::Call;
 use crate::endpoint::Endpoint;
-use crate::endpoint::Shape::{Many, One};
+use crate::endpoint::Shape::{Empty, Many, One};
 use crate::error::Failure;
 use crate::params::Reader;
+
+const ACTION: &str = "/flows/{organization}/{flow}/threads/{thread}/actions/{position}";
 
 pub(crate) fn endpoints() -> Vec<Endpoint> {
     vec![
@@ -30,6 +33,11 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         Endpoint::new(Method::GET, "/flows/{organization}/{flow}/threads/{thread}", "A thread", get)
             .scopes(&[Flow])
             .answers(200, "The thread", Some(One("Thread"))),
+        Endpoint::new(Method::POST, ACTION, "Have an integration do what a thread offers", trigger)
+            .scopes(&[Flow])
+            .takes("name", "string", "The action's name; with another it is not done")
+            .answers(200, "It is done", Some(Empty))
+            .answers(424, "The integration did not do it", Some(One("IntegrationError"))),
     ]
 }
 
@@ -37,6 +45,16 @@ async fn get(call: Call) -> Answer {
     let room = call.room(FlowDeed::Read).await?;
     let thread = call.app().thread(&room, call.segment("thread")).await?;
     Ok(encoded(StatusCode::OK, call.app().encoder().thread(room.id(), &thread)))
+}
+
+async fn trigger(call: Call) -> Answer {
+    let room = call.room(FlowDeed::Post).await?;
+    let mut params = call.params.reader();
+    let name = params.opt_text("name", 0..=MAX_SHORT_CHARS);
+    params.finish()?;
+    let (thread, position) = (call.segment("thread"), call.id("position")?);
+    call.app().trigger_action(call.actor()?, &room, thread, position, name.as_deref()).await?;
+    Ok(done())
 }
 
 async fn list(call: Call) -> Answer {

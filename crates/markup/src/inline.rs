@@ -37,12 +37,17 @@ fn resolved(attributes: &[(&str, &str)], cid: &dyn Fn(&str) -> Option<String>) -
         match reference(name, value) {
             None => write_attribute(&mut written, name, value),
             Some(id) => match cid(&id).or_else(|| cid(&decoded(&id)?)) {
-                Some(address) => write_attribute(&mut written, name, &escape(&address)),
+                Some(address) => write_attribute(&mut written, name, &as_written(&address)),
                 None => lost = true,
             },
         }
     }
     (written, lost)
+}
+
+/// An address as the serialiser writes it, so that cleaning what comes out changes nothing.
+fn as_written(address: &str) -> String {
+    escape(address).replace("&#39;", "'").replace('\u{a0}', "&nbsp;")
 }
 
 /// The id that an attribute refers to.

@@ -2,8 +2,9 @@
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::Path;
+use std::time::Duration;
 
-use eddyline_app::{Addresses, App, Config, Mailing, OAuthConfig, Profile, SignInLimits};
+use eddyline_app::{Addresses, App, Config, Mailing, OAuthConfig, OutboundConfig, Profile, SignInLimits};
 use eddyline_http::serve::{BodyLimit, Limits, Server, bind, load_tls};
 use eddyline_storage::{Options, Store};
 use tokio::sync::watch;
@@ -141,6 +142,11 @@ pub(crate) async fn open_app(
             out_of_band: settings.out_of_band_codes.0,
             attempts_per_address: settings.oauth_attempts_per_address,
             key,
+        },
+        outbound: OutboundConfig {
+            allow_private: settings.allow_private_targets.0,
+            timeout: Duration::from_secs(settings.action_timeout_seconds.get().into()),
+            ..OutboundConfig::default()
         },
         ..Config::default()
     };

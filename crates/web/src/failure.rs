@@ -147,6 +147,13 @@ fn of_app(error: Error) -> Response {
             retry_after,
         ),
         Error::Conflict(text) => say(StatusCode::CONFLICT, "That cannot be done now", &sentence(&text)),
+        Error::Integration(failed) => {
+            let text = match failed.authentication_url {
+                Some(url) => format!("{}: {url}", failed.message),
+                None => sentence(&failed.message),
+            };
+            say(StatusCode::FAILED_DEPENDENCY, "An integration did not do it", &text)
+        }
         Error::Invalid(errors) => {
             let texts = errors.iter().flat_map(|(name, texts)| texts.iter().map(move |text| (name, text)));
             let text: Vec<_> = texts.map(|(name, text)| sentence(&format!("{name} {text}"))).collect();

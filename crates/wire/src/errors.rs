@@ -15,6 +15,18 @@ pub struct ErrorBody {
     pub errors: BTreeMap<String, Vec<String>>,
 }
 
+/// What an error answer says when an integration did not do what it was asked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct IntegrationError {
+    /// What happened, in words.
+    pub message: String,
+    /// The status of the integration's answer; null when there was none.
+    pub status: Option<u16>,
+    /// Where the user has to sign in first, if the integration says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub authentication_url: Option<String>,
+}
+
 impl ErrorBody {
     /// An error of which there is one thing to say.
     #[must_use]

@@ -19,7 +19,7 @@ mod sources;
 mod users;
 
 pub use encode::{Encoder, Place};
-pub use errors::ErrorBody;
+pub use errors::{ErrorBody, IntegrationError};
 pub use flows::{Flow, FlowUser, Link};
 pub use invitations::{ImportedInvitations, Invitation};
 pub use items::{Author, InboxContent, read_author, read_item};

@@ -19,7 +19,10 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("outbound", &[]),
     ("streaming", &["model"]),
     ("storage", &["model"]),
-    ("app", &["model", "wire", "auth", "avatars", "mail", "markup", "scim", "streaming", "storage"]),
+    (
+        "app",
+        &["model", "wire", "auth", "avatars", "mail", "markup", "outbound", "scim", "streaming", "storage"],
+    ),
     ("http", &["app", "model", "wire"]),
     ("web", &["app", "http", "model", "wire"]),
     ("server", &["app", "auth", "http", "mail", "model", "scim", "storage", "streaming", "web", "wire"]),

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod access;
+mod actions;
 mod avatars;
 mod bad_input;
 mod callers;

@@ -67,6 +67,8 @@ fn references_to_attachments_become_their_addresses() {
         body("<img src=cid:other alt=x> src=\"cid:pic 1&2\"", cid),
         "<img alt=\"x\"> src=\"cid:pic 1&amp;2\""
     );
+    let absolute = body("<img src=cid:x>", |_| Some("https://x.example/?a='\"&lt;\u{a0}>".to_owned()));
+    assert_eq!(body(&absolute, |_| None), absolute);
     assert_eq!(title("<a href=cid:x>y</a>"), "y");
     assert_eq!(
         body("<p><a href=cid:other>x</a> <a href=cid:pic%201%262>it</a></p>", cid).matches("</a>").count(),

@@ -84,13 +84,17 @@ impl<S: Selection> Args for Flags<S> {
 }
 
 fn argument<S: Selection>(option: &'static OptionSpec) -> Arg {
-    Arg::new(option.key)
+    let argument = Arg::new(option.key)
         .long(option.flag())
         .value_name(option.value_name)
         .help(format!("{}\n{}", option.help, S::otherwise(option)))
         .help_heading(option.group.title())
         .global(S::GLOBAL)
-        .action(if option.list { ArgAction::Append } else { ArgAction::Set })
+        .action(if option.list { ArgAction::Append } else { ArgAction::Set });
+    match option.alone {
+        Some(value) => argument.num_args(0..=1).default_missing_value(value),
+        None => argument,
+    }
 }
 
 impl<S: Selection> FromArgMatches for Flags<S> {

@@ -45,6 +45,18 @@ fn a_proxy_may_be_named_several_times() {
 }
 
 #[test]
+fn a_switch_may_stand_alone() {
+    for (line, text) in [
+        ("eddyline serve --allow-private-targets --listen 127.0.0.1:0", "on"),
+        ("eddyline serve --allow-private-targets off", "off"),
+    ] {
+        let Ok(Command::Serve(serve)) = parse(line) else { panic!("{line}") };
+        assert_eq!(serve.options.layer.text("allow_private_targets"), Some(text));
+    }
+    assert!(parse("eddyline serve --listen").is_err());
+}
+
+#[test]
 fn a_demonstration_knows_whether_its_directory_was_named() {
     let Ok(Command::Demo(demo)) = parse("eddyline demo") else { panic!() };
     assert!(!demo.names_directory());

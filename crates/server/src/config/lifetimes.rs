@@ -63,6 +63,8 @@ impl Value for CodeLifetime {
 pub(crate) struct Switch(pub(crate) bool);
 
 impl Value for Switch {
+    const ALONE: Option<&'static str> = Some("on");
+
     fn parse(text: &str) -> Result<Self, String> {
         match text {
             "on" | "true" | "1" => Ok(Self(true)),

@@ -28,6 +28,8 @@ pub(crate) struct OptionSpec {
     pub(crate) default: &'static str,
     /// What it means.
     pub(crate) help: &'static str,
+    /// The value that its flag means when it stands alone, if it may.
+    pub(crate) alone: Option<&'static str>,
     /// Whether it takes a list: a repeated flag, commas in a variable, an array in the file.
     pub(crate) list: bool,
 }
@@ -76,6 +78,7 @@ macro_rules! options {
             value_name: $value_name,
             default: $text,
             help: concat!($($help),+).trim_ascii(),
+            alone: <$type as Value>::ALONE,
             list: <$type as Value>::LIST,
         }, )+)+ ];
 
@@ -159,6 +162,11 @@ options! {
         out_of_band_codes: Switch = value("on"), "SWITCH";
         /// Whether access tokens may stand in addresses, as access_token: on or off
         query_access_tokens: Switch = value("on"), "SWITCH";
+        /// Whether actions of threads may ask addresses that are not public: of this machine, and of
+        /// private networks: on or off
+        allow_private_targets: Switch = value("off"), "SWITCH";
+        /// Seconds that an integration may take to do what an action asks of it
+        action_timeout_seconds: NonZeroU32 = value("10"), "SECONDS";
     }
     Limits {
         /// Wrong codes, refresh tokens and secrets of applications allowed a minute from one address; 0

@@ -14,6 +14,8 @@ use tracing_subscriber::EnvFilter;
 pub(crate) trait Value: Sized {
     /// Whether the text is a list, separated by commas.
     const LIST: bool = false;
+    /// The value that a flag means when it stands alone, if it may.
+    const ALONE: Option<&'static str> = None;
 
     /// Reads the text of a flag, a variable or a key.
     fn parse(text: &str) -> Result<Self, String>;

@@ -169,7 +169,7 @@ impl<'t> Stage<'t> {
             true => self.newcomer().id,
             false => self.owner.id,
         };
-        path.replace("{user}", &user.to_string()).replace("{size}", "64")
+        path.replace("{user}", &user.to_string()).replace("{size}", "64").replace("{position}", "0")
     }
 
     /// Somebody whom nobody will miss.

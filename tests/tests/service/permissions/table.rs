@@ -110,6 +110,9 @@ pub(crate) const ROWS: &[Row] = &[
     row("PUT /flows/{organization}/{flow}/sources/{source}", |_| Body::Json(json!({"name": "Same"})), MEMBERS),
     row("DELETE /flows/{organization}/{flow}/sources/{source}", none, "204 204 403 403 204 403 404 404 403 401"),
 
+    // Threads of the chat offer nothing.
+    row("POST /flows/{organization}/{flow}/threads/{thread}/actions/{position}", none, "404 404 403 403 404 403 404 404 403 401"),
+
     row("GET /user", none, USERS),
     row("PUT /user", |_| Body::Json(json!({})), USERS),
     row("GET /users", none, USERS),

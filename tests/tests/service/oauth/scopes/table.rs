@@ -73,6 +73,8 @@ pub(super) const ROWS: &[Row] = &[
     row("PUT /flows/{organization}/{flow}/sources/{source}", "integration"),
     row("DELETE /flows/{organization}/{flow}/sources/{source}", "integration"),
 
+    row("POST /flows/{organization}/{flow}/threads/{thread}/actions/{position}", "flow"),
+
     any("GET /user"),
     row("PUT /user", "profile"),
     row("GET /users", "flow manage"),

@@ -1,5 +1,9 @@
-//! Threads: listing and showing them. Only messages change them.
+//! Threads: listing and showing them, and having done what they offer. Only messages change them.
 
+mod actions;
+mod asking;
+
+pub(crate) use asking::Integrations;
 use eddyline_model::messages::ThreadState;
 use eddyline_model::threads::{ThreadQuery, Threads};
 

@@ -1,0 +1,220 @@
+//! How an integration is asked to do something, and what its answer means (specification, sections 5
+//! and 6).
+
+use eddyline_model::items::Method as ActionMethod;
+use eddyline_outbound::{Config, Error as Failure, Outbound, Request, Response};
+use http::header::{ACCEPT, CONTENT_TYPE, USER_AGENT, WWW_AUTHENTICATE};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use tokio::sync::Semaphore;
+use url::Url;
+
+use crate::config::Profile;
+use crate::error::IntegrationFailed;
+use crate::{Error, Result};
+
+/// How many integrations are asked at the same time. Each of them may take its time.
+const AT_ONCE: usize = 64;
+/// The longest address at which users may be told to sign in, in bytes.
+const MAX_AUTHENTICATION_URL: usize = 4096;
+/// What the challenge of an integration is called, here and in the original service.
+const SCHEMES: [&str; 2] = ["Service-Token", "Flowdock-Token"];
+
+/// What asks integrations.
+pub(crate) struct Integrations {
+    outbound: Outbound,
+    turns: Semaphore,
+    /// The header with the signed token.
+    token: HeaderName,
+}
+
+/// What an integration is asked.
+pub(crate) struct Asked {
+    pub(crate) url: String,
+    pub(crate) method: ActionMethod,
+    pub(crate) token: String,
+    pub(crate) body: Vec<u8>,
+}
+
+impl Integrations {
+    pub(crate) fn new(bounds: Config, profile: Profile) -> Self {
+        let token = match profile {
+            Profile::Spec => "service-token",
+            Profile::Classic => "flowdock-token",
+        };
+        Self {
+            outbound: Outbound::new(bounds),
+            turns: Semaphore::new(AT_ONCE),
+            token: HeaderName::from_static(token),
+        }
+    }
+
+    /// Asks, once, and judges the answer.
+    pub(crate) async fn ask(&self, asked: Asked) -> Result<()> {
+        let busy = || Error::Unavailable("many integrations are being asked; try again in a moment".into());
+        let _turn = self.turns.try_acquire().map_err(|_| busy())?;
+        let Asked { url, method, token, body } = asked;
+        let mut token = HeaderValue::try_from(token)
+            .map_err(|_| Error::Internal("a signed token does not fit a header".into()))?;
+        token.set_sensitive(true);
+        let headers = HeaderMap::from_iter([
+            (self.token.clone(), token),
+            (CONTENT_TYPE, HeaderValue::from_static("application/json")),
+            (ACCEPT, HeaderValue::from_static("application/json")),
+            (USER_AGENT, HeaderValue::from_static(concat!("Eddyline/", env!("CARGO_PKG_VERSION")))),
+        ]);
+        // The token covers the body, so every method has one.
+        let request = Request { method: as_sent(method), url, headers, body: body.into() };
+        match self.outbound.send(request).await {
+            Ok(answer) => Ok(judge(&answer)?),
+            Err(failure) => Err(IntegrationFailed::unasked(&told(&failure)).into()),
+        }
+    }
+}
+
+fn as_sent(method: ActionMethod) -> Method {
+    match method {
+        ActionMethod::Get => Method::GET,
+        ActionMethod::Post => Method::POST,
+        ActionMethod::Put => Method::PUT,
+        ActionMethod::Patch => Method::PATCH,
+        ActionMethod::Delete => Method::DELETE,
+    }
+}
+
+fn judge(answer: &Response) -> std::result::Result<(), IntegrationFailed> {
+    let status = answer.status;
+    let authentication_url = match status {
+        StatusCode::OK => return Ok(()),
+        StatusCode::UNAUTHORIZED => authentication_url(&answer.headers),
+        _ => None,
+    };
+    let message = match status {
+        _ if authentication_url.is_some() => "The integration wants you to sign in there first".to_owned(),
+        _ if status.is_redirection() => "The integration answered with a redirect".to_owned(),
+        _ => format!("The integration answered with status {}", status.as_u16()),
+    };
+    Err(IntegrationFailed { message, status: Some(status.as_u16()), authentication_url })
+}
+
+/// What a user is told of a request without an answer: not what the system said about it, which may name
+/// hosts.
+fn told(failure: &Failure) -> String {
+    match failure {
+        Failure::BadUrl(why) => format!("The address of the action {why}"),
+        Failure::ForbiddenAddress => "The address of the action must not be asked from here".to_owned(),
+        Failure::Timeout => "The integration did not answer in time".to_owned(),
+        Failure::Connect(_) => "The integration could not be reached".to_owned(),
+        Failure::TooLarge => "The integration's answer is too large".to_owned(),
+        Failure::Broken(_) => "The integration's answer cannot be read".to_owned(),
+    }
+}
+
+/// Where a challenge sends users to sign in.
+fn authentication_url(headers: &HeaderMap) -> Option<String> {
+    let challenges = headers.get_all(WWW_AUTHENTICATE).into_iter();
+    challenges.filter_map(|value| value.to_str().ok()).find_map(url_of_challenge)
+}
+
+/// The URL that one header names, which may hold other challenges and other parameters. It stands in
+/// quotation marks or not, and is where browsers may be sent.
+fn url_of_challenge(header: &str) -> Option<String> {
+    let mut rest = header.trim_start();
+    let mut ours = false;
+    while !rest.is_empty() {
+        let end = rest.find(|c: char| c == '=' || c == ',' || c.is_whitespace()).unwrap_or(rest.len());
+        let (word, after) = rest.split_at(end);
+        if let Some(value) = after.strip_prefix('=') {
+            let (value, after) = parameter(value)?;
+            if ours && word.eq_ignore_ascii_case("url") {
+                return where_browsers_may_go(&value);
+            }
+            rest = after;
+        } else {
+            if !word.is_empty() {
+                ours = SCHEMES.iter().any(|scheme| scheme.eq_ignore_ascii_case(word));
+            }
+            rest = after;
+        }
+        rest = rest.trim_start_matches(|c: char| c == ',' || c.is_whitespace());
+    }
+    None
+}
+
+/// A parameter's value, and what follows. Without quotation marks it ends at a space, or at a comma before
+/// one, since addresses have commas in them.
+fn parameter(text: &str) -> Option<(String, &str)> {
+    let Some(quoted) = text.strip_prefix('"') else {
+        let end = text.find(char::is_whitespace).unwrap_or(text.len());
+        return Some((text[..end].trim_end_matches(',').to_owned(), &text[end..]));
+    };
+    let (mut value, mut chars) = (String::new(), quoted.char_indices());
+    while let Some((at, next)) = chars.next() {
+        match next {
+            '"' => return Some((value, &quoted[at + 1..])),
+            '\\' => value.push(chars.next()?.1),
+            other => value.push(other),
+        }
+    }
+    None
+}
+
+fn where_browsers_may_go(text: &str) -> Option<String> {
+    let url = Url::parse(text).ok().filter(|_| text.len() <= MAX_AUTHENTICATION_URL)?;
+    let plain = url.username().is_empty() && url.password().is_none();
+    (matches!(url.scheme(), "http" | "https") && plain).then(|| url.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_challenge_names_where_to_sign_in() {
+        let there = Some("https://tracker.example/in?a=b,c&claim=x.y".to_owned());
+        for header in [
+            "Service-Token url=https://tracker.example/in?a=b,c&claim=x.y",
+            "service-token   url=\"https://tracker.example/in?a=b,c&claim=x.y\"",
+            "Flowdock-Token url=https://tracker.example/in?a=b,c&claim=x.y",
+            "Service-Token realm=\"a, url=http://no.example\", URL=https://tracker.example/in?a=b,c&claim=x.y",
+            "Service-Token url=https://tracker.example/in?a=b,c&claim=x.y, error=\"no\"",
+            "Basic realm=x, Service-Token url=\"https://tracker.example/in?a=b,c&claim=x.y\", Digest a=b",
+        ] {
+            assert_eq!(url_of_challenge(header), there, "{header}");
+        }
+    }
+
+    #[test]
+    fn a_challenge_sends_nobody_elsewhere() {
+        for header in [
+            "",
+            "Service-Token",
+            "Service-Token url=",
+            "Service-Token url=/in",
+            "Service-Token url=javascript:alert(1)",
+            "Service-Token url=data:text/html,x",
+            "Service-Token url=\"https://tracker.example",
+            "Service-Token url=https://tracker@evil.example/",
+            "Basic url=https://tracker.example/",
+            "Service-Token, Basic url=https://tracker.example/",
+            "Basic realm=\"Service-Token url=https://tracker.example/\"",
+        ] {
+            assert_eq!(url_of_challenge(header), None, "{header}");
+        }
+        let long = format!("Service-Token url=https://tracker.example/{}", "x".repeat(5000));
+        assert_eq!(url_of_challenge(&long), None);
+    }
+
+    #[test]
+    fn only_200_is_agreement() {
+        let answer = |status| Response {
+            status: StatusCode::from_u16(status).unwrap(),
+            headers: HeaderMap::new(),
+            body: Default::default(),
+        };
+        assert_eq!(judge(&answer(200)), Ok(()));
+        for status in [201, 204, 302, 401, 404, 500] {
+            let failed = judge(&answer(status)).unwrap_err();
+            assert_eq!((failed.status, failed.authentication_url), (Some(status), None));
+        }
+    }
+}
