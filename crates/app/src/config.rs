@@ -2,7 +2,7 @@
 
 use eddyline_auth::{PasswordPolicy, SignInLimits};
 
-use crate::{Addresses, Mailing, OAuthConfig};
+use crate::{Addresses, FilesConfig, Mailing, OAuthConfig};
 
 /// Which clients the server speaks for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,6 +31,8 @@ pub struct Config {
     pub mail: Option<Mailing>,
     /// How OAuth is set up.
     pub oauth: OAuthConfig,
+    /// Where files are kept, and how they are handed out.
+    pub files: FilesConfig,
 }
 
 impl Default for Config {
@@ -43,6 +45,7 @@ impl Default for Config {
             requests_per_minute: 0,
             mail: None,
             oauth: OAuthConfig::default(),
+            files: FilesConfig::default(),
         }
     }
 }

@@ -43,7 +43,7 @@ mod users;
 use std::sync::Arc;
 use std::sync::atomic::AtomicI64;
 
-use eddyline_auth::{AddressGuard, FailureLimiter, Hasher, PasswordMemo, SealingKey, SignInGuard};
+use eddyline_auth::{AddressGuard, DownloadKey, FailureLimiter, Hasher, PasswordMemo, SealingKey, SignInGuard};
 use eddyline_model::log::Seq;
 use eddyline_model::threads::ThreadIds;
 use eddyline_model::{EventId, Timestamp};
@@ -68,7 +68,8 @@ pub use eddyline_auth::{
     Credentials, CredentialsError, Password, PasswordPolicy, Secret, SignInLimits, constant_time_eq,
 };
 pub use error::{Error, FieldErrors, Result};
-pub use files::NewAttachment;
+pub use eddyline_auth::Variant;
+pub use files::{Download, FileContent, FilesConfig, NewAttachment, Upload, Uploaded};
 pub use flows::FlowChanges;
 pub use mailer::Mailing;
 pub use messages::{Edit, NewInbox, NewPost, Posted};
@@ -120,6 +121,10 @@ struct Inner {
     code_guard: AddressGuard,
     /// Under which secrets of applications are kept.
     sealing: SealingKey,
+    /// What links to files are signed with.
+    links: DownloadKey,
+    /// Rung when this process gave an upload up.
+    file_bell: Notify,
     requests: FailureLimiter,
     presence: presence::Online,
     /// Rung when this process puts mail into the queue.
@@ -161,7 +166,7 @@ impl App {
     pub async fn new(store: Store, config: Config) -> Result<Self> {
         let fresh = || Secret::generate_long().expose().as_bytes().to_vec();
         let thread_ids = ThreadIds::new(&shared_setting(&store, "thread_ids", fresh).await?);
-        let sealing = oauth::sealing_key(&store, config.oauth.key.as_ref()).await?;
+        let (sealing, links) = oauth::keys(&store, config.oauth.key.as_ref()).await?;
         let encoder = Encoder::new(thread_ids.clone(), config.profile == Profile::Classic);
         let hasher = Hasher::new(config.passwords).map_err(|error| Error::Internal(error.to_string()))?;
         let scribe = feed_encode::Scribe::new(encoder.clone(), config.addresses.clone());
@@ -184,6 +189,8 @@ impl App {
                 client_guard: AddressGuard::new(config.oauth.attempts_per_address),
                 code_guard: AddressGuard::new(config.oauth.attempts_per_address),
                 sealing,
+                links,
+                file_bell: Notify::new(),
                 requests: FailureLimiter::new(config.requests_per_minute),
                 presence: presence::Online::default(),
                 mail_bell: Notify::new(),
