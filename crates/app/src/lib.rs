@@ -43,7 +43,9 @@ mod users;
 use std::sync::Arc;
 use std::sync::atomic::AtomicI64;
 
-use eddyline_auth::{AddressGuard, DownloadKey, FailureLimiter, Hasher, PasswordMemo, SealingKey, SignInGuard};
+use eddyline_auth::{
+    AddressGuard, DownloadKey, FailureLimiter, Hasher, PasswordMemo, SealingKey, SignInGuard,
+};
 use eddyline_model::log::Seq;
 use eddyline_model::threads::ThreadIds;
 use eddyline_model::{EventId, Timestamp};
@@ -60,6 +62,7 @@ pub use actor::{AccessCredential, Actor, Caller, Credential};
 pub use addresses::Addresses;
 pub use avatars::Avatar;
 pub use config::{Config, Profile};
+pub use eddyline_auth::Variant;
 pub use eddyline_auth::oauth::{
     AuthorizationParameters, AuthorizationRequest, ClientCredentials, OAuthError,
     Parameters as OAuthParameters, TokenRequest,
@@ -68,7 +71,6 @@ pub use eddyline_auth::{
     Credentials, CredentialsError, Password, PasswordPolicy, Secret, SignInLimits, constant_time_eq,
 };
 pub use error::{Error, FieldErrors, Result};
-pub use eddyline_auth::Variant;
 pub use files::{Download, FileContent, FilesConfig, NewAttachment, Upload, Uploaded};
 pub use flows::FlowChanges;
 pub use mailer::Mailing;

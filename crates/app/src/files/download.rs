@@ -72,11 +72,7 @@ impl App {
     /// # Errors
     ///
     /// [`Error::NotFound`] when it was deleted meanwhile.
-    pub async fn read_download(
-        &self,
-        download: &Download,
-        range: Option<Range<u64>>,
-    ) -> Result<FileContent> {
+    pub async fn read_download(&self, download: &Download, range: Option<Range<u64>>) -> Result<FileContent> {
         Ok(self.files()?.open(&download.key, range).await?)
     }
 

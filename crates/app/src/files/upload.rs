@@ -142,7 +142,8 @@ fn new_object(key: &Key, digest: [u8; 32], size: u64) -> NewObject {
 fn clean_name(name: &str) -> String {
     let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
     let hidden = |c: char| {
-        c.is_control() || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+        c.is_control()
+            || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
     };
     let clean: String = last.chars().filter(|c| !hidden(*c)).collect();
     match clean.trim() {
@@ -237,7 +238,8 @@ mod tests {
         for good in ["text/plain", "text/plain; charset=utf-8", "application/vnd.ms-excel", "image/svg+xml"] {
             assert!(is_media_type(good), "{good}");
         }
-        for bad in ["", "text", "/plain", "text/", "text/pl ain", "text/plain\r\nX: y", "tüxt/plain", "a b/c"] {
+        for bad in ["", "text", "/plain", "text/", "text/pl ain", "text/plain\r\nX: y", "tüxt/plain", "a b/c"]
+        {
             assert!(!is_media_type(bad), "{bad:?}");
         }
         assert!(!is_media_type(&format!("text/{}", "x".repeat(300))));
