@@ -43,7 +43,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         link("/files/{file}/thumbnail/{name}", "Where to download the small picture of a picture", |call| {
             Box::pin(async move { link_to(&call, Variant::Thumbnail).await })
         }),
-        Endpoint::new(Method::GET, "/download/{token}/{name}", "A file, by such a link", download)
+        Endpoint::new(Method::GET, "/download/{link}/{name}", "A file, by such a link", download)
             .public()
             .uncompressed()
             .answers(200, "The file", Some(Inline(text_schema)))
@@ -60,7 +60,7 @@ async fn link_to(call: &Call, variant: Variant) -> Answer {
 }
 
 async fn download(call: Call) -> Answer {
-    let found = call.app().download(call.segment("token")).await?;
+    let found = call.app().download(call.segment("link")).await?;
     if lists(&call.headers, &found.tag) {
         return Ok(dressed(Response::new(Body::empty()), &found, StatusCode::NOT_MODIFIED));
     }

@@ -25,9 +25,7 @@ mod health;
 mod invitations;
 mod json;
 mod messages;
-/// Only for fuzzing.
-#[doc(hidden)]
-pub mod multipart;
+mod multipart;
 mod names;
 mod oauth;
 mod openapi;

@@ -10,11 +10,11 @@ use bytes::Bytes;
 use futures_util::Stream;
 
 /// The most parts.
-pub const MAX_PARTS: usize = 1000;
+pub(crate) const MAX_PARTS: usize = 1000;
 /// The most bytes of all texts together.
-pub const MAX_TEXT_BYTES: usize = 1024 * 1024;
+pub(crate) const MAX_TEXT_BYTES: usize = 1024 * 1024;
 /// About the most bytes of a part's head, and of what comes before the first part.
-pub const MAX_HEAD_BYTES: usize = 16 * 1024;
+pub(crate) const MAX_HEAD_BYTES: usize = 16 * 1024;
 /// How much is looked at at once.
 const PIECE: usize = 64 * 1024;
 const MAX_BOUNDARY_BYTES: usize = 200;
@@ -23,7 +23,7 @@ const MAX_SHOWN: usize = 100;
 
 /// Why a form cannot be read on. The text is for the client.
 #[derive(Debug, thiserror::Error)]
-pub enum Error {
+pub(crate) enum Error {
     /// The header does not say what is between the parts.
     #[error("the Content-Type of a multipart/form-data body must have a boundary")]
     Boundary,
@@ -67,7 +67,7 @@ impl Error {
 
 /// A form that is being read.
 #[derive(Debug)]
-pub struct Multipart {
+pub(crate) struct Multipart {
     inner: multer::Multipart<'static>,
     waiting: Arc<AtomicUsize>,
     parts: usize,
@@ -77,13 +77,13 @@ pub struct Multipart {
 /// A part of a form. It must be gone before the next one is asked for; what was not read of it is
 /// passed over.
 #[derive(Debug)]
-pub struct Part {
+pub(crate) struct Part {
     /// What it is called.
-    pub name: String,
+    pub(crate) name: String,
     /// The name of the file that it is, as the sender gives it.
-    pub file_name: Option<String>,
+    pub(crate) file_name: Option<String>,
     /// Its media type, as the sender gives it.
-    pub content_type: Option<String>,
+    pub(crate) content_type: Option<String>,
     field: multer::Field<'static>,
     waiting: Arc<AtomicUsize>,
 }
@@ -94,7 +94,7 @@ impl Multipart {
     /// # Errors
     ///
     /// [`Error::Boundary`].
-    pub fn new<S, E>(body: S, content_type: &str) -> Result<Self, Error>
+    pub(crate) fn new<S, E>(body: S, content_type: &str) -> Result<Self, Error>
     where
         S: Stream<Item = Result<Bytes, E>> + Send + Unpin + 'static,
         E: Into<Box<dyn std::error::Error + Send + Sync>> + 'static,
@@ -113,7 +113,7 @@ impl Multipart {
     /// # Errors
     ///
     /// Any [`Error`].
-    pub async fn next(&mut self) -> Result<Option<Part>, Error> {
+    pub(crate) async fn next(&mut self) -> Result<Option<Part>, Error> {
         self.waiting.store(0, Ordering::Relaxed);
         let Some(field) = self.inner.next_field().await.map_err(Error::of)? else { return Ok(None) };
         self.waiting.store(0, Ordering::Relaxed);
@@ -135,7 +135,7 @@ impl Multipart {
     /// # Errors
     ///
     /// Any [`Error`].
-    pub async fn text(&mut self, mut part: Part) -> Result<String, Error> {
+    pub(crate) async fn text(&mut self, mut part: Part) -> Result<String, Error> {
         let shown = |name: &str| name.chars().take(MAX_SHOWN).collect();
         let mut text = Vec::new();
         while let Some(chunk) = part.chunk().await? {
@@ -155,7 +155,7 @@ impl Part {
     /// # Errors
     ///
     /// [`Error::Broken`] and [`Error::Body`].
-    pub async fn chunk(&mut self) -> Result<Option<Bytes>, Error> {
+    pub(crate) async fn chunk(&mut self) -> Result<Option<Bytes>, Error> {
         self.waiting.store(0, Ordering::Relaxed);
         self.field.chunk().await.map_err(Error::of)
     }

@@ -10,6 +10,7 @@ mod callers;
 mod command_line;
 mod comments;
 mod edits;
+mod files;
 mod flows;
 mod invitations;
 mod legacy_client;

@@ -45,7 +45,7 @@ fn picture(_: &Stage<'_>) -> Body {
 }
 
 /// A PNG picture of one point.
-const PIXEL: &[u8] = &[
+pub(super) const PIXEL: &[u8] = &[
     0x89, b'P', b'N', b'G', 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 0x0d, b'I', b'H', b'D', b'R', 0, 0, 0, 1, 0, 0,
     0, 1, 8, 6, 0, 0, 0, 0x1f, 0x15, 0xc4, 0x89, 0, 0, 0, 0x0d, b'I', b'D', b'A', b'T', 0x78, 0xda, 0x63,
     0x64, 0xf8, 0xcf, 0x50, 0x0f, 0, 0x03, 0x86, 0x01, 0x80, 0x5a, 0x34, 0x7d, 0x6b, 0, 0, 0, 0, b'I', b'E',
@@ -58,6 +58,7 @@ const USERS: &str = "200 200 200 200 200 200 200 200 403 401";
 const MEMBERS: &str = "200 200 403 403 200 403 404 404 403 401";
 const WHO_SEES_THE_FLOW: &str = "200 200 403 403 200 200 404 404 403 401";
 const WHO_POSTS: &str = "202 202 403 403 202 403 404 404 202 401";
+const WHO_GETS_A_LINK: &str = "302 302 403 403 302 403 404 404 403 401";
 const ORGANIZATION: &str = "200 200 200 200 200 200 404 404 403 401";
 
 /// Who may do what. The columns are owner, member, outsider, blocked, administrator, outside
@@ -87,6 +88,10 @@ pub(crate) const ROWS: &[Row] = &[
     row("POST /flows/{organization}/{flow}/messages/{message}/comments", |_| Body::Json(json!({"content": "hello"})), WHO_POSTS),
     row("GET /flows/{organization}/{flow}/threads/{thread}/messages", none, MEMBERS),
     row("POST /flows/{organization}/{flow}/threads/{thread}/messages", chat, WHO_POSTS),
+
+    row("GET /files/{file}/{name}", none, WHO_GETS_A_LINK),
+    row("GET /files/{file}/thumbnail/{name}", none, WHO_GETS_A_LINK),
+    row("GET /download/{link}/{name}", none, EVERYBODY),
 
     row("GET /user", none, USERS),
     row("PUT /user", |_| Body::Json(json!({})), USERS),

@@ -57,6 +57,10 @@ pub(super) const ROWS: &[Row] = &[
     row("GET /flows/{organization}/{flow}/threads/{thread}/messages", "flow"),
     row("POST /flows/{organization}/{flow}/threads/{thread}/messages", "flow"),
 
+    row("GET /files/{file}/{name}", "flow"),
+    row("GET /files/{file}/thumbnail/{name}", "flow"),
+    public("GET /download/{link}/{name}"),
+
     any("GET /user"),
     row("PUT /user", "profile"),
     row("GET /users", "flow manage"),
