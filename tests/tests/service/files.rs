@@ -3,7 +3,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use eddyline_client::{Client, Json, Method, RawResponse};
-use eddyline_tests::{Server, Tenant};
+use eddyline_tests::{Caller, Server, Tenant};
 use serde_json::json;
 
 mod aborted;
@@ -15,7 +15,7 @@ mod s3;
 mod upload;
 
 /// A PNG picture of one point.
-pub(crate) const PIXEL: &[u8] = &[
+const PIXEL: &[u8] = &[
     0x89, b'P', b'N', b'G', 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 0x0d, b'I', b'H', b'D', b'R', 0, 0, 0, 1, 0, 0,
     0, 1, 8, 6, 0, 0, 0, 0x1f, 0x15, 0xc4, 0x89, 0, 0, 0, 0x0d, b'I', b'D', b'A', b'T', 0x78, 0xda, 0x63,
     0x64, 0xf8, 0xcf, 0x50, 0x0f, 0, 0x03, 0x86, 0x01, 0x80, 0x5a, 0x34, 0x7d, 0x6b, 0, 0, 0, 0, b'I', b'E',
@@ -93,6 +93,17 @@ async fn upload(tenant: &Tenant, name: &str, content_type: &str, bytes: &[u8]) -
         .file("content", name, content_type, bytes)
         .posted(&tenant.ben.client, &tenant.path("/messages"))
         .await
+}
+
+/// The path of a file that somebody has sent to a flow, or of a link to it, after a template.
+pub(crate) async fn filled_path(sender: &Caller, flow: &str, template: &str) -> String {
+    let message = sender.post(flow, &in_json("dot.png", "", PIXEL)).await;
+    let path = text(&message["content"]["path"]);
+    if template.contains("{link}") {
+        let link = link(&sender.client, path).await;
+        return format!("/{}", link.splitn(4, '/').nth(3).unwrap());
+    }
+    template.replace("{file}", path.split('/').nth(2).unwrap()).replace("{name}", "dot.png")
 }
 
 /// The link to which the path of a file leads.

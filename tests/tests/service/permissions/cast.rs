@@ -2,13 +2,12 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use eddyline_client::{Client, Credentials, Json, Method, RawResponse, StreamRequest};
 use eddyline_tests::{Caller, Tenant};
 use serde_json::json;
 
-use super::table::{Body, PIXEL, Row};
+use super::table::{Body, Row};
+use crate::files::filled_path;
 
 /// The kinds of callers, in the order of the table's columns.
 pub(crate) const CALLERS: [&str; 10] = [
@@ -158,31 +157,13 @@ impl<'t> Stage<'t> {
             path = path.replace("{avatar}", avatar.trim_end_matches('/').rsplit('/').next().unwrap());
         }
         if path.contains("{name}") {
-            path = self.file_path(&path).await;
+            path = filled_path(self.owner, self.flow(), &path).await;
         }
         let user = match expendable {
             true => self.newcomer().id,
             false => self.owner.id,
         };
         path.replace("{user}", &user.to_string()).replace("{size}", "64")
-    }
-
-    /// Fills in the path of a file that the owner has sent, or of a link to it.
-    async fn file_path(&self, template: &str) -> String {
-        let content = json!({"data": STANDARD.encode(PIXEL), "file_name": "dot.png"});
-        let message = self.owner.post(self.flow(), &json!({"event": "file", "content": content})).await;
-        let path = message["content"]["path"].as_str().unwrap();
-        if template.contains("{link}") {
-            let answer = self.owner.send(Method::GET, path, &Json::Null).await;
-            return answer
-                .header("location")
-                .unwrap()
-                .splitn(4, '/')
-                .skip(3)
-                .fold(String::new(), |_, rest| format!("/{rest}"));
-        }
-        let id = path.split('/').nth(2).unwrap();
-        template.replace("{file}", id).replace("{name}", "dot.png")
     }
 
     /// Somebody whom nobody will miss.
