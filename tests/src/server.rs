@@ -207,6 +207,20 @@ impl Server {
         self.home.setting.database.as_ref()
     }
 
+    /// The keys under which the server keeps files in its folder, in order.
+    pub fn kept_files(&self) -> Vec<String> {
+        let names = |folder: &Path| -> Vec<PathBuf> {
+            let entries = std::fs::read_dir(folder).into_iter().flatten();
+            entries.map(|entry| entry.unwrap().path()).collect()
+        };
+        let parts = names(&self.data_directory().join("files"));
+        let files = parts.iter().flat_map(|part| names(part));
+        let mut keys: Vec<_> =
+            files.map(|file| file.file_name().unwrap().to_string_lossy().into_owned()).collect();
+        keys.sort();
+        keys
+    }
+
     /// Bytes of memory that the process has resident.
     pub fn resident_bytes(&self) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.process_id())).unwrap();

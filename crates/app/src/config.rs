@@ -2,7 +2,7 @@
 
 use eddyline_auth::{PasswordPolicy, SignInLimits};
 
-use crate::{Addresses, Mailing, OAuthConfig, OutboundConfig};
+use crate::{Addresses, FilesConfig, Mailing, OAuthConfig, OutboundConfig};
 
 /// Which clients the server speaks for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -33,6 +33,8 @@ pub struct Config {
     pub oauth: OAuthConfig,
     /// Which addresses integrations may be asked at, and how long that may take.
     pub outbound: OutboundConfig,
+    /// Where files are kept, and how they are handed out.
+    pub files: FilesConfig,
 }
 
 impl Default for Config {
@@ -46,6 +48,7 @@ impl Default for Config {
             mail: None,
             oauth: OAuthConfig::default(),
             outbound: OutboundConfig::default(),
+            files: FilesConfig::default(),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use eddyline_files::Error as FilesError;
 use eddyline_model::names::InvalidName;
 use eddyline_model::policy::Refusal;
 use eddyline_model::scopes::Scopes;
@@ -55,6 +56,12 @@ pub enum Error {
     /// It was there and was removed.
     #[error("it was removed")]
     Gone,
+    /// A link that was good for a while.
+    #[error("the link has ended")]
+    LinkEnded,
+    /// More bytes came than are taken.
+    #[error("too large")]
+    TooLarge,
     /// It contradicts what is there.
     #[error("{0}")]
     Conflict(String),
@@ -112,6 +119,18 @@ impl From<StoreError> for Error {
             StoreError::DiskFull => Self::DiskFull,
             StoreError::Exists(_) => Self::Conflict("it exists already".into()),
             StoreError::Refused(why) => Self::Conflict(why.into()),
+            other => Self::Internal(other.to_string()),
+        }
+    }
+}
+
+impl From<FilesError> for Error {
+    fn from(error: FilesError) -> Self {
+        match error {
+            FilesError::TooLarge => Self::TooLarge,
+            FilesError::Full => Self::DiskFull,
+            FilesError::NotFound => Self::NotFound,
+            FilesError::Store(why) => Self::Unavailable(why.to_string()),
             other => Self::Internal(other.to_string()),
         }
     }

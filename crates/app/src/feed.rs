@@ -152,11 +152,12 @@ impl App {
             let presence = app.run_presence(stop.clone());
             let mailer = app.run_mailer(stop.clone());
             let tidying = app.run_tidying(stop.clone());
+            let cleaning = app.run_file_cleaning(stop.clone());
             let work = feed.run(committed, stop);
             // A task of its own: it yields all the time, and the feed must not wait for that.
             let hub = app.inner.hub.clone();
             let wakes = tokio::spawn(async move { hub.run_wakes().await });
-            tokio::join!(beat, presence, mailer, tidying, work);
+            tokio::join!(beat, presence, mailer, tidying, cleaning, work);
             wakes.abort();
         }))
     }

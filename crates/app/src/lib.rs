@@ -43,7 +43,9 @@ mod users;
 use std::sync::Arc;
 use std::sync::atomic::AtomicI64;
 
-use eddyline_auth::{AddressGuard, FailureLimiter, Hasher, PasswordMemo, SealingKey, SignInGuard};
+use eddyline_auth::{
+    AddressGuard, DownloadKey, FailureLimiter, Hasher, PasswordMemo, SealingKey, SignInGuard,
+};
 use eddyline_model::log::Seq;
 use eddyline_model::threads::ThreadIds;
 use eddyline_model::{EventId, Timestamp};
@@ -60,6 +62,7 @@ pub use actor::{AccessCredential, Actor, Caller, Credential};
 pub use addresses::Addresses;
 pub use avatars::Avatar;
 pub use config::{Config, Profile};
+pub use eddyline_auth::Variant;
 pub use eddyline_auth::oauth::{
     AuthorizationParameters, AuthorizationRequest, ClientCredentials, OAuthError,
     Parameters as OAuthParameters, TokenRequest,
@@ -69,7 +72,7 @@ pub use eddyline_auth::{
 };
 pub use eddyline_outbound::Config as OutboundConfig;
 pub use error::{Error, FieldErrors, IntegrationFailed, Result};
-pub use files::NewAttachment;
+pub use files::{Download, FileContent, FilesConfig, NewAttachment, Upload, Uploaded};
 pub use flows::FlowChanges;
 pub use mailer::Mailing;
 pub use messages::{Edit, NewInbox, NewPost, Posted};
@@ -121,6 +124,10 @@ struct Inner {
     code_guard: AddressGuard,
     /// Under which secrets of applications are kept.
     sealing: SealingKey,
+    /// What links to files are signed with.
+    links: DownloadKey,
+    /// Rung when this process gave an upload up.
+    file_bell: Notify,
     requests: FailureLimiter,
     presence: presence::Online,
     /// Rung when this process puts mail into the queue.
@@ -163,7 +170,7 @@ impl App {
     pub async fn new(store: Store, config: Config) -> Result<Self> {
         let fresh = || Secret::generate_long().expose().as_bytes().to_vec();
         let thread_ids = ThreadIds::new(&shared_setting(&store, "thread_ids", fresh).await?);
-        let sealing = oauth::sealing_key(&store, config.oauth.key.as_ref()).await?;
+        let (sealing, links) = oauth::keys(&store, config.oauth.key.as_ref()).await?;
         let encoder = Encoder::new(thread_ids.clone(), config.profile == Profile::Classic);
         let hasher = Hasher::new(config.passwords).map_err(|error| Error::Internal(error.to_string()))?;
         let scribe = feed_encode::Scribe::new(encoder.clone(), config.addresses.clone());
@@ -186,6 +193,8 @@ impl App {
                 client_guard: AddressGuard::new(config.oauth.attempts_per_address),
                 code_guard: AddressGuard::new(config.oauth.attempts_per_address),
                 sealing,
+                links,
+                file_bell: Notify::new(),
                 requests: FailureLimiter::new(config.requests_per_minute),
                 presence: presence::Online::default(),
                 mail_bell: Notify::new(),

@@ -10,6 +10,7 @@ use eddyline_model::policy::FlowDeed;
 use eddyline_wire::forms;
 use http::header::{AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE};
 use http::{Extensions, HeaderMap, Request, StatusCode, request::Parts};
+use http_body::Body as _;
 use percent_encoding::percent_decode_str;
 use serde_json::Map;
 
@@ -18,7 +19,8 @@ use crate::endpoint::{Access, Endpoint};
 use crate::error::Failure;
 use crate::json;
 use crate::params::{Invalid, Params};
-use crate::serve::{BodyLimit, read_body};
+use crate::serve::{BodyError, BodyLimit, read_body};
+use crate::uploads::{self, FormBody, Received};
 
 /// A request that has been read and whose sender is known.
 pub(crate) struct Call {
@@ -28,6 +30,8 @@ pub(crate) struct Call {
     pub(crate) headers: HeaderMap,
     /// The body as it came, where it is a file or the endpoint reads it itself.
     pub(crate) raw: Bytes,
+    /// The files that came as parts of a form.
+    pub(crate) files: Vec<Received>,
     extensions: Extensions,
     segments: Segments,
 }
@@ -78,13 +82,29 @@ impl Call {
         seen.clone_from(&actor);
         let known = actor.is_some() || endpoint.access == Access::TokensInPath;
         let limit = if known { shared.body } else { shared.unknown_body() };
-        let mut raw = Bytes::new();
+        let (mut raw, mut files, mut long) = (Bytes::new(), Vec::new(), false);
         let body = match (endpoint.file, has_body(&parts)) {
             (_, false) => Map::new(),
             (None, true) if endpoint.unread => {
                 check_coding(&parts.headers)?;
                 raw = read_body(body, limit).await?;
                 Map::new()
+            }
+            (None, true) if endpoint.uploads && uploads::is_form(&parts.headers) => {
+                check_coding(&parts.headers)?;
+                let _turn = shared.forms.try_acquire().map_err(|_| busy())?;
+                let read = uploads::read_form(shared, endpoint, &parts, body, &params, &mut actor).await;
+                seen.clone_from(&actor);
+                let form: FormBody = read?;
+                files = form.files;
+                form.fields
+            }
+            (None, true) if actor.is_some() && endpoint.uploads && is_long(&body, limit, &parts.headers) => {
+                let _turn = shared.files.try_acquire().map_err(|_| busy())?;
+                let bytes = uploads::json_bytes(shared.json_upload, limit.bytes);
+                let body = read_body(body, BodyLimit { bytes, ..limit }).await?;
+                long = body.len() > limit.bytes;
+                parse_body(&parts.headers, &body)?
             }
             (None, true) => parse_body(&parts.headers, &read_body(body, limit).await?)?,
             (Some(wanted), true) => {
@@ -98,6 +118,10 @@ impl Call {
         };
         let late = body.contains_key("flow_token") || (actor.is_none() && body.contains_key("access_token"));
         let params = params.with_body(body);
+        // Only a file may be so long.
+        if long && !params.is_file() {
+            return Err(BodyError::TooLarge.into());
+        }
         if late && !public {
             actor = authenticate(shared, &parts, &params).await?;
             seen.clone_from(&actor);
@@ -109,7 +133,7 @@ impl Call {
             return Err(Failure::Anonymous);
         }
         let Parts { headers, extensions, .. } = parts;
-        Ok(Self { shared: shared.clone(), actor, params, headers, raw, extensions, segments })
+        Ok(Self { shared: shared.clone(), actor, params, headers, raw, files, extensions, segments })
     }
 
     /// The application.
@@ -147,6 +171,12 @@ impl Call {
 fn has_body(parts: &Parts) -> bool {
     parts.headers.contains_key(http::header::CONTENT_LENGTH)
         || parts.headers.contains_key(http::header::TRANSFER_ENCODING)
+}
+
+/// Whether a body may turn out longer than others are, because a file is in it.
+fn is_long(body: &Body, limit: BodyLimit, headers: &HeaderMap) -> bool {
+    let fits = body.size_hint().upper().is_some_and(|most| most <= limit.bytes as u64);
+    !fits && uploads::is_json(headers)
 }
 
 fn parse_body(headers: &HeaderMap, body: &[u8]) -> Result<Map<String, serde_json::Value>, Failure> {
@@ -199,7 +229,11 @@ fn unsupported(kind: &str, wanted: &str) -> Failure {
 
 /// The first credentials present decide, also when they are bad: a flow token, then the
 /// Authorization header, then an access token among the parameters.
-async fn authenticate(shared: &Shared, parts: &Parts, params: &Params) -> Result<Option<Actor>, Failure> {
+pub(crate) async fn authenticate(
+    shared: &Shared,
+    parts: &Parts,
+    params: &Params,
+) -> Result<Option<Actor>, Failure> {
     let app = &shared.app;
     let mut reader = params.reader();
     let flow_token = reader.opt_text("flow_token", 0..=1000);

@@ -74,6 +74,8 @@ pub(crate) struct Endpoint {
     pub(crate) compress: bool,
     /// Whether the body is a file. Credentials must stand elsewhere then.
     pub(crate) file: Option<File>,
+    /// Whether files may come with the parameters.
+    pub(crate) uploads: bool,
     /// Whether the handler reads the body itself.
     pub(crate) unread: bool,
     pub(crate) handler: Handler,
@@ -96,6 +98,7 @@ impl Endpoint {
             answers: Vec::new(),
             compress: true,
             file: None,
+            uploads: false,
             unread: false,
             handler: Box::new(move |call| Box::pin(handler(call))),
         }
@@ -122,6 +125,12 @@ impl Endpoint {
     /// Takes a file as the body instead of parameters.
     pub(crate) fn takes_file(mut self, kinds: &'static [&'static str], bytes: usize) -> Self {
         self.file = Some(File { kinds, bytes });
+        self
+    }
+
+    /// Takes files beside the parameters: as parts of a form, or as Base64 in JSON.
+    pub(crate) fn takes_uploads(mut self) -> Self {
+        self.uploads = true;
         self
     }
 

@@ -101,6 +101,8 @@ fn of_app(error: Error) -> Response {
             with_header(plain(StatusCode::FORBIDDEN, "Access denied"), WWW_AUTHENTICATE, &challenge)
         }
         Error::Gone => plain(StatusCode::GONE, "This source was removed"),
+        Error::LinkEnded => plain(StatusCode::GONE, "This link has ended"),
+        Error::TooLarge => plain(StatusCode::PAYLOAD_TOO_LARGE, "the file is too large"),
         Error::Conflict(text) => plain(StatusCode::CONFLICT, &text),
         Error::Integration(IntegrationFailed { message, status, authentication_url }) => {
             let body = IntegrationError { message, status, authentication_url };

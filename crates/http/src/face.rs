@@ -4,6 +4,7 @@
 //! It is one future with as little around it as can be, since every request pays for it. What only
 //! browsers need, and what only compressed answers need, is left aside by the others.
 
+use std::borrow::Cow;
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
@@ -54,6 +55,10 @@ impl Api {
 impl Answers for Api {
     async fn answer(&self, request: Request<Body>) -> Response {
         self.inner.shared_across_origins(request).await
+    }
+
+    fn shown(path: &str) -> Cow<'_, str> {
+        path::shown(path)
     }
 
     async fn broken(&self) -> Response {

@@ -16,6 +16,7 @@ mod call;
 mod endpoint;
 mod error;
 mod face;
+mod files;
 mod flow_users;
 mod flows;
 mod forwarded;
@@ -24,6 +25,7 @@ mod health;
 mod invitations;
 mod json;
 mod messages;
+mod multipart;
 mod names;
 mod oauth;
 mod openapi;
@@ -39,6 +41,7 @@ pub mod serve;
 mod sources;
 mod stream;
 mod threads;
+mod uploads;
 mod users;
 
 use std::sync::Arc;
@@ -61,6 +64,8 @@ pub struct Config {
     pub trusted_proxies: Vec<IpNet>,
     /// How large a body may be and how long it may take.
     pub body: BodyLimit,
+    /// The most bytes of a file that comes as Base64 in JSON, which is in memory as a whole.
+    pub json_upload_bytes: usize,
     /// Where the stream is served beside the API, for deployments with one port; `None` for
     /// nowhere.
     pub stream_prefix: Option<String>,
@@ -75,6 +80,7 @@ impl Default for Config {
         Self {
             trusted_proxies: Vec::new(),
             body: BodyLimit::default(),
+            json_upload_bytes: 16 * 1024 * 1024,
             stream_prefix: Some("/stream".to_owned()),
             query_tokens: true,
         }
@@ -86,6 +92,9 @@ const UNKNOWN_BODY_BYTES: usize = 128 * 1024;
 /// How many files are received at once; each takes memory until it is whole.
 const FILES: usize = 32;
 
+/// How many forms with parts are received at once. None takes much memory.
+const FORMS: usize = 256;
+
 /// What every endpoint needs.
 pub(crate) struct Shared {
     pub(crate) app: App,
@@ -94,8 +103,12 @@ pub(crate) struct Shared {
     pub(crate) body: BodyLimit,
     /// Whether an access token may stand among the parameters.
     pub(crate) query_tokens: bool,
-    /// Files that are being received.
+    /// Files that are being received, each into memory.
     pub(crate) files: Semaphore,
+    /// Forms with parts that are being received.
+    pub(crate) forms: Semaphore,
+    /// The most bytes of a file in JSON.
+    pub(crate) json_upload: usize,
 }
 
 impl Shared {
@@ -103,7 +116,8 @@ impl Shared {
         let names = Names::of(app.config().profile);
         let proxies = TrustedProxies::new(config.trusted_proxies.clone());
         let (body, query_tokens, files) = (config.body, config.query_tokens, Semaphore::new(FILES));
-        Arc::new(Self { app, names, proxies, body, query_tokens, files })
+        let (forms, json_upload) = (Semaphore::new(FORMS), config.json_upload_bytes);
+        Arc::new(Self { app, names, proxies, body, query_tokens, files, forms, json_upload })
     }
 
     /// How large a body may be whose sender has shown nothing yet but may do so in the body.

@@ -21,6 +21,7 @@ use crate::answer::{Answer, done, encoded, nothing, with_header};
 use crate::call::Call;
 use crate::error::Failure;
 use crate::params::Reader;
+use crate::uploads::{self, Described};
 
 /// The most a search may say.
 const MAX_SEARCH_CHARS: usize = 500;
@@ -29,7 +30,8 @@ const MAX_SKIP: i64 = 1_000_000_000;
 /// A list under way, so that lists can stand in one table.
 pub(crate) type Listing = Pin<Box<dyn Future<Output = Answer> + Send>>;
 
-pub(crate) async fn send(call: Call) -> Answer {
+pub(crate) async fn send(mut call: Call) -> Answer {
+    let files = std::mem::take(&mut call.files);
     let mut params = call.params.reader();
     let event = params.required_text("event", 1..=100);
     let event = match posted_event(&call, &event, &mut params) {
@@ -51,12 +53,30 @@ pub(crate) async fn send(call: Call) -> Answer {
     if new.inbox.is_some() && new.thread_id.is_none() && new.external_thread_id.is_none() && !named {
         params.error("external_thread_id", "is required, or thread_id");
     }
+    uploads::check_places(&files, event == Event::File, new.inbox.is_some(), &mut params);
     params.finish()?;
+    let file = match event {
+        Event::File => Some(Described::read(&call.params, !files.is_empty(), call.shared.json_upload).await?),
+        _ => None,
+    };
     let room = target(&call).await?;
     if !segment.is_empty() {
         // Of the address, so its absence is a matter of the address.
         call.app().thread_root(&room, segment)?;
     }
+    // What was taken in is held until it is posted.
+    let _held = match file {
+        Some(described) => {
+            let (attachment, held) = uploads::content(call.app(), files, described).await?;
+            new.files.push(attachment);
+            vec![held]
+        }
+        None => {
+            let (attachments, held) = uploads::attachments(files)?;
+            new.files = attachments;
+            held
+        }
+    };
     post(&call, room, new).await
 }
 
@@ -87,7 +107,7 @@ pub(crate) async fn comment(call: Call) -> Answer {
 /// The kinds that can be posted, and who may post which.
 fn posted_event(call: &Call, name: &str, params: &mut Reader<'_>) -> Result<Event, Failure> {
     match Event::parse(name) {
-        Some(event @ (Event::Message | Event::Status)) => return Ok(event),
+        Some(event @ (Event::Message | Event::Status | Event::File)) => return Ok(event),
         Some(Event::Comment) => params.error("event", "comment goes to the comments of a message"),
         Some(event @ (Event::Activity | Event::Discussion)) => {
             return if call.actor()?.may_integrate() { Ok(event) } else { Err(Error::Denied.into()) };
@@ -116,7 +136,10 @@ fn new_post(call: &Call, params: &mut Reader<'_>, event: Event) -> NewPost {
     let external = filled(params.opt_text("external_thread_id", 0..=MAX_EXTERNAL_ID_CHARS));
     NewPost {
         event,
-        content: if in_inbox { String::new() } else { params.required_text("content", 0..=usize::MAX) },
+        content: match event {
+            Event::Activity | Event::Discussion | Event::File => String::new(),
+            _ => params.required_text("content", 0..=usize::MAX),
+        },
         tags: call.shared.names.tags(params.list_of_text("tags").unwrap_or_default()),
         external_user_name: filled(params.opt_text("external_user_name", 0..=MAX_EXTERNAL_NAME_CHARS)),
         uuid: filled(params.opt_text("uuid", 0..=MAX_UUID_CHARS)),

@@ -98,6 +98,10 @@ fn describe(paths: &mut Map<String, Value>, prefix: &str, endpoint: &Endpoint) {
     if !reads && !endpoint.parameters.is_empty() {
         operation["requestBody"] = body(&endpoint.parameters);
     }
+    if endpoint.uploads {
+        let schema = operation["requestBody"]["content"]["application/json"]["schema"].clone();
+        operation["requestBody"]["content"]["multipart/form-data"] = json!({"schema": schema});
+    }
     if let Some(file) = endpoint.file {
         let kinds: Map<String, Value> =
             file.kinds.iter().map(|kind| ((*kind).to_owned(), json!({}))).collect();

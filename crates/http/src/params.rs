@@ -54,6 +54,11 @@ impl Params {
         self.get(name).is_some()
     }
 
+    /// Whether they are those of a message that is a file.
+    pub(crate) fn is_file(&self) -> bool {
+        self.get("event").is_some_and(|event| event == "file")
+    }
+
     /// Begins to read and to collect mistakes.
     pub(crate) fn reader(&self) -> Reader<'_> {
         Reader { params: self, invalid: Invalid::default() }

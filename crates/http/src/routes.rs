@@ -10,8 +10,8 @@ use crate::call::{Call, Segments};
 use crate::endpoint::Shape::{Empty, Inline, Many, One};
 use crate::endpoint::{Endpoint, text_schema};
 use crate::{
-    avatars, flow_users, flows, health, invitations, messages, oauth, organizations, private, push, reading,
-    sources, stream, threads, users,
+    avatars, files, flow_users, flows, health, invitations, messages, oauth, organizations, private, push,
+    reading, sources, stream, threads, users,
 };
 
 const FLOW: &str = "/flows/{organization}/{flow}";
@@ -24,6 +24,7 @@ pub(crate) fn api() -> Vec<Endpoint> {
     all.extend(flow_user_endpoints());
     all.extend(users::endpoints());
     all.extend(avatars::endpoints());
+    all.extend(files::endpoints());
     all.extend(organizations::endpoints());
     all.extend(invitations::endpoints());
     all.extend(private::endpoints());
@@ -74,8 +75,10 @@ fn flow_endpoints() -> Vec<Endpoint> {
 fn sending_endpoints() -> Vec<Endpoint> {
     let send = |path, summary| {
         Endpoint::new(Method::POST, path, summary, messages::send)
-            .needs("event", "string", "message or status; activity and discussion through an application")
-            .takes("content", "string", "1 to 8096 characters; not of activity and discussion")
+            .takes_uploads()
+            .needs("event", "string", "message, status or file; activity and discussion through an application")
+            .takes("content", "string", "1 to 8096 characters; of a file the file, or data, content_type and file_name; not of activity and discussion")
+            .takes("attachments", "object", "Files of activity and discussion, by the id that the body has for them, in a form with parts")
             .takes("title", "string", "Of activity and discussion: what happened")
             .takes("body", "string", "Of activity and discussion: what was said, in HTML")
             .takes("author", "object", "Of activity and discussion: name and avatar of whoever did it")

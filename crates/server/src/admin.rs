@@ -4,8 +4,8 @@ use std::fmt::Display;
 use std::io::stdin;
 
 use eddyline_app::{
-    Addresses, App, ApplicationChanges, Error, NewApplication, NewFlow, NewOrganization, NewPerson,
-    NewSource, OrganizationChanges,
+    Addresses, App, ApplicationChanges, Error, FilesConfig, NewApplication, NewFlow, NewOrganization,
+    NewPerson, NewSource, OrganizationChanges,
 };
 use eddyline_model::names::{Email, FlowName, InvalidName, Nick};
 use eddyline_model::organizations::Subscription;
@@ -25,7 +25,7 @@ use crate::{Failure, serve};
 /// Carries out one command and prints its answer.
 pub(crate) async fn run(settings: Settings, command: AdminCommand, json: bool) -> Result<(), Failure> {
     // The server sends what mail waits.
-    let app = serve::open_app(&settings, Addresses::default(), None).await?;
+    let app = serve::open_app(&settings, Addresses::default(), None, FilesConfig::default()).await?;
     let outcome = match command {
         AdminCommand::Org(OrgCommand::Create(new)) => create_organization(&app, new, json).await,
         AdminCommand::Org(OrgCommand::Update(update)) => update_organization(&app, update, json).await,

@@ -42,6 +42,8 @@ pub(crate) enum OptionGroup {
     Https,
     /// How mail goes out.
     Mail,
+    /// Where files are, and how they are handed out.
+    Files,
     /// What applications may do for users.
     Applications,
     /// How much of everything.
@@ -59,6 +61,7 @@ impl OptionGroup {
             Self::Protocol => "Protocol",
             Self::Https => "HTTPS and proxies",
             Self::Mail => "Mail",
+            Self::Files => "Files",
             Self::Applications => "Applications (OAuth)",
             Self::Limits => "Limits",
             Self::Logging => "Logging",
@@ -130,14 +133,16 @@ pub(crate) fn load(
 }
 
 /// Reads the configuration of a demonstration. It takes the place of its data from flags only, knows no
-/// mail server and reads no file, so that a machine's real server is never filled with invented people,
+/// mail server and no store of files, and reads no file, so that a machine's real server is never filled with invented people,
 /// and none of them writes to anybody.
 pub(crate) fn load_for_demo(
     flags: Layer,
     variables: impl IntoIterator<Item = (OsString, OsString)>,
 ) -> Result<Loaded, ConfigError> {
     let mut environment = Environment::read(variables)?;
-    environment.layer.retain(|option| !matches!(option.group, OptionGroup::Data | OptionGroup::Mail));
+    environment
+        .layer
+        .retain(|option| !matches!(option.group, OptionGroup::Data | OptionGroup::Mail | OptionGroup::Files));
     finish(&Layers::new(Layer::default(), environment.layer, flags), &environment.unknown)
 }
 
@@ -181,6 +186,12 @@ fn finish(layers: &Layers, unknown: &[String]) -> Result<Loaded, ConfigError> {
     needs("smtp_password", "smtp_user")?;
     for key in ["smtp_port", "smtp_security", "smtp_user", "smtp_ca"] {
         needs(key, "smtp_host")?;
+    }
+    for key in ["files_s3_region", "files_s3_access_key", "files_s3_secret_key"] {
+        needs("files_s3_bucket", key)?;
+    }
+    for key in ["files_s3_endpoint", "files_s3_region", "files_s3_access_key", "files_s3_secret_key"] {
+        needs(key, "files_s3_bucket")?;
     }
     if settings.listen == settings.stream_listen && settings.listen.port() != 0 {
         let origin = layers.origin("stream_listen").or(layers.origin("listen"));

@@ -9,6 +9,7 @@ mod admin;
 mod cli;
 mod config;
 mod demo;
+mod files;
 mod logging;
 mod mail;
 mod output;

@@ -4,7 +4,9 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::time::Duration;
 
-use eddyline_app::{Addresses, App, Config, Mailing, OAuthConfig, OutboundConfig, Profile, SignInLimits};
+use eddyline_app::{
+    Addresses, App, Config, FilesConfig, Mailing, OAuthConfig, OutboundConfig, Profile, SignInLimits,
+};
 use eddyline_http::serve::{BodyLimit, Limits, Server, bind, load_tls};
 use eddyline_storage::{Options, Store};
 use tokio::sync::watch;
@@ -12,7 +14,7 @@ use tokio::sync::watch;
 use crate::Failure;
 use crate::config::{self, Settings};
 use crate::signals::StopSignals;
-use crate::{mail, secret_key};
+use crate::{files, mail, secret_key};
 
 /// Serves until SIGTERM or SIGINT.
 pub(crate) async fn run(settings: Settings) -> Result<(), Failure> {
@@ -47,7 +49,8 @@ impl Node {
         let tls = settings.tls().map(|files| load_tls(files.cert, files.key)).transpose()?;
         make_directory(&settings.data_dir)?;
         let mail = mail::mailing(&settings)?;
-        let app = open_app(&settings, addresses, Some(mail)).await?;
+        let files = files::open(&settings)?;
+        let app = open_app(&settings, addresses, Some(mail), files).await?;
         let (stop, stopped) = watch::channel(false);
         let feed = app.start(stopped).await?;
         let http = http_config(&settings);
@@ -116,6 +119,7 @@ pub(crate) async fn open_app(
     settings: &Settings,
     addresses: Addresses,
     mail: Option<Mailing>,
+    files: FilesConfig,
 ) -> Result<App, Failure> {
     make_directory(&settings.data_dir)?;
     let url = settings.database_url().expose().to_owned();
@@ -148,6 +152,7 @@ pub(crate) async fn open_app(
             timeout: Duration::from_secs(settings.action_timeout_seconds.get().into()),
             ..OutboundConfig::default()
         },
+        files,
         ..Config::default()
     };
     Ok(App::new(store, config).await?)
@@ -190,6 +195,7 @@ fn http_config(settings: &Settings) -> eddyline_http::Config {
         trusted_proxies: settings.trusted_proxy.clone(),
         body: BodyLimit { bytes: settings.max_body_bytes.get(), ..BodyLimit::default() },
         stream_prefix: Some(settings.stream_prefix.as_str().to_owned()),
+        json_upload_bytes: settings.max_json_upload_bytes.get(),
         query_tokens: settings.query_access_tokens.0,
     }
 }

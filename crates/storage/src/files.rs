@@ -60,15 +60,26 @@ portable! {
     }
 
     /// Dooms those of some objects that are still pending: their upload was given up, or equal ones
-    /// were kept.
-    pub fn doom_pending_objects(c, keys: &[String], now: Timestamp) -> Result<()> {
+    /// were kept. `from` is when their bytes can be removed: not before the last of them is written.
+    pub fn doom_pending_objects(c, keys: &[String], from: Timestamp) -> Result<()> {
         for part in keys.chunks(ROWS) {
             let pending = objects::table.filter(objects::state.eq(PENDING)).filter(objects::object_key.eq_any(part));
             diesel::update(pending)
-                .set((objects::state.eq(DOOMED), objects::touched_at.eq(now.0)))
+                .set((objects::state.eq(DOOMED), objects::touched_at.eq(from.0)))
                 .execute(c)?;
         }
         Ok(())
+    }
+
+    /// Whether processes that have shown no sign of life since `since` left pending objects.
+    pub fn has_abandoned_objects(c, since: Timestamp) -> Result<bool> {
+        let living = nodes::table.filter(nodes::heartbeat.ge(since.0)).select(nodes::id).load::<String>(c)?;
+        let abandoned = objects::table
+            .filter(objects::state.eq(PENDING))
+            .filter(loose())
+            .filter(objects::touched_at.lt(since.0))
+            .filter(objects::node.ne_all(living));
+        Ok(diesel::select(diesel::dsl::exists(abandoned)).get_result(c)?)
     }
 
     /// Dooms the pending objects of processes that have shown no sign of life since `since`. Returns how
@@ -86,7 +97,7 @@ portable! {
             .execute(c)?)
     }
 
-    /// The keys of some objects that were doomed before a time, and whose bytes can be removed.
+    /// The keys of some doomed objects whose bytes could be removed before this time.
     pub fn doomed_objects(c, before: Timestamp, limit: i64) -> Result<Vec<String>> {
         Ok(objects::table
             .filter(objects::state.eq(DOOMED))

@@ -133,7 +133,7 @@ impl IntoResponse for Failure {
 
 fn of_app(error: Error) -> Response {
     match error {
-        Error::NotFound | Error::NoSuchFlow(_) | Error::Gone => no_page(),
+        Error::NotFound | Error::NoSuchFlow(_) | Error::Gone | Error::LinkEnded => no_page(),
         Error::Denied | Error::FlowDenied(_) | Error::MissingScope(_) => say(
             StatusCode::FORBIDDEN,
             "You cannot come in here",
@@ -159,6 +159,11 @@ fn of_app(error: Error) -> Response {
             let text: Vec<_> = texts.map(|(name, text)| sentence(&format!("{name} {text}"))).collect();
             say(StatusCode::BAD_REQUEST, "That did not work", &text.join(" "))
         }
+        Error::TooLarge => say(
+            StatusCode::PAYLOAD_TOO_LARGE,
+            "That was too large",
+            "Choose something smaller and try once more.",
+        ),
         Error::Unavailable(why) => {
             tracing::warn!(why, "answered that the service is unavailable");
             let text = "The server is busy or its database does not answer. Try again in a moment.";

@@ -5,6 +5,7 @@
 //! form instead of JSON. The crate knows neither storage nor
 //! HTTP.
 
+mod disposition;
 mod encode;
 mod errors;
 mod flows;
@@ -18,6 +19,7 @@ mod reading;
 mod sources;
 mod users;
 
+pub use disposition::disposition;
 pub use encode::{Encoder, Place};
 pub use errors::{ErrorBody, IntegrationError};
 pub use flows::{Flow, FlowUser, Link};

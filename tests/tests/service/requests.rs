@@ -7,6 +7,8 @@ use eddyline_client::{Json, Method, RawResponse};
 use eddyline_tests::{Tenant, on_shared_servers};
 use serde_json::json;
 
+use crate::files::filled_path;
+
 on_shared_servers![
     old_forms_of_a_path_mean_the_same,
     patch_does_what_put_does,
@@ -174,6 +176,9 @@ async fn filled(tenant: &Tenant, template: &str, message: &Json) -> String {
     path = path.replace("{avatar}", avatar.trim_end_matches('/').rsplit('/').next().unwrap());
     path = path.replace("{thread}", message["thread_id"].as_str().unwrap()).replace("{size}", "64");
     let path = path.replace("{message}", "1").replace("{user}", &user.to_string());
+    if template.contains("{name}") {
+        return filled_path(&tenant.ben, &tenant.main, template).await;
+    }
     assert!(!path.contains('{'), "{template}");
     path
 }

@@ -15,7 +15,7 @@ mod revoke;
 mod tokens;
 
 use eddyline_auth::oauth::OAuthError;
-use eddyline_auth::{SealingKey, Secret};
+use eddyline_auth::{DownloadKey, SealingKey, Secret};
 use eddyline_storage::Store;
 
 use crate::{Error, Result, shared_setting};
@@ -96,8 +96,8 @@ impl From<eddyline_storage::Error> for ClientFailure {
 }
 
 /// Opens the key under which secrets are sealed, and makes sure that it is the one that the database
-/// knows.
-pub(crate) async fn sealing_key(store: &Store, material: Option<&KeyMaterial>) -> Result<SealingKey> {
+/// knows; beside it the one that links to files are signed with, which follows from the same bytes.
+pub(crate) async fn keys(store: &Store, material: Option<&KeyMaterial>) -> Result<(SealingKey, DownloadKey)> {
     const PROOF: &str = "sealing key";
     let bytes = match material {
         Some(KeyMaterial(bytes)) => bytes.clone(),
@@ -106,12 +106,14 @@ pub(crate) async fn sealing_key(store: &Store, material: Option<&KeyMaterial>) -
             shared_setting(store, "sealing_key", fresh).await?
         }
     };
-    let key = SealingKey::derive(&bytes).map_err(|error| Error::Internal(error.to_string()))?;
+    let too_short = |error: eddyline_auth::seal::TooShort| Error::Internal(error.to_string());
+    let key = SealingKey::derive(&bytes).map_err(too_short)?;
+    let links = DownloadKey::derive(&bytes).map_err(too_short)?;
     // What was sealed first tells whether this is still the key.
     let fresh = || key.seal(PROOF, &Secret::presented(PROOF));
     let proof = shared_setting(store, "sealing_proof", fresh).await?;
     match key.open(PROOF, &proof) {
-        Some(_) => Ok(key),
+        Some(_) => Ok((key, links)),
         None => Err(Error::Internal(
             "the secret key is another than the one that the database was used with".to_owned(),
         )),

@@ -29,6 +29,7 @@ impl Selection for ServeOptions {
         OptionGroup::Protocol,
         OptionGroup::Https,
         OptionGroup::Mail,
+        OptionGroup::Files,
         OptionGroup::Applications,
         OptionGroup::Limits,
         OptionGroup::Logging,

@@ -58,6 +58,27 @@ impl Value for CodeLifetime {
     }
 }
 
+/// How long a link to a file is good. Stores take seven days at most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct LinkLifetime(Lifetime);
+
+impl LinkLifetime {
+    /// In milliseconds.
+    pub(crate) fn millis(self) -> i64 {
+        self.0.millis()
+    }
+}
+
+impl Value for LinkLifetime {
+    fn parse(text: &str) -> Result<Self, String> {
+        let lifetime = Lifetime::parse(text)?;
+        if lifetime.seconds > 7 * 24 * 3600 {
+            return Err(format!("{text:?} is too long; a link is good for seven days at most"));
+        }
+        Ok(Self(lifetime))
+    }
+}
+
 /// Something that is on or off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Switch(pub(crate) bool);
@@ -120,6 +141,12 @@ mod tests {
     fn a_code_lives_ten_minutes_at_most() {
         assert_eq!(CodeLifetime::parse("10m").map(CodeLifetime::millis), Ok(600_000));
         assert!(CodeLifetime::parse("601s").is_err());
+    }
+
+    #[test]
+    fn a_link_is_good_for_seven_days_at_most() {
+        assert_eq!(LinkLifetime::parse("7d").map(LinkLifetime::millis), Ok(604_800_000));
+        assert!(LinkLifetime::parse("8d").is_err());
     }
 
     #[test]

@@ -2,16 +2,17 @@
 //! configuration file, the help and [`Settings`] all come from it.
 
 use std::net::SocketAddr;
-use std::num::{NonZeroU16, NonZeroU32, NonZeroUsize};
+use std::num::{NonZeroU16, NonZeroU32, NonZeroU64, NonZeroUsize};
 use std::path::PathBuf;
 use std::time::Duration;
 
 use ipnet::IpNet;
 
 use super::layers::Layers;
-use super::lifetimes::{CodeLifetime, Lifetime, SecretKey, Switch};
+use super::lifetimes::{CodeLifetime, Lifetime, LinkLifetime, SecretKey, Switch};
 use super::values::{
-    BaseUrl, DatabaseUrl, LogFilter, LogFormat, PathPrefix, Profile, SmtpPassword, SmtpSecurity, Value,
+    BaseUrl, DatabaseUrl, LogFilter, LogFormat, PathPrefix, Profile, SmtpPassword, SmtpSecurity, StoreSecret,
+    Value,
 };
 use super::{ConfigError, OptionGroup};
 
@@ -149,6 +150,29 @@ options! {
         /// Seconds until mail that could not be sent is tried again; then twice as long each time
         mail_retry_seconds: NonZeroU32 = value("60"), "SECONDS";
     }
+    Files {
+        /// Folder of the files that people send
+        files: Option<PathBuf> = absent("files in the data directory"), "DIR";
+        /// Bucket of an S3-compatible store that has them instead
+        files_s3_bucket: Option<String> = absent("none"), "NAME";
+        /// Address of the store, unless it is that of AWS
+        files_s3_endpoint: Option<BaseUrl> = absent("AWS"), "URL";
+        /// Region of the bucket
+        files_s3_region: Option<String> = absent("none"), "REGION";
+        /// Access key of the store
+        files_s3_access_key: Option<String> = absent("none"), "ID";
+        /// Secret of that key
+        files_s3_secret_key: Option<StoreSecret> = absent("none"), "SECRET";
+        /// Whether the store may be without TLS: on or off
+        files_s3_allow_http: Switch = value("off"), "SWITCH";
+        /// How long a link to a file is good without credentials
+        download_link_ttl: LinkLifetime = value("60s"), "TIME";
+        /// Longest file
+        max_upload_bytes: NonZeroU64 = value("104857600"), "BYTES";
+        /// Longest file that comes as Base64 in JSON
+        max_json_upload_bytes: NonZeroUsize = value("16777216"), "BYTES";
+    }
+
     Applications {
         /// How long an access token lives, such as 90s, 10m, 2h or 30d
         access_token_ttl: Lifetime = value("2h"), "TIME";

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
-use std::num::{NonZeroU16, NonZeroU32, NonZeroUsize};
+use std::num::{NonZeroU16, NonZeroU32, NonZeroU64, NonZeroUsize};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -82,6 +82,12 @@ impl Value for NonZeroU16 {
 }
 
 impl Value for NonZeroU32 {
+    fn parse(text: &str) -> Result<Self, String> {
+        text.parse().map_err(|_| format!("{text:?} is not a number from 1 to {}", Self::MAX))
+    }
+}
+
+impl Value for NonZeroU64 {
     fn parse(text: &str) -> Result<Self, String> {
         text.parse().map_err(|_| format!("{text:?} is not a number from 1 to {}", Self::MAX))
     }
@@ -193,6 +199,7 @@ const TAKEN: &[&str] = &[
     "assets",
     "avatars",
     "comments",
+    "download",
     "email",
     "files",
     "flows",
@@ -294,6 +301,30 @@ impl fmt::Debug for SmtpPassword {
 }
 
 impl Value for SmtpPassword {
+    fn parse(text: &str) -> Result<Self, String> {
+        if text.is_empty() { Err("is empty".to_owned()) } else { Ok(Self(text.to_owned())) }
+    }
+}
+
+/// The secret that requests to a store are signed with.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct StoreSecret(String);
+
+impl StoreSecret {
+    /// The secret itself.
+    pub(crate) fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+/// Without the secret.
+impl fmt::Debug for StoreSecret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("[redacted]")
+    }
+}
+
+impl Value for StoreSecret {
     fn parse(text: &str) -> Result<Self, String> {
         if text.is_empty() { Err("is empty".to_owned()) } else { Ok(Self(text.to_owned())) }
     }

@@ -7,6 +7,7 @@ use eddyline_tests::{Caller, Robot, Tenant};
 use serde_json::json;
 
 use super::table::{Body, Row};
+use crate::files::filled_path;
 
 /// The kinds of callers, in the order of the table's columns.
 pub(crate) const CALLERS: [&str; 10] = [
@@ -164,6 +165,9 @@ impl<'t> Stage<'t> {
         if path.contains("{avatar}") {
             let avatar = self.owner.get("/user").await["avatar"].as_str().unwrap().to_owned();
             path = path.replace("{avatar}", avatar.trim_end_matches('/').rsplit('/').next().unwrap());
+        }
+        if path.contains("{name}") {
+            path = filled_path(self.owner, self.flow(), &path).await;
         }
         let user = match expendable {
             true => self.newcomer().id,

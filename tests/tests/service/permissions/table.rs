@@ -62,6 +62,7 @@ const USERS: &str = "200 200 200 200 200 200 200 200 403 401";
 const MEMBERS: &str = "200 200 403 403 200 403 404 404 403 401";
 const WHO_SEES_THE_FLOW: &str = "200 200 403 403 200 200 404 404 403 401";
 const WHO_POSTS: &str = "202 202 403 403 202 403 404 404 202 401";
+const WHO_GETS_A_LINK: &str = "302 302 403 403 302 403 404 404 403 401";
 const ORGANIZATION: &str = "200 200 200 200 200 200 404 404 403 401";
 
 /// Who may do what. The columns are owner, member, outsider, blocked, administrator, outside
@@ -112,6 +113,10 @@ pub(crate) const ROWS: &[Row] = &[
 
     // Threads of the chat offer nothing.
     row("POST /flows/{organization}/{flow}/threads/{thread}/actions/{position}", none, "404 404 403 403 404 403 404 404 403 401"),
+
+    row("GET /files/{file}/{name}", none, WHO_GETS_A_LINK),
+    row("GET /files/{file}/thumbnail/{name}", none, WHO_GETS_A_LINK),
+    row("GET /download/{link}/{name}", none, EVERYBODY),
 
     row("GET /user", none, USERS),
     row("PUT /user", |_| Body::Json(json!({})), USERS),

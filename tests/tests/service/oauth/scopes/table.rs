@@ -75,6 +75,10 @@ pub(super) const ROWS: &[Row] = &[
 
     row("POST /flows/{organization}/{flow}/threads/{thread}/actions/{position}", "flow"),
 
+    row("GET /files/{file}/{name}", "flow"),
+    row("GET /files/{file}/thumbnail/{name}", "flow"),
+    public("GET /download/{link}/{name}"),
+
     any("GET /user"),
     row("PUT /user", "profile"),
     row("GET /users", "flow manage"),

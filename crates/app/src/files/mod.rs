@@ -1,11 +1,52 @@
-//! Files that messages bring along.
+//! Files that messages bring along: taking them in, handing them out, and clearing away what no message
+//! has.
+
+mod clean;
+mod download;
+mod upload;
 
 use eddyline_model::files::NewFile;
 use eddyline_wire::{Attachment, Picture, Thumbnail};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
+use crate::{App, Error, Result};
+
+pub use download::Download;
+/// The bytes of a file on their way out.
+pub use eddyline_files::Content as FileContent;
+pub use upload::{Upload, Uploaded};
+
 /// What stands in a path as it is: the unreserved characters of RFC 3986, section 2.3.
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+/// Where files are kept, and how they are handed out.
+#[derive(Clone, Debug)]
+pub struct FilesConfig {
+    /// Where they are kept. Without it none can be sent or read.
+    pub place: Option<eddyline_files::Files>,
+    /// The most bytes of one file.
+    pub max_bytes: u64,
+    /// How long a link is good by which a file can be read without credentials, in milliseconds.
+    pub link_millis: i64,
+}
+
+impl Default for FilesConfig {
+    fn default() -> Self {
+        Self { place: None, max_bytes: 100 << 20, link_millis: 60_000 }
+    }
+}
+
+impl App {
+    fn files(&self) -> Result<&eddyline_files::Files> {
+        let place = self.config().files.place.as_ref();
+        place.ok_or_else(|| Error::Unavailable("this process keeps no files".into()))
+    }
+}
+
+/// A name as one segment of a path.
+fn in_path(name: &str) -> String {
+    utf8_percent_encode(name, ESCAPED).to_string()
+}
 
 /// A file whose bytes are written already, on its way into a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,7 +61,7 @@ impl NewAttachment {
     /// The file as the message shows it.
     pub(crate) fn describe(&self) -> Attachment {
         let file = &self.file;
-        let name = utf8_percent_encode(&file.name, ESCAPED);
+        let name = in_path(&file.name);
         Attachment {
             content_type: file.content_type.clone(),
             content_id: self.content_id.clone(),

@@ -1,0 +1,78 @@
+//! Clearing away: bytes that no message has any more, or never had.
+
+use std::time::Duration;
+
+use eddyline_files::Key;
+use tokio::sync::watch;
+
+use crate::{App, Result};
+
+const EVERY: Duration = Duration::from_secs(5);
+/// How many are removed before they are forgotten.
+const BATCH: i64 = 100;
+/// A process that has shown no sign of life for so long will post nothing of what it took in.
+const DEAD_MILLIS: i64 = 30_000;
+
+impl App {
+    /// Clears away every few seconds, and whenever this process gave an upload up, until `stop` says so.
+    pub(crate) async fn run_file_cleaning(&self, mut stop: watch::Receiver<bool>) {
+        if self.config().files.place.is_none() {
+            return;
+        }
+        let mut timer = tokio::time::interval(EVERY);
+        timer.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        while !*stop.borrow() {
+            tokio::select! {
+                _ = timer.tick() => {}
+                () = self.inner.file_bell.notified() => {}
+                changed = stop.changed() => if changed.is_err() { return } else { continue },
+            }
+            if let Err(error) = self.clear_away().await {
+                tracing::debug!(%error, "files that nobody has could not be cleared away");
+            }
+        }
+    }
+
+    async fn clear_away(&self) -> Result<()> {
+        let since = self.now().plus_millis(-DEAD_MILLIS);
+        if self.store().read(move |session| session.has_abandoned_objects(since)).await? {
+            let doomed = self.store().write(move |tx| {
+                let now = tx.now();
+                tx.doom_abandoned_objects(since, now)
+            });
+            let (count, _) = doomed.await?;
+            tracing::info!(count, "found uploads of a process that ended before they were posted");
+        }
+        loop {
+            let now = self.now();
+            let doomed = self.store().read(move |session| session.doomed_objects(now, BATCH)).await?;
+            let found = doomed.len();
+            let removed = self.remove(doomed).await?;
+            let was_all = i64::try_from(found).is_ok_and(|found| found < BATCH);
+            if was_all || removed < found {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Removes the bytes under these keys and forgets them. What cannot be removed is tried again later.
+    async fn remove(&self, keys: Vec<String>) -> Result<usize> {
+        let files = self.files()?;
+        let mut removed = Vec::with_capacity(keys.len());
+        for text in keys {
+            let gone = match Key::parse(&text) {
+                Some(key) => files.remove(&key).await,
+                None => Ok(()),
+            };
+            match gone {
+                Ok(()) => removed.push(text),
+                Err(error) => tracing::warn!(%error, key = text, "a file could not be removed"),
+            }
+        }
+        let count = removed.len();
+        if count > 0 {
+            self.store().write(move |tx| tx.forget_objects(&removed)).await?;
+        }
+        Ok(count)
+    }
+}

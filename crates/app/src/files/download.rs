@@ -1,0 +1,104 @@
+//! Handing files out: links that whoever may read a file is given, and the files behind them.
+
+use std::ops::Range;
+use std::time::Duration;
+
+use eddyline_auth::{Download as Claim, DownloadError, Variant};
+use eddyline_files::Key;
+use eddyline_model::files::{File, FileId};
+use eddyline_model::policy::FlowDeed;
+use eddyline_wire::disposition;
+use futures_util::TryStreamExt as _;
+
+use super::{FileContent, in_path};
+use crate::actor::Actor;
+use crate::{App, Error, Result};
+
+/// What a PNG file begins with. A thumbnail is either that or a JPEG file.
+const PNG: &[u8] = b"\x89PNG\r\n\x1a\n";
+
+/// A file that can be downloaded.
+#[derive(Clone, Debug)]
+pub struct Download {
+    /// Its name.
+    pub name: String,
+    /// Its MIME type.
+    pub content_type: String,
+    /// How many bytes it has.
+    pub size: u64,
+    /// Differs for files that differ.
+    pub tag: String,
+    key: Key,
+}
+
+impl App {
+    /// An address where a file can be read without credentials for a short while, for a caller who may
+    /// read the flow it is in.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`], [`Error::Denied`].
+    pub async fn file_link(&self, actor: &Actor, id: &str, variant: Variant) -> Result<String> {
+        let file = self.load_file(id).await?;
+        self.admit(actor, file.room, FlowDeed::Read).await?;
+        let (files, millis) = (self.files()?, self.config().files.link_millis);
+        let found = self.found(&file, variant).await?;
+        let lifetime = Duration::from_millis(millis.unsigned_abs());
+        let shown = disposition(&found.name, &found.content_type);
+        if let Some(link) = files.link(&found.key, lifetime, &found.content_type, &shown).await? {
+            return Ok(link.into());
+        }
+        let claim = Claim { file: file.id.0, variant };
+        let token = self.inner.links.sign(&claim, self.now().plus_millis(millis).0);
+        Ok(format!("{}/download/{token}/{}", self.config().addresses.base, in_path(&found.name)))
+    }
+
+    /// The file behind a link's token.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::LinkEnded`], and [`Error::NotFound`] for any other text and when the file was deleted.
+    pub async fn download(&self, token: &str) -> Result<Download> {
+        let claim = self.inner.links.check(token, self.now().0).map_err(|refused| match refused {
+            DownloadError::Expired => Error::LinkEnded,
+            DownloadError::Forged => Error::NotFound,
+        })?;
+        let file = self.load_file(&claim.file).await?;
+        self.found(&file, claim.variant).await
+    }
+
+    /// The bytes of a file, or of a range of it that is not empty and begins within it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] when it was deleted meanwhile.
+    pub async fn read_download(&self, download: &Download, range: Option<Range<u64>>) -> Result<FileContent> {
+        Ok(self.files()?.open(&download.key, range).await?)
+    }
+
+    async fn load_file(&self, id: &str) -> Result<File> {
+        let id = FileId(id.to_owned());
+        self.store().read(move |session| session.file(&id)).await?.ok_or(Error::NotFound)
+    }
+
+    async fn found(&self, file: &File, variant: Variant) -> Result<Download> {
+        let key = match variant {
+            Variant::File => Some(&file.object),
+            Variant::Thumbnail => file.thumbnail.as_ref(),
+        };
+        let key = key.and_then(|key| Key::parse(key)).ok_or(Error::NotFound)?;
+        let (content_type, size, tag) = match variant {
+            Variant::File => {
+                (file.content_type.clone(), file.size.unsigned_abs(), format!("\"{}\"", file.id.0))
+            }
+            Variant::Thumbnail => {
+                let head = self.files()?.open(&key, Some(0..PNG.len() as u64)).await?;
+                let size = head.file_size();
+                let head: Vec<_> = head.try_collect().await?;
+                let kind = if head.concat() == PNG { "image/png" } else { "image/jpeg" };
+                (kind.to_owned(), size, format!("\"{}-small\"", file.id.0))
+            }
+        };
+        Ok(Download { name: file.name.clone(), content_type, size, tag, key })
+    }
+}

@@ -1,0 +1,247 @@
+//! Taking files in. Their bytes are written before the message that brings them along is posted; what
+//! no message takes is thrown away.
+
+use bytes::Bytes;
+use eddyline_auth::Secret;
+use eddyline_files::Key;
+use eddyline_model::files::{Dimensions, FileId, MAX_NAME_CHARS, NewFile, NewObject};
+use tokio::runtime::Handle;
+
+use super::NewAttachment;
+use crate::{App, Error, Result};
+
+/// After how long nothing of an upload that was given up is written any more, in milliseconds.
+const STILL_WRITTEN_MILLIS: i64 = 60_000;
+
+/// The type of what says nothing better.
+const ANYTHING: &str = "application/octet-stream";
+/// What the first bytes tell. Whatever is called so and is not, is something else.
+const PICTURES: &[&str] = &["image/png", "image/jpeg", "image/gif", "image/webp"];
+const MAX_TYPE_BYTES: usize = 255;
+/// What a file is called that has no name.
+const NAMELESS: &str = "file";
+
+/// A file that is being taken in. Dropped, it leaves nothing behind.
+#[derive(Debug)]
+pub struct Upload {
+    writing: eddyline_files::Upload,
+    noted: Noted,
+}
+
+/// A file that was taken in. It must be held until it is posted: what no message has taken when it is
+/// dropped is thrown away.
+#[derive(Debug)]
+pub struct Uploaded {
+    file: NewFile,
+    sniffed: bool,
+    _noted: Noted,
+}
+
+impl App {
+    /// Begins to take a file in.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unavailable`] where no files are kept, [`Error::DiskFull`].
+    pub async fn begin_upload(&self) -> Result<Upload> {
+        let mut noted = Noted { app: self.clone(), keys: Vec::new(), is_written: false };
+        let key = noted.another().await?;
+        let writing = self.files()?.begin(&key, self.config().files.max_bytes).await?;
+        Ok(Upload { writing, noted })
+    }
+}
+
+impl Upload {
+    /// Takes more bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooLarge`] from the byte on that is one too many, [`Error::DiskFull`].
+    pub async fn write(&mut self, bytes: Bytes) -> Result<()> {
+        Ok(self.writing.write(bytes).await?)
+    }
+
+    /// Puts the file on the disk for good, and finds out what it is.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::DiskFull`], [`Error::Unavailable`].
+    pub async fn finish(mut self) -> Result<Uploaded> {
+        let key = self.writing.key().clone();
+        let stored = self.writing.finish().await?;
+        let object = new_object(&key, stored.digest, stored.size);
+        let picture = stored.picture;
+        let size = picture.as_ref().map(|p| Dimensions { width: p.width, height: p.height });
+        let thumbnail = match picture.and_then(|picture| picture.thumbnail) {
+            Some(thumbnail) => {
+                let key = self.noted.another().await?;
+                let (size, bytes) = (thumbnail.bytes.len() as u64, thumbnail.bytes);
+                let digest = self.noted.app.files()?.put(&key, bytes).await?;
+                let dimensions = Dimensions { width: thumbnail.width, height: thumbnail.height };
+                Some((new_object(&key, digest, size), dimensions))
+            }
+            None => None,
+        };
+        self.noted.is_written = true;
+        let file = NewFile {
+            id: FileId(Secret::generate_hex::<16>().expose().to_owned()),
+            name: NAMELESS.to_owned(),
+            content_type: stored.content_type.unwrap_or(ANYTHING).to_owned(),
+            object,
+            picture: size,
+            thumbnail,
+        };
+        Ok(Uploaded { file, sniffed: stored.content_type.is_some(), _noted: self.noted })
+    }
+}
+
+impl Uploaded {
+    /// How many bytes it has.
+    #[must_use]
+    pub fn size(&self) -> i64 {
+        self.file.object.size
+    }
+
+    /// The file under the name and as the type that its sender has given. Of a name that is a path the
+    /// last part counts. What a picture is, its bytes say.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`], about `file_name` and `content_type`.
+    pub fn named(
+        &self,
+        name: Option<&str>,
+        content_type: Option<&str>,
+        content_id: Option<String>,
+    ) -> Result<NewAttachment> {
+        let mut file = self.file.clone();
+        file.name = clean_name(name.unwrap_or_default());
+        if file.name.chars().count() > MAX_NAME_CHARS {
+            let text = format!("is too long (maximum is {MAX_NAME_CHARS} characters)");
+            return Err(Error::field("file_name", text));
+        }
+        if let Some(told) = content_type.map(str::trim).filter(|told| !told.is_empty()) {
+            if !is_media_type(told) {
+                return Err(Error::field("content_type", "is not a media type such as image/png"));
+            }
+            let told = told.to_ascii_lowercase();
+            let essence = told.split(';').next().unwrap_or_default().trim_end();
+            if !self.sniffed && !PICTURES.contains(&essence) {
+                file.content_type = told;
+            }
+        }
+        Ok(NewAttachment { content_id, file })
+    }
+}
+
+fn new_object(key: &Key, digest: [u8; 32], size: u64) -> NewObject {
+    NewObject { key: key.as_str().to_owned(), digest, size: i64::try_from(size).unwrap_or(i64::MAX) }
+}
+
+/// The name without the folders it was in, and without what would make it look like another.
+fn clean_name(name: &str) -> String {
+    let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
+    let hidden = |c: char| {
+        c.is_control()
+            || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    let clean: String = last.chars().filter(|c| !hidden(*c)).collect();
+    match clean.trim() {
+        "" | "." | ".." => NAMELESS.to_owned(),
+        name => name.to_owned(),
+    }
+}
+
+/// Whether a text has the form of RFC 9110, section 8.3.1, as far as it matters in a header.
+fn is_media_type(text: &str) -> bool {
+    let token = |text: &str| {
+        !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"!#$&-^_.+".contains(&b))
+    };
+    let plain = text.len() <= MAX_TYPE_BYTES && text.bytes().all(|b| (b' '..0x7f).contains(&b));
+    let essence = text.split(';').next().unwrap_or_default().trim_end();
+    plain && essence.split_once('/').is_some_and(|(kind, subtype)| token(kind) && token(subtype))
+}
+
+/// The keys under which an upload writes. What no message has kept when it is dropped is doomed.
+struct Noted {
+    app: App,
+    keys: Vec<String>,
+    /// Whether everything is written that will be.
+    is_written: bool,
+}
+
+impl Noted {
+    async fn another(&mut self) -> Result<Key> {
+        let key = Key::random();
+        // Before it is noted, which may happen also when nobody waits for it any more.
+        self.keys.push(key.as_str().to_owned());
+        let (noted, node) = (key.as_str().to_owned(), self.app.inner.node.clone());
+        self.app
+            .store()
+            .write(move |tx| {
+                let now = tx.now();
+                tx.note_object(&noted, &node, now)
+            })
+            .await?;
+        Ok(key)
+    }
+}
+
+impl Drop for Noted {
+    fn drop(&mut self) {
+        let (app, keys) = (self.app.clone(), std::mem::take(&mut self.keys));
+        let wait = if self.is_written { 0 } else { STILL_WRITTEN_MILLIS };
+        // Without a runtime this process ends, and others find what it has left.
+        let Ok(runtime) = Handle::try_current() else { return };
+        runtime.spawn(async move {
+            let doomed = app.store().write(move |tx| {
+                let from = tx.now().plus_millis(wait);
+                tx.doom_pending_objects(&keys, from)
+            });
+            match doomed.await {
+                Ok(_) => app.inner.file_bell.notify_one(),
+                Err(error) => tracing::debug!(%error, "an upload that was given up could not be noted"),
+            }
+        });
+    }
+}
+
+impl std::fmt::Debug for Noted {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Noted({:?})", self.keys)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_the_last_part_of_a_path_and_shows_what_it_is() {
+        for (given, kept) in [
+            ("grüße.txt", "grüße.txt"),
+            ("C:\\Users\\ada\\plan.pdf", "plan.pdf"),
+            ("../../etc/passwd", "passwd"),
+            (" a\r\nb\0.txt ", "ab.txt"),
+            ("invoice\u{202e}fdp.exe", "invoicefdp.exe"),
+            ("", "file"),
+            ("..", "file"),
+            ("a/", "file"),
+            (" \u{7f} ", "file"),
+        ] {
+            assert_eq!(clean_name(given), kept, "{given:?}");
+        }
+    }
+
+    #[test]
+    fn a_media_type_is_told_from_other_texts() {
+        for good in ["text/plain", "text/plain; charset=utf-8", "application/vnd.ms-excel", "image/svg+xml"] {
+            assert!(is_media_type(good), "{good}");
+        }
+        for bad in ["", "text", "/plain", "text/", "text/pl ain", "text/plain\r\nX: y", "tüxt/plain", "a b/c"]
+        {
+            assert!(!is_media_type(bad), "{bad:?}");
+        }
+        assert!(!is_media_type(&format!("text/{}", "x".repeat(300))));
+    }
+}

@@ -1,0 +1,195 @@
+//! Downloading files: the address in a message leads whoever may read it to a link that needs no
+//! credentials and soon ends (specification, section 4, Files).
+
+use std::ops::Range;
+
+use axum::body::Body;
+use axum::response::Response;
+use eddyline_app::{Download, Variant};
+use eddyline_model::scopes::Scope::Flow;
+use eddyline_wire::disposition;
+use http::header::{
+    ACCEPT_RANGES, CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_RANGE,
+    CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, HeaderMap, HeaderName, HeaderValue, IF_NONE_MATCH, IF_RANGE,
+    LOCATION, RANGE, X_CONTENT_TYPE_OPTIONS,
+};
+use http::{Method, StatusCode};
+
+use crate::answer::{Answer, with_header};
+use crate::call::Call;
+use crate::endpoint::Endpoint;
+use crate::endpoint::Shape::Inline;
+use crate::endpoint::text_schema;
+use crate::error::plain;
+
+/// What is downloaded is for its reader alone.
+const PRIVATE: HeaderValue = HeaderValue::from_static("private, no-store");
+/// A page that somebody uploaded may do nothing where it is opened.
+const POLICY: HeaderValue = HeaderValue::from_static("sandbox; default-src 'none'");
+const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
+
+pub(crate) fn endpoints() -> Vec<Endpoint> {
+    let link = |path, summary, handler: fn(Call) -> crate::messages::Listing| {
+        Endpoint::new(Method::GET, path, summary, handler).scopes(&[Flow]).answers(
+            302,
+            "Location is a link that needs no credentials and soon ends",
+            None,
+        )
+    };
+    vec![
+        link("/files/{file}/{name}", "Where to download a file", |call| {
+            Box::pin(async move { link_to(&call, Variant::File).await })
+        }),
+        link("/files/{file}/thumbnail/{name}", "Where to download the small picture of a picture", |call| {
+            Box::pin(async move { link_to(&call, Variant::Thumbnail).await })
+        }),
+        Endpoint::new(Method::GET, "/download/{link}/{name}", "A file, by such a link", download)
+            .public()
+            .uncompressed()
+            .answers(200, "The file", Some(Inline(text_schema)))
+            .answers(206, "The part of it that Range names", Some(Inline(text_schema))),
+    ]
+}
+
+async fn link_to(call: &Call, variant: Variant) -> Answer {
+    let link = call.app().file_link(call.actor()?, call.segment("file"), variant).await?;
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::FOUND;
+    response.headers_mut().insert(CACHE_CONTROL, PRIVATE);
+    Ok(with_header(response, LOCATION, &link))
+}
+
+async fn download(call: Call) -> Answer {
+    let found = call.app().download(call.segment("link")).await?;
+    if lists(&call.headers, &found.tag) {
+        return Ok(dressed(Response::new(Body::empty()), &found, StatusCode::NOT_MODIFIED));
+    }
+    let range = match wanted(&call.headers, &found) {
+        Wanted::All => None,
+        Wanted::Part(range) => Some(range),
+        Wanted::Nothing => {
+            let all = format!("bytes */{}", found.size);
+            let response = plain(StatusCode::RANGE_NOT_SATISFIABLE, "The file has no bytes in this range");
+            return Ok(with_header(response, CONTENT_RANGE, &all));
+        }
+    };
+    let (status, length) = match &range {
+        None => (StatusCode::OK, found.size),
+        Some(range) => (StatusCode::PARTIAL_CONTENT, range.end - range.start),
+    };
+    let content = call.app().read_download(&found, range.clone()).await?;
+    let mut response = dressed(Response::new(Body::from_stream(content)), &found, status);
+    response.headers_mut().insert(CONTENT_LENGTH, HeaderValue::from(length));
+    let response = with_header(response, CONTENT_TYPE, &found.content_type);
+    let response = with_header(response, CONTENT_DISPOSITION, &disposition(&found.name, &found.content_type));
+    Ok(match range {
+        None => response,
+        Some(Range { start, end }) => {
+            with_header(response, CONTENT_RANGE, &format!("bytes {start}-{}/{}", end - 1, found.size))
+        }
+    })
+}
+
+fn dressed(mut response: Response, found: &Download, status: StatusCode) -> Response {
+    *response.status_mut() = status;
+    for (name, value) in [
+        (CACHE_CONTROL, PRIVATE),
+        (CONTENT_SECURITY_POLICY, POLICY),
+        (X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
+        (RESOURCE_POLICY, HeaderValue::from_static("cross-origin")),
+        (ACCEPT_RANGES, HeaderValue::from_static("bytes")),
+    ] {
+        response.headers_mut().insert(name, value);
+    }
+    with_header(response, ETAG, &found.tag)
+}
+
+/// Whether the client has the file with this tag (RFC 9110, section 13.1.2).
+fn lists(asked: &HeaderMap, tag: &str) -> bool {
+    let lists = asked.get_all(IF_NONE_MATCH).into_iter().filter_map(|value| value.to_str().ok());
+    let mut known = lists.flat_map(|list| list.split(',')).map(str::trim);
+    known.any(|known| known == "*" || known.trim_start_matches("W/") == tag)
+}
+
+/// How much of a file is wanted.
+#[derive(Debug, PartialEq, Eq)]
+enum Wanted {
+    All,
+    Part(Range<u64>),
+    /// A range in which there is nothing.
+    Nothing,
+}
+
+fn wanted(asked: &HeaderMap, found: &Download) -> Wanted {
+    // A part of another file is of no use (RFC 9110, section 13.1.5).
+    if asked.get(IF_RANGE).is_some_and(|tag| tag.as_bytes() != found.tag.as_bytes()) {
+        return Wanted::All;
+    }
+    let range = asked.get(RANGE).and_then(|value| value.to_str().ok());
+    range.map_or(Wanted::All, |range| part(range, found.size))
+}
+
+/// One range of RFC 9110, section 14.1.2. Whatever else is asked for, the whole file is a right answer.
+fn part(range: &str, size: u64) -> Wanted {
+    let Some((first, last)) = range.trim().strip_prefix("bytes=").and_then(|range| range.split_once('-'))
+    else {
+        return Wanted::All;
+    };
+    let number = |text: &str| match text.bytes().all(|b| b.is_ascii_digit()) {
+        true if !text.is_empty() => Some(text.parse().unwrap_or(u64::MAX)),
+        _ => None,
+    };
+    let (first, last) = (first.trim(), last.trim());
+    match (number(first), number(last)) {
+        (None, Some(0)) if first.is_empty() => Wanted::Nothing,
+        (None, Some(_)) if first.is_empty() && size == 0 => Wanted::Nothing,
+        (None, Some(length)) if first.is_empty() => Wanted::Part(size.saturating_sub(length)..size),
+        (Some(first), Some(last)) if first > last => Wanted::All,
+        (Some(first), last) if last.is_some() || range.trim().ends_with('-') => match first < size {
+            true => Wanted::Part(first..last.map_or(size, |last| last.saturating_add(1).min(size))),
+            false => Wanted::Nothing,
+        },
+        _ => Wanted::All,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn one_range_is_understood_and_others_are_not() {
+        for (range, expected) in [
+            ("bytes=0-0", Wanted::Part(0..1)),
+            ("bytes=2-", Wanted::Part(2..10)),
+            ("bytes=2-99999999999999999999999", Wanted::Part(2..10)),
+            ("bytes=-3", Wanted::Part(7..10)),
+            ("bytes=-99", Wanted::Part(0..10)),
+            ("bytes=10-", Wanted::Nothing),
+            ("bytes=99999999999999999999999-", Wanted::Nothing),
+            ("bytes=-0", Wanted::Nothing),
+            ("bytes=5-4", Wanted::All),
+            ("bytes=-", Wanted::All),
+            ("bytes=a-b", Wanted::All),
+            ("bytes=+1-2", Wanted::All),
+            ("bytes=0-1,3-4", Wanted::All),
+            ("lines=0-1", Wanted::All),
+            ("", Wanted::All),
+        ] {
+            assert_eq!(part(range, 10), expected, "{range}");
+        }
+        assert_eq!(part("bytes=-5", 0), Wanted::Nothing);
+        assert_eq!(part("bytes=0-", 0), Wanted::Nothing);
+    }
+
+    proptest! {
+        #[test]
+        fn a_part_is_within_the_file(range in "bytes=[0-9]{0,22}-[0-9]{0,22}", size: u64) {
+            if let Wanted::Part(part) = part(&range, size) {
+                prop_assert!(part.start < part.end && part.end <= size, "{part:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! Where files are kept.
+
+use eddyline_app::FilesConfig;
+use eddyline_files::Files;
+
+use crate::Failure;
+use crate::config::Settings;
+
+/// Opens the place for files: a store, or a folder, which is made when there is none.
+pub(crate) fn open(settings: &Settings) -> Result<FilesConfig, Failure> {
+    let place = match &settings.files_s3_bucket {
+        Some(bucket) => in_store(settings, bucket)?,
+        None => {
+            let ours = || settings.data_dir.join("files");
+            let folder = settings.files.clone().unwrap_or_else(ours);
+            Files::in_folder(&folder)
+                .map_err(|error| format!("cannot make the folder {} for files: {error}", folder.display()))?
+        }
+    };
+    Ok(FilesConfig {
+        place: Some(place),
+        max_bytes: settings.max_upload_bytes.get(),
+        link_millis: settings.download_link_ttl.millis(),
+    })
+}
+
+#[cfg(feature = "s3")]
+fn in_store(settings: &Settings, bucket: &str) -> Result<Files, Failure> {
+    let given = |text: &Option<String>| text.clone().unwrap_or_default();
+    let config = eddyline_files::S3Config {
+        bucket: bucket.to_owned(),
+        region: given(&settings.files_s3_region),
+        endpoint: settings.files_s3_endpoint.as_ref().map(|url| url.as_str().to_owned()),
+        access_key: given(&settings.files_s3_access_key),
+        secret_key: settings.files_s3_secret_key.as_ref().map_or("", |secret| secret.expose()).to_owned(),
+        allow_http: settings.files_s3_allow_http.0,
+        spool: Some(settings.data_dir.join("uploads")),
+    };
+    Files::in_s3(&config).map_err(|error| format!("the store of files cannot be used: {error}").into())
+}
+
+#[cfg(not(feature = "s3"))]
+fn in_store(_: &Settings, bucket: &str) -> Result<Files, Failure> {
+    Err(format!(
+        "files_s3_bucket: this server was built without stores (feature s3), so {bucket} cannot be used"
+    )
+    .into())
+}

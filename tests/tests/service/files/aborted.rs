@@ -1,0 +1,57 @@
+//! Uploads that end in the middle.
+
+use eddyline_tests::{Server, basic, on_both_databases};
+use tokio::io::AsyncWriteExt as _;
+use tokio::net::TcpStream;
+
+use super::{Form, until_kept};
+
+on_both_databases![
+    a_connection_that_breaks_leaves_no_half_file,
+    a_server_that_dies_leaves_no_half_file,
+    what_comes_with_a_refused_message_goes,
+];
+
+/// Begins to send a file and does not end.
+async fn begin(server: &Server, token: &str) -> TcpStream {
+    let host = server.base_url().split('/').nth(2).unwrap();
+    let mut socket = TcpStream::connect(host).await.unwrap();
+    let head = format!(
+        "POST /flows/acme/main/messages HTTP/1.1\r\nHost: {host}\r\nAuthorization: Basic {}\r\n\
+         Content-Type: multipart/form-data; boundary=edge\r\nContent-Length: 10000000\r\n\r\n",
+        basic(token, "")
+    );
+    let body = Form::of("file").file("content", "a.bin", "", &vec![7; 3_000_000]).end();
+    socket.write_all(head.as_bytes()).await.unwrap();
+    socket.write_all(&body[..2_500_000]).await.unwrap();
+    until_kept(server, 1).await;
+    socket
+}
+
+async fn a_connection_that_breaks_leaves_no_half_file(server: Server) {
+    let acme = server.acme();
+    drop(begin(&server, &acme.ben.token).await);
+    until_kept(&server, 0).await;
+    assert_eq!(acme.ada.get("/flows/acme/main/messages?event=file").await, serde_json::json!([]));
+}
+
+async fn a_server_that_dies_leaves_no_half_file(mut server: Server) {
+    let acme = server.acme();
+    let kept = Form::of("file").file("content", "kept", "", b"kept");
+    let socket = begin(&server, &acme.ben.token).await;
+    kept.posted(&acme.ben.client, "/flows/acme/main/messages").await;
+    server.kill9();
+    drop(socket);
+    assert_eq!(server.kept_files().len(), 2);
+    server.restart();
+    until_kept(&server, 1).await;
+}
+
+async fn what_comes_with_a_refused_message_goes(server: Server) {
+    let acme = server.acme();
+    let path = "/flows/acme/main/messages";
+    let file = || Form::of("file").file("content", "a", "", b"a");
+    file().text("thread_id", "none").refused(&acme.ben.client, path, 400).await;
+    file().file("other", "b", "", b"b").refused(&acme.ben.client, path, 400).await;
+    until_kept(&server, 0).await;
+}

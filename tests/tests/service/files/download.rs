@@ -1,0 +1,164 @@
+//! Downloading files by links that soon end.
+
+use eddyline_client::{Json, Method};
+use eddyline_tests::{Server, Tenant, note_secret, on_both_databases, on_shared_servers};
+
+use super::{Form, follow, follow_with, link, text, upload};
+
+on_shared_servers![
+    a_link_needs_no_credentials_and_is_bound_to_its_file,
+    only_who_reads_the_flow_is_given_a_link,
+    a_part_of_a_file_can_be_asked_for,
+    a_file_need_not_be_downloaded_again,
+    a_page_that_was_uploaded_cannot_run,
+    a_head_has_no_body,
+];
+on_both_databases![&["--download-link-ttl", "1s"]; a_link_ends];
+
+fn token(link: &str) -> &str {
+    link.split("/download/").nth(1).unwrap().split('/').next().unwrap()
+}
+
+async fn sent(tenant: &Tenant) -> String {
+    let message = upload(tenant, "data.json", "text/plain", b"0123456789").await;
+    text(&message["content"]["path"]).to_owned()
+}
+
+async fn a_link_needs_no_credentials_and_is_bound_to_its_file(tenant: Tenant) {
+    let (server, path) = (tenant.server(), sent(&tenant).await);
+    let link = link(&tenant.ada.client, &path).await;
+    note_secret(token(&link));
+    let answer = follow(server, &link).await;
+    assert_eq!((answer.status.as_u16(), &answer.body[..]), (200, &b"0123456789"[..]));
+    assert!(link.ends_with("/data.json"), "{link}");
+    let other_name = link.replace("data.json", "other");
+    assert_eq!(
+        follow(server, &other_name).await.header("content-disposition"),
+        Some("inline; filename=\"data.json\"")
+    );
+    let token = token(&link);
+    let last = if token.ends_with('A') { "B" } else { "A" };
+    let changed = format!("{last}{}", &token[1..]);
+    for forged in [&changed, &token[..token.len() - 1], "x", "..", &format!("{token}A")] {
+        let answer = follow(server, &link.replace(token, forged)).await;
+        assert_eq!(answer.status, 404, "{forged}");
+    }
+    assert_eq!(
+        tenant
+            .ben
+            .send(Method::POST, link.strip_prefix(server.base_url()).unwrap(), &Json::Null)
+            .await
+            .status,
+        405
+    );
+}
+
+async fn a_link_ends(server: Server) {
+    let acme = server.acme();
+    let file = Form::of("file").file("content", "a.txt", "text/plain", b"hello");
+    let message = file.posted(&acme.ben.client, "/flows/acme/main/messages").await;
+    let path = text(&message["content"]["path"]);
+    let link = link(&acme.ada.client, path).await;
+    let ended = loop {
+        let answer = follow(&server, &link).await;
+        if answer.status != 200 {
+            break answer;
+        }
+    };
+    assert_eq!((ended.status.as_u16(), text(&ended.json()["message"])), (410, "This link has ended"));
+}
+
+async fn only_who_reads_the_flow_is_given_a_link(tenant: Tenant) {
+    let path = sent(&tenant).await;
+    let answer = |client: eddyline_client::Client, path: String| async move {
+        client.request(Method::GET, &path).send().await.unwrap().status.as_u16()
+    };
+    let outsider = tenant.user("olga");
+    let stranger = tenant.neighbour();
+    assert_eq!(answer(tenant.ada.client.clone(), path.clone()).await, 302);
+    assert_eq!(answer(tenant.ada.client.clone(), format!("/v1{path}")).await, 302);
+    assert_eq!(answer(outsider.client.clone(), path.clone()).await, 403);
+    assert_eq!(answer(stranger.ada.client.clone(), path.clone()).await, 404);
+    assert_eq!(answer(tenant.client(eddyline_client::Credentials::None), path.clone()).await, 401);
+    let id = path.split('/').nth(2).unwrap();
+    for wrong in
+        [format!("/files/{id}"), path.replace(id, "nothing"), format!("/files/{id}/thumbnail/data.json")]
+    {
+        assert_eq!(answer(tenant.ada.client.clone(), wrong.clone()).await, 404, "{wrong}");
+    }
+}
+
+async fn a_part_of_a_file_can_be_asked_for(tenant: Tenant) {
+    let link = link(&tenant.ada.client, &sent(&tenant).await).await;
+    let server = tenant.server();
+    for (range, content, sent) in [
+        ("bytes=0-3", "bytes 0-3/10", "0123"),
+        ("bytes=7-", "bytes 7-9/10", "789"),
+        ("bytes=-2", "bytes 8-9/10", "89"),
+        ("bytes=5-99", "bytes 5-9/10", "56789"),
+    ] {
+        let answer = follow_with(server, &link, &[("Range", range)]).await;
+        assert_eq!((answer.status.as_u16(), answer.header("content-range")), (206, Some(content)), "{range}");
+        assert_eq!(answer.text(), sent, "{range}");
+        assert_eq!(answer.header("content-length"), Some(sent.len().to_string().as_str()));
+    }
+    for range in ["bytes=10-", "bytes=-0"] {
+        let answer = follow_with(server, &link, &[("Range", range)]).await;
+        assert_eq!(
+            (answer.status.as_u16(), answer.header("content-range")),
+            (416, Some("bytes */10")),
+            "{range}"
+        );
+    }
+    for range in ["bytes=0-1,3-4", "lines=1-2", "bytes=x"] {
+        let answer = follow_with(server, &link, &[("Range", range)]).await;
+        assert_eq!((answer.status.as_u16(), answer.text().len()), (200, 10), "{range}");
+    }
+    let whole = follow(server, &link).await;
+    assert_eq!(whole.header("accept-ranges"), Some("bytes"));
+    let tag = whole.header("etag").unwrap();
+    let same = follow_with(server, &link, &[("Range", "bytes=0-0"), ("If-Range", tag)]).await;
+    assert_eq!(same.status, 206);
+    let other = follow_with(server, &link, &[("Range", "bytes=0-0"), ("If-Range", "\"x\"")]).await;
+    assert_eq!(other.status, 200);
+}
+
+async fn a_file_need_not_be_downloaded_again(tenant: Tenant) {
+    let link = link(&tenant.ada.client, &sent(&tenant).await).await;
+    let whole = follow(tenant.server(), &link).await;
+    let again =
+        follow_with(tenant.server(), &link, &[("If-None-Match", whole.header("etag").unwrap())]).await;
+    assert_eq!((again.status.as_u16(), again.body.len()), (304, 0));
+}
+
+async fn a_page_that_was_uploaded_cannot_run(tenant: Tenant) {
+    let page = b"<script>alert(1)</script>";
+    for (kind, name, disposition) in [
+        (
+            "text/html",
+            "grüße\".html",
+            "attachment; filename=\"gr__e_.html\"; filename*=UTF-8''gr%C3%BC%C3%9Fe%22.html",
+        ),
+        ("image/svg+xml", "a.svg", "attachment; filename=\"a.svg\""),
+        ("application/xhtml+xml", "a.xhtml", "attachment; filename=\"a.xhtml\""),
+        ("text/plain", "a.txt", "inline; filename=\"a.txt\""),
+    ] {
+        let message = upload(&tenant, &name.replace('"', "\\\""), kind, page).await;
+        let link = link(&tenant.ada.client, text(&message["content"]["path"])).await;
+        let answer = follow_with(tenant.server(), &link, &[("Accept-Encoding", "gzip")]).await;
+        assert_eq!(answer.header("content-disposition"), Some(disposition));
+        assert_eq!(answer.header("content-type"), Some(kind));
+        assert_eq!(answer.header("x-content-type-options"), Some("nosniff"));
+        assert_eq!(answer.header("content-security-policy"), Some("sandbox; default-src 'none'"));
+        assert_eq!(answer.header("cross-origin-resource-policy"), Some("cross-origin"));
+        assert_eq!((answer.header("content-encoding"), &answer.body[..]), (None, &page[..]));
+    }
+}
+
+async fn a_head_has_no_body(tenant: Tenant) {
+    let link = link(&tenant.ada.client, &sent(&tenant).await).await;
+    let path = link.strip_prefix(tenant.server().base_url()).unwrap();
+    let answer = tenant.ben.client.request(Method::HEAD, path).anonymous().send().await.unwrap();
+    assert_eq!((answer.status.as_u16(), answer.body.len()), (200, 0));
+    assert_eq!(answer.header("content-length"), Some("10"));
+}
