@@ -309,6 +309,10 @@ impl ThreadCounts {
 
     /// Counts one more message.
     pub fn add(&mut self, event: Event, sent: Timestamp) {
+        // What tells streams of another message is none itself.
+        if !event.is_listed() {
+            return;
+        }
         match event {
             Event::Activity | Event::Mail => self.activities += 1,
             Event::Discussion => self.external_comments += 1,

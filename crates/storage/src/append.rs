@@ -1,6 +1,6 @@
 //! Adding messages to rooms: the one way by which anything that is kept comes to be.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use diesel::prelude::*;
@@ -54,8 +54,10 @@ struct Batch<'d> {
     threads: HashMap<(i64, i64), Record>,
     /// Threads of the inbox, by room, source and the id they have there.
     mirrors: HashMap<(i64, i64, &'d str), i64>,
-    /// Threads that must be written, and whether with their items.
-    changed_threads: BTreeMap<(i64, i64), bool>,
+    /// Threads that must be written.
+    changed_threads: BTreeSet<(i64, i64)>,
+    /// States of items that must be written, by room and the message that brought them.
+    new_items: Vec<(i64, i64, Arc<Item>)>,
 }
 
 #[derive(Clone)]
@@ -112,7 +114,8 @@ impl Session<'_> {
             referred: HashMap::new(),
             threads: HashMap::new(),
             mirrors: HashMap::new(),
-            changed_threads: BTreeMap::new(),
+            changed_threads: BTreeSet::new(),
+            new_items: Vec::new(),
         };
         self.load_uuids(drafts, &mut batch)?;
         self.load_mirrors(drafts, &mut batch)?;
@@ -239,7 +242,11 @@ impl Session<'_> {
         {
             self.keep_files(&files, now)?;
         }
-        let threads = batch.thread_rows()?;
+        let items = batch.item_rows()?;
+        if !items.is_empty() {
+            self.insert_items(&items)?;
+        }
+        let threads = batch.thread_rows();
         if !threads.is_empty() {
             dialect!(self, put_threads, &threads)?;
         }
@@ -274,8 +281,10 @@ impl<'d> Batch<'d> {
             return Err(Outcome::NoRoom);
         }
         let (thread_root, parent) = self.thread_of(draft, id)?;
-        let row = row(draft, id, thread_root, parent);
+        let mut row = row(draft, id, thread_root, parent);
         self.note(draft, &row);
+        let thread = thread_root.and_then(|root| self.threads.get(&(row.room_id, root)));
+        row.thread_left = thread.map(|thread| thread.left().to_string());
         Ok(row)
     }
 
@@ -351,11 +360,13 @@ impl<'d> Batch<'d> {
         let thread = self.threads.entry((row.room_id, root)).or_insert_with(|| Record::chat(begun));
         thread.counts.add(draft.event, draft.sent);
         let item = draft.thread.as_ref().and_then(|post| post.item.clone());
-        let with_item = self.changed_threads.entry((row.room_id, root)).or_default();
-        if let Some(item) = item {
-            thread.item = Some(item);
-            *with_item = true;
+        // One that is as it was is not kept again.
+        if let Some(item) = item.filter(|item| thread.item.as_ref() != Some(item)) {
+            thread.item = Some(item.clone());
+            thread.item_id = Some(row.id);
+            self.new_items.push((row.room_id, row.id, item));
         }
+        self.changed_threads.insert((row.room_id, root));
     }
 
     /// The first message of a thread of the inbox.
@@ -368,25 +379,35 @@ impl<'d> Batch<'d> {
             counts: ThreadCounts::begun_by(draft.event, draft.sent),
             keeper: Some(post.keeper),
             external_id: post.external_id.clone(),
-            item: Some(item),
+            item_id: Some(row.id),
+            item: Some(item.clone()),
             source: post.source.clone(),
         };
         self.threads.insert((row.room_id, row.id), record);
-        self.changed_threads.insert((row.room_id, row.id), true);
+        self.changed_threads.insert((row.room_id, row.id));
+        self.new_items.push((row.room_id, row.id, item));
         if let Some(mirror) = mirror_of(draft) {
             self.mirrors.insert(mirror, row.id);
         }
     }
 
     /// The threads that changed, as they are to be written.
-    fn thread_rows(&self) -> Result<Vec<threads::Row>> {
-        let mut rows = Vec::with_capacity(self.changed_threads.len());
-        for ((room, root), with_item) in &self.changed_threads {
-            if let Some(record) = self.threads.get(&(*room, *root)) {
-                rows.push(record.row(*room, *root, *with_item)?);
-            }
-        }
-        Ok(rows)
+    fn thread_rows(&self) -> Vec<threads::Row> {
+        let changed = self.changed_threads.iter();
+        changed
+            .filter_map(|(room, root)| Some(self.threads.get(&(*room, *root))?.row(*room, *root)))
+            .collect()
+    }
+
+    /// The states of items that came, as they are to be written.
+    fn item_rows(&self) -> Result<Vec<(i64, i64, String)>> {
+        let items = self.new_items.iter();
+        items
+            .map(|(room, message, item)| {
+                let json = serde_json::to_string(item).map_err(|_| crate::Error::Corrupt("item"))?;
+                Ok((*room, *message, json))
+            })
+            .collect()
     }
 
     fn view(&self, message: Message) -> MessageView {
@@ -452,6 +473,7 @@ fn row(draft: &Draft, id: i64, thread_root: Option<i64>, parent_id: Option<i64>)
         thread_root,
         parent_id,
         to_user_id: draft.to.map(|user| user.0),
+        thread_left: None,
     }
 }
 

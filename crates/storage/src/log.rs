@@ -385,8 +385,8 @@ impl Session<'_> {
         }
         let mut views = HashMap::new();
         for (room, ids) in wanted {
-            let found = self.messages_by_id(RoomId(room), &ids)?;
-            for view in self.views(RoomId(room), found)? {
+            let found = self.rows_by_id(RoomId(room), &ids)?;
+            for view in self.views_as_left(RoomId(room), found)? {
                 views.insert((room, view.message.id.0), Arc::new(view));
             }
         }

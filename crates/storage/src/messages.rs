@@ -1,8 +1,10 @@
 //! Reading messages, and the changes that can be made to one.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
 
 use diesel::prelude::*;
+use eddyline_model::items::Item;
 use eddyline_model::messages::{
     Author, Event, Message, MessageQuery, MessageView, Sort, ThreadCounts, reference,
 };
@@ -12,7 +14,7 @@ use crate::backlog::Backlog;
 use crate::find;
 use crate::schema::{mentions, mentions_seen, message_tags, messages};
 use crate::session::{Session, dialect, portable};
-use crate::threads::Record;
+use crate::threads::{Left, Record};
 use crate::{Error, Result};
 
 #[derive(Clone, Queryable, QueryableByName, Insertable)]
@@ -34,6 +36,7 @@ pub(crate) struct Row {
     pub(crate) thread_root: Option<i64>,
     pub(crate) parent_id: Option<i64>,
     pub(crate) to_user_id: Option<i64>,
+    pub(crate) thread_left: Option<String>,
 }
 
 /// Tags are kept as one text: none of them holds a line feed.
@@ -81,13 +84,12 @@ impl Referred {
 
 portable! {
     /// Messages of one room by number, ascending. Numbers of no message are passed over.
-    pub fn messages_by_id(c, room: RoomId, ids: &[i64]) -> Result<Vec<Message>> {
-        let rows = messages::table
+    pub(crate) fn rows_by_id(c, room: RoomId, ids: &[i64]) -> Result<Vec<Row>> {
+        Ok(messages::table
             .filter(messages::room_id.eq(room.0))
             .filter(messages::id.eq_any(ids))
             .order(messages::id)
-            .load::<Row>(c)?;
-        rows.into_iter().map(message).collect()
+            .load(c)?)
     }
 
     fn plain_list(c, room: RoomId, query: &MessageQuery) -> Result<Vec<Row>> {
@@ -219,6 +221,11 @@ pub(crate) fn is_indexed(tag: &str) -> bool {
 }
 
 impl Session<'_> {
+    /// Messages of one room by number, ascending. Numbers of no message are passed over.
+    pub fn messages_by_id(&mut self, room: RoomId, ids: &[i64]) -> Result<Vec<Message>> {
+        self.rows_by_id(room, ids)?.into_iter().map(message).collect()
+    }
+
     /// The message with this number.
     pub fn message(&mut self, room: RoomId, id: MessageId) -> Result<Option<Message>> {
         Ok(self.messages_by_id(room, &[id.0])?.pop())
@@ -256,29 +263,57 @@ impl Session<'_> {
     /// The messages with what is needed to show them: what comments answer, and the threads as
     /// they are now. All are of one room.
     pub fn views(&mut self, room: RoomId, found: Vec<Message>) -> Result<Vec<MessageView>> {
+        self.views_with(room, found, None)
+    }
+
+    /// The same with the threads as each message left them, which makes a story that is told later the
+    /// same as it was when it happened.
+    pub(crate) fn views_as_left(&mut self, room: RoomId, rows: Vec<Row>) -> Result<Vec<MessageView>> {
+        let mut left = HashMap::new();
+        for row in &rows {
+            if let Some(text) = &row.thread_left {
+                left.insert(row.id, text.parse::<Left>()?);
+            }
+        }
+        let items = self.items_of(room, left.values().filter_map(|left: &Left| left.item_id))?;
+        let found = rows.into_iter().map(message).collect::<Result<Vec<_>>>()?;
+        self.views_with(room, found, Some((&left, &items)))
+    }
+
+    fn views_with(
+        &mut self,
+        room: RoomId,
+        found: Vec<Message>,
+        then: Option<(&HashMap<i64, Left>, &HashMap<i64, Arc<Item>>)>,
+    ) -> Result<Vec<MessageView>> {
         let roots: BTreeSet<i64> = found.iter().filter_map(|m| m.thread_root).map(|id| id.0).collect();
         let here: BTreeMap<i64, Referred> = found.iter().map(|m| (m.id.0, refer(m))).collect();
         let referred: BTreeSet<i64> = found.iter().filter_map(|m| m.parent).map(|id| id.0).collect();
         let missing: Vec<i64> = roots.union(&referred).copied().filter(|id| !here.contains_key(id)).collect();
         let elsewhere = if missing.is_empty() { HashMap::new() } else { self.referred(room, &missing)? };
         let roots: Vec<i64> = roots.into_iter().collect();
-        let answered = self.thread_records(room, &roots)?;
+        let records = self.thread_records(room, &roots)?;
         let other = |id: MessageId| here.get(&id.0).or_else(|| elsewhere.get(&id.0));
-        Ok(found
-            .into_iter()
-            .map(|message| {
-                let parent_text = message.parent.map(|id| other(id).map_or_else(String::new, Referred::text));
-                let thread = message.thread_root.map(|root| {
-                    let first = other(root);
-                    let text = first.map_or_else(String::new, Referred::text);
-                    match answered.get(&root.0) {
-                        Some(record) => record.state(root, text),
-                        None => begun(first, &message).state(root, text),
-                    }
-                });
-                MessageView { message, parent_text, thread }
-            })
-            .collect())
+        let state = |message: &Message, root: MessageId| {
+            let first = other(root);
+            let text = first.map_or_else(String::new, Referred::text);
+            let record = match (records.get(&root.0), then) {
+                (Some(record), None) => record.clone(),
+                (Some(record), Some((left, items))) => match left.get(&message.id.0) {
+                    Some(left) => record.as_left(*left, items),
+                    None => begun(first, message),
+                },
+                (None, _) => begun(first, message),
+            };
+            record.state(root, text)
+        };
+        let parent_text = |id: MessageId| other(id).map_or_else(String::new, Referred::text);
+        let views = found.into_iter().map(|message| MessageView {
+            parent_text: message.parent.map(parent_text),
+            thread: message.thread_root.map(|root| state(&message, root)),
+            message,
+        });
+        Ok(views.collect())
     }
 
     /// Writes a message's changed content and tags, with everything it is found by.

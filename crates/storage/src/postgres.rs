@@ -53,8 +53,8 @@ pub(crate) fn same_uuid(c: &mut PgConnection, wanted: &[(i64, &str)]) -> Result<
 pub(crate) fn insert_messages(c: &mut PgConnection, rows: &[Row]) -> Result<()> {
     diesel::sql_query(
         "insert into messages (room_id, id, event, user_id, external_user_name, content, tags, explicit_tags, \
-         uuid, fingerprint, sent, thread_root, parent_id, to_user_id) \
-         select * from unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)",
+         uuid, fingerprint, sent, thread_root, parent_id, to_user_id, thread_left) \
+         select * from unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)",
     )
     .bind::<Array<BigInt>, _>(column(rows, |row| row.room_id))
     .bind::<Array<BigInt>, _>(column(rows, |row| row.id))
@@ -70,6 +70,7 @@ pub(crate) fn insert_messages(c: &mut PgConnection, rows: &[Row]) -> Result<()> 
     .bind::<Array<Nullable<BigInt>>, _>(column(rows, |row| row.thread_root))
     .bind::<Array<Nullable<BigInt>>, _>(column(rows, |row| row.parent_id))
     .bind::<Array<Nullable<BigInt>>, _>(column(rows, |row| row.to_user_id))
+    .bind::<Array<Nullable<Text>>, _>(rows.iter().map(|row| row.thread_left.as_deref()).collect::<Vec<_>>())
     .execute(c)?;
     Ok(())
 }
@@ -121,11 +122,11 @@ pub(crate) fn mirrors(c: &mut PgConnection, wanted: &[(i64, i64, &str)]) -> Resu
 pub(crate) fn put_threads(c: &mut PgConnection, rows: &[crate::threads::Row]) -> Result<()> {
     diesel::sql_query(
         "insert into threads (room_id, root_id, activities, internal_comments, external_comments, created_at, \
-         updated_at, origin, source_id, application_id, external_id, item) \
+         updated_at, origin, source_id, application_id, external_id, item_id) \
          select * from unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) \
          on conflict (room_id, root_id) do update set activities = excluded.activities, \
          internal_comments = excluded.internal_comments, external_comments = excluded.external_comments, \
-         updated_at = excluded.updated_at, item = coalesce(excluded.item, threads.item)",
+         updated_at = excluded.updated_at, item_id = excluded.item_id",
     )
     .bind::<Array<BigInt>, _>(column(rows, |row| row.room_id))
     .bind::<Array<BigInt>, _>(column(rows, |row| row.root_id))
@@ -138,7 +139,7 @@ pub(crate) fn put_threads(c: &mut PgConnection, rows: &[crate::threads::Row]) ->
     .bind::<Array<Nullable<BigInt>>, _>(column(rows, |row| row.source_id))
     .bind::<Array<Nullable<BigInt>>, _>(column(rows, |row| row.application_id))
     .bind::<Array<Nullable<Text>>, _>(rows.iter().map(|row| row.external_id.as_deref()).collect::<Vec<_>>())
-    .bind::<Array<Nullable<Text>>, _>(rows.iter().map(|row| row.item.as_deref()).collect::<Vec<_>>())
+    .bind::<Array<Nullable<BigInt>>, _>(column(rows, |row| row.item_id))
     .execute(c)?;
     Ok(())
 }

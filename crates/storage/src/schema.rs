@@ -260,6 +260,7 @@ diesel::table! {
         thread_root -> Nullable<BigInt>,
         parent_id -> Nullable<BigInt>,
         to_user_id -> Nullable<BigInt>,
+        thread_left -> Nullable<Text>,
     }
 }
 diesel::table! {
@@ -293,8 +294,11 @@ diesel::table! {
         source_id -> Nullable<BigInt>,
         application_id -> Nullable<BigInt>,
         external_id -> Nullable<Text>,
-        item -> Nullable<Text>,
+        item_id -> Nullable<BigInt>,
     }
+}
+diesel::table! {
+    thread_items (room_id, message_id) { room_id -> BigInt, message_id -> BigInt, item -> Text, }
 }
 diesel::table! {
     event_log (seq) {
@@ -348,4 +352,5 @@ diesel::allow_tables_to_appear_in_same_query!(
     mentions,
     mentions_seen,
     threads,
+    thread_items,
 );

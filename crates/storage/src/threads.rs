@@ -11,7 +11,7 @@ use eddyline_model::threads::{ThreadQuery, Threads};
 use eddyline_model::{ApplicationId, MessageId, RoomId, SourceId, Timestamp};
 
 use crate::messages::Referred;
-use crate::schema::{applications, messages, sources, threads};
+use crate::schema::{applications, messages, sources, thread_items, threads};
 use crate::session::{Session, portable};
 use crate::{Error, Result};
 
@@ -26,6 +26,8 @@ pub(crate) struct Record {
     /// Who keeps it, when it is of the inbox.
     pub(crate) keeper: Option<Keeper>,
     pub(crate) external_id: Option<String>,
+    /// The message that brought the item.
+    pub(crate) item_id: Option<i64>,
     pub(crate) item: Option<Arc<Item>>,
     pub(crate) source: Option<Arc<ThreadSource>>,
 }
@@ -33,7 +35,7 @@ pub(crate) struct Record {
 impl Record {
     /// A thread of the chat.
     pub(crate) fn chat(counts: ThreadCounts) -> Self {
-        Self { counts, keeper: None, external_id: None, item: None, source: None }
+        Self { counts, keeper: None, external_id: None, item_id: None, item: None, source: None }
     }
 
     /// The thread as it is shown.
@@ -42,9 +44,9 @@ impl Record {
         ThreadState { root, root_text, counts: self.counts, item, source }
     }
 
-    /// The thread as it is to be written; without its item, that stays as it is.
-    pub(crate) fn row(&self, room: i64, root: i64, with_item: bool) -> Result<Row> {
-        Ok(Row {
+    /// The thread as it is to be written.
+    pub(crate) fn row(&self, room: i64, root: i64) -> Row {
+        Row {
             room_id: room,
             root_id: root,
             activities: self.counts.activities,
@@ -56,11 +58,65 @@ impl Record {
             source_id: self.keeper.map(source_key),
             application_id: self.keeper.and_then(|keeper| keeper.application).map(|id| id.0),
             external_id: self.external_id.clone(),
-            item: match self.item.as_ref().filter(|_| with_item) {
-                Some(item) => Some(serde_json::to_string(item).map_err(|_| Error::Corrupt("item"))?),
-                None => None,
-            },
-        })
+            item_id: self.item_id,
+        }
+    }
+
+    /// The thread as it is now, to be told of again later.
+    pub(crate) fn left(&self) -> Left {
+        Left {
+            item_id: self.item_id,
+            activities: self.counts.activities,
+            internal_comments: self.counts.internal_comments,
+            external_comments: self.counts.external_comments,
+            updated_at: self.counts.updated_at.0,
+        }
+    }
+
+    /// The same thread as a message left it.
+    pub(crate) fn as_left(&self, left: Left, items: &HashMap<i64, Arc<Item>>) -> Self {
+        let counts = ThreadCounts {
+            activities: left.activities,
+            internal_comments: left.internal_comments,
+            external_comments: left.external_comments,
+            created_at: self.counts.created_at,
+            updated_at: Timestamp(left.updated_at),
+        };
+        let item = left.item_id.and_then(|id| items.get(&id).cloned());
+        Self { counts, item_id: left.item_id, item, ..self.clone() }
+    }
+}
+
+/// How a message left its thread. With the message it is kept as one short text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Left {
+    pub(crate) item_id: Option<i64>,
+    activities: i64,
+    internal_comments: i64,
+    external_comments: i64,
+    updated_at: i64,
+}
+
+impl std::fmt::Display for Left {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { item_id, activities, internal_comments, external_comments, updated_at } = self;
+        let item = item_id.unwrap_or(0);
+        write!(f, "{item} {activities} {internal_comments} {external_comments} {updated_at}")
+    }
+}
+
+impl std::str::FromStr for Left {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let broken = || Error::Corrupt("thread_left");
+        let numbers: Vec<i64> =
+            text.split(' ').map(str::parse).collect::<std::result::Result<_, _>>().map_err(|_| broken())?;
+        let [item, activities, internal_comments, external_comments, updated_at] = numbers[..] else {
+            return Err(broken());
+        };
+        let item_id = Some(item).filter(|id| *id > 0);
+        Ok(Self { item_id, activities, internal_comments, external_comments, updated_at })
     }
 }
 
@@ -83,17 +139,17 @@ pub(crate) struct Row {
     pub(crate) source_id: Option<i64>,
     pub(crate) application_id: Option<i64>,
     pub(crate) external_id: Option<String>,
-    pub(crate) item: Option<String>,
+    pub(crate) item_id: Option<i64>,
 }
 
 impl Row {
-    fn record(self) -> Result<Record> {
+    /// The thread, but for its item and what it shows of its source.
+    fn record(self) -> Record {
         let keeper = self.source_id.map(|source| Keeper {
             source: Some(SourceId(source)).filter(|id| id.0 > 0),
             application: self.application_id.map(ApplicationId),
         });
-        let item = self.item.map(|item| serde_json::from_str(&item).map(Arc::new)).transpose();
-        Ok(Record {
+        Record {
             counts: ThreadCounts {
                 activities: self.activities,
                 internal_comments: self.internal_comments,
@@ -103,9 +159,10 @@ impl Row {
             },
             keeper,
             external_id: self.external_id,
-            item: item.map_err(|_| Error::Corrupt("item"))?,
+            item_id: self.item_id,
+            item: None,
             source: None,
-        })
+        }
     }
 }
 
@@ -119,6 +176,34 @@ enum Range {
 portable! {
     fn rows_of_threads(c, room: RoomId, roots: &[i64]) -> Result<Vec<Row>> {
         Ok(threads::table.filter(threads::room_id.eq(room.0)).filter(threads::root_id.eq_any(roots)).load(c)?)
+    }
+
+    /// States of items by the messages that brought them.
+    fn item_rows(c, room: RoomId, ids: &[i64]) -> Result<Vec<(i64, String)>> {
+        Ok(thread_items::table
+            .filter(thread_items::room_id.eq(room.0))
+            .filter(thread_items::message_id.eq_any(ids))
+            .select((thread_items::message_id, thread_items::item))
+            .load(c)?)
+    }
+
+    /// Keeps the states of items that messages brought: room, message, state.
+    pub(crate) fn insert_items(c, items: &[(i64, i64, String)]) -> Result<()> {
+        for (room, message, item) in items {
+            diesel::insert_into(thread_items::table)
+                .values((
+                    thread_items::room_id.eq(room),
+                    thread_items::message_id.eq(message),
+                    thread_items::item.eq(item),
+                ))
+                .execute(c)?;
+        }
+        Ok(())
+    }
+
+    /// Whether a thread has a row.
+    pub fn has_thread(c, room: RoomId, root: MessageId) -> Result<bool> {
+        Ok(diesel::select(diesel::dsl::exists(threads::table.find((room.0, root.0)))).get_result(c)?)
     }
 
     fn newest_rows(c, room: RoomId, range: Range, query: &ThreadQuery) -> Result<Vec<Row>> {
@@ -227,21 +312,41 @@ impl Session<'_> {
             return Ok(HashMap::new());
         }
         let rows = self.rows_of_threads(room, roots)?;
-        Ok(self.records(rows)?.into_iter().collect())
+        Ok(self.records(room, rows)?.into_iter().collect())
     }
 
-    fn records(&mut self, rows: Vec<Row>) -> Result<Vec<(i64, Record)>> {
+    fn records(&mut self, room: RoomId, rows: Vec<Row>) -> Result<Vec<(i64, Record)>> {
         let ids: BTreeSet<i64> = rows.iter().filter_map(|row| row.source_id).filter(|id| *id > 0).collect();
         let shown = match ids.is_empty() {
             true => HashMap::new(),
             false => self.sources_shown(&ids.into_iter().collect::<Vec<_>>())?,
         };
+        let items = self.items_of(room, rows.iter().filter_map(|row| row.item_id))?;
+        let filled = rows.into_iter().map(|row| {
+            let (root, source) = (row.root_id, row.source_id);
+            let mut record = row.record();
+            record.source = source.and_then(|id| shown.get(&id).cloned());
+            record.item = record.item_id.and_then(|id| items.get(&id).cloned());
+            (root, record)
+        });
+        Ok(filled.collect())
+    }
+
+    /// The states of items that these messages brought.
+    pub(crate) fn items_of(
+        &mut self,
+        room: RoomId,
+        ids: impl Iterator<Item = i64>,
+    ) -> Result<HashMap<i64, Arc<Item>>> {
+        let ids: BTreeSet<i64> = ids.collect();
+        if ids.is_empty() {
+            return Ok(HashMap::new());
+        }
+        let rows = self.item_rows(room, &ids.into_iter().collect::<Vec<_>>())?;
         rows.into_iter()
-            .map(|row| {
-                let (root, source) = (row.root_id, row.source_id);
-                let mut record = row.record()?;
-                record.source = source.and_then(|id| shown.get(&id).cloned());
-                Ok((root, record))
+            .map(|(id, item)| {
+                let item = serde_json::from_str(&item).map_err(|_| Error::Corrupt("item"))?;
+                Ok((id, Arc::new(item)))
             })
             .collect()
     }
@@ -264,7 +369,7 @@ impl Session<'_> {
         }
         rows.sort_by_key(|row: &Row| std::cmp::Reverse((row.updated_at, row.root_id)));
         rows.truncate(usize::try_from(query.limit).unwrap_or(0));
-        let mut found = self.records(rows)?;
+        let mut found = self.records(room, rows)?;
         if query.empty && matches!(query.threads, Threads::All | Threads::Chat) {
             for (root, event, sent) in self.unanswered(room, query)? {
                 let event = Event::from_code(event).ok_or(Error::Corrupt("event"))?;

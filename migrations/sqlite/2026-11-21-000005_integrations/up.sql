@@ -27,8 +27,18 @@ alter table threads add column origin smallint not null default 0;
 alter table threads add column source_id bigint;
 alter table threads add column application_id bigint;
 alter table threads add column external_id text;
--- The state of the outside item, as it goes out.
-alter table threads add column item text;
+-- The message that brought the state in which the outside item is.
+alter table threads add column item_id bigint;
+-- States of outside items, as they go out, by the messages that brought them.
+create table thread_items (
+    room_id bigint not null,
+    message_id bigint not null,
+    item text not null,
+    primary key (room_id, message_id)
+);
+-- How the message left its thread, if that has a row: the message that brought the item's state (0 for
+-- none), activities, internal and external comments, and the time of the last change.
+alter table messages add column thread_left text;
 create unique index threads_external on threads (room_id, source_id, external_id)
     where external_id is not null;
 create index threads_time on threads (room_id, origin, updated_at, root_id);

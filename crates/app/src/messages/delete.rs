@@ -2,7 +2,7 @@
 //! section 3).
 
 use eddyline_model::MessageId;
-use eddyline_model::messages::{Event, Mentions, Message};
+use eddyline_model::messages::{Event, Mentions, Message, Placement};
 use eddyline_model::policy::{self, Deletion};
 use eddyline_storage::{Result as StoreResult, Tx};
 use serde_json::json;
@@ -55,7 +55,13 @@ pub(crate) fn truncate(tx: &mut Tx<'_, '_>, actor: &Actor, before: &Message) -> 
 /// Takes a message away and tells the streams.
 pub(crate) fn remove(tx: &mut Tx<'_, '_>, actor: &Actor, message: &Message) -> StoreResult<()> {
     tx.delete_message(message)?;
-    let draft = notice(message, actor, Event::MessageDelete, &json!({"message": message.id.0}), tx.now());
+    let mut draft = notice(message, actor, Event::MessageDelete, &json!({"message": message.id.0}), tx.now());
+    // Whoever follows the thread learns that it counts one less.
+    if let Some(root) = message.thread_root
+        && tx.has_thread(message.room, root)?
+    {
+        draft.placement = Placement::InThread(root);
+    }
     tx.post(&[draft])?;
     Ok(())
 }

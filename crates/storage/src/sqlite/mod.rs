@@ -143,15 +143,14 @@ pub(crate) fn put_threads(c: &mut SqliteConnection, rows: &[crate::threads::Row]
             threads::internal_comments.eq(row.internal_comments),
             threads::external_comments.eq(row.external_comments),
             threads::updated_at.eq(row.updated_at),
+            threads::item_id.eq(row.item_id),
         );
-        let put = diesel::insert_into(threads::table)
+        diesel::insert_into(threads::table)
             .values(row)
             .on_conflict((threads::room_id, threads::root_id))
-            .do_update();
-        match &row.item {
-            None => put.set(counts).execute(c)?,
-            Some(item) => put.set((counts, threads::item.eq(item))).execute(c)?,
-        };
+            .do_update()
+            .set(counts)
+            .execute(c)?;
     }
     Ok(())
 }

@@ -23,6 +23,8 @@ pub(crate) struct Room {
     pub(crate) entries: BTreeMap<MessageId, Entry>,
     /// Every thread there ever was.
     pub(crate) threads: BTreeMap<MessageId, ThreadCounts>,
+    /// How each message left its thread.
+    left: BTreeMap<MessageId, ThreadCounts>,
     last: i64,
 }
 
@@ -45,6 +47,9 @@ impl Room {
                 Some(counts) => counts.add(draft.event, draft.sent),
                 None => drop(self.threads.insert(root, ThreadCounts::begun_by(draft.event, draft.sent))),
             }
+        }
+        if let Some(root) = thread_root {
+            self.left.insert(id, self.threads[&root]);
         }
         let message = Message {
             room: draft.room,
@@ -129,6 +134,15 @@ impl Room {
             source: None,
         });
         MessageView { parent_text: message.parent.map(text), thread, message }
+    }
+
+    /// The message as the log tells of it: with its thread as it left that.
+    pub(crate) fn told(&self, id: MessageId) -> MessageView {
+        let mut view = self.view(id);
+        if let Some(thread) = &mut view.thread {
+            thread.counts = self.left[&id];
+        }
+        view
     }
 
     pub(crate) fn unread_mentions(&self, user: UserId, read_up_to: MessageId) -> i64 {

@@ -259,7 +259,7 @@ impl History {
             .iter()
             .map(|(room, id)| {
                 let room = &self.rooms[room];
-                LogBody::Message(room.entries.contains_key(id).then(|| Arc::new(room.view(*id))))
+                LogBody::Message(room.entries.contains_key(id).then(|| Arc::new(room.told(*id))))
             })
             .collect();
         assert_eq!(bodies, expected);
