@@ -62,10 +62,10 @@ impl App {
         let mut distinct: Vec<&str> = tokens.split(',').filter(|token| !token.is_empty()).collect();
         distinct.sort_unstable();
         distinct.dedup();
+        if distinct.len() > MAX_TOKENS {
+            return Err(Error::field("token", format!("can't be more than {MAX_TOKENS}")));
+        }
         for token in distinct {
-            if all.len() == MAX_TOKENS {
-                return Err(Error::field("token", format!("can't be more than {MAX_TOKENS}")));
-            }
             let actor = self.by_flow_token(&Secret::presented(token.to_owned())).await?;
             let Actor::FlowToken { room, .. } = &actor else { return Err(Error::Denied) };
             let room = self.admit(&actor, *room, FlowDeed::Post).await?;

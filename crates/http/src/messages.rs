@@ -49,8 +49,8 @@ pub(crate) async fn send(mut call: Call) -> Answer {
         new.external_thread_id = None;
         new.by_address = true;
     }
-    let named = ["thread_id", "external_thread_id"].into_iter().any(|name| call.params.has(name));
-    if new.inbox.is_some() && new.thread_id.is_none() && new.external_thread_id.is_none() && !named {
+    let wrong = ["thread_id", "external_thread_id"].into_iter().any(|name| params.is_wrong(name));
+    if new.inbox.is_some() && new.thread_id.is_none() && new.external_thread_id.is_none() && !wrong {
         params.error("external_thread_id", "is required, or thread_id");
     }
     uploads::check_places(&files, event == Event::File, new.inbox.is_some(), &mut params);

@@ -86,6 +86,11 @@ impl<'a> Reader<'a> {
         self.invalid.errors.entry(name.to_owned()).or_default().push(text.into());
     }
 
+    /// Whether something is wrong with this parameter.
+    pub(crate) fn is_wrong(&self, name: &str) -> bool {
+        self.invalid.errors.contains_key(name)
+    }
+
     /// The verdict: every mistake found so far, or none.
     pub(crate) fn finish(&mut self) -> Result<(), Invalid> {
         if self.invalid.errors.is_empty() { Ok(()) } else { Err(std::mem::take(&mut self.invalid)) }

@@ -19,8 +19,11 @@ use crate::{App, Error, FieldErrors, Result};
 /// The most characters of a title that is made of a body.
 const MADE_TITLE_CHARS: usize = 200;
 
-/// The most bytes of a body, or of the state of an item, as they go out with each message.
+/// The most bytes of a body as it goes out.
 const MAX_WRITTEN_BYTES: usize = 2 * MAX_BODY_BYTES;
+/// The most bytes of the state of an item, which goes out with each message of its thread: enough for
+/// one that is at every limit, and not for one that grew by escaping.
+const MAX_ITEM_BYTES: usize = 256 * 1024;
 
 /// Whether HTML of links only shows nothing.
 fn is_blank(html: &str) -> bool {
@@ -75,8 +78,11 @@ impl NewInbox {
         if item.as_ref().is_some_and(|item| is_blank(&item.title)) {
             wrong("thread[title]", "can't be blank".into());
         }
-        if item.as_ref().is_some_and(|item| item.weight() > MAX_WRITTEN_BYTES) {
-            wrong("thread", format!("is too large in all (maximum is {MAX_WRITTEN_BYTES} bytes)"));
+        if item.as_ref().is_some_and(|item| item.weight() > MAX_ITEM_BYTES) {
+            wrong(
+                "thread",
+                format!("is too large in all when it is escaped (maximum is {MAX_ITEM_BYTES} bytes)"),
+            );
         }
         if errors.is_empty() { Ok(Self { title, item, ..self.clone() }) } else { Err(Error::Invalid(errors)) }
     }
