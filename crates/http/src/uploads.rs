@@ -66,7 +66,7 @@ pub(crate) async fn read_form(
     let mut files = Vec::new();
     let mut is_known = false;
     while let Some(part) = form.next().await? {
-        let Some(role) = role_of(&part, &fields)? else {
+        let Some(role) = role_of(&part, &fields, query)? else {
             let name = part.name.clone();
             fields.add(&name, form.text(part).await?)?;
             continue;
@@ -103,7 +103,7 @@ fn patient(
 }
 
 /// Where a part belongs if it is a file; `None` for a text.
-fn role_of(part: &Part, so_far: &Form) -> Result<Option<Role>, Failure> {
+fn role_of(part: &Part, so_far: &Form, query: &Params) -> Result<Option<Role>, Failure> {
     if let Some(rest) = part.name.strip_prefix("attachments") {
         let id = match rest {
             "" | "[]" => Some(None),
@@ -117,9 +117,7 @@ fn role_of(part: &Part, so_far: &Form) -> Result<Option<Role>, Failure> {
     let is_marked = part.file_name.is_some()
         || part.content_type.as_deref().is_some_and(|kind| !kind.starts_with("text/plain"));
     match part.name.as_str() {
-        "content"
-            if is_marked || so_far.clone().finish().get("event").is_some_and(|event| event == "file") =>
-        {
+        "content" if is_marked || query.clone().with_body(so_far.clone().finish()).is_file() => {
             Ok(Some(Role::Content))
         }
         name if part.file_name.is_some() => {

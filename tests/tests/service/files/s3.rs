@@ -50,7 +50,7 @@ async fn walk(server: &Server, store: &S3Server) {
     let large = large.posted(&acme.ben.client, path).await;
     assert!(server.kept_files().is_empty());
 
-    let client = Client::builder(&store.endpoint()).build().unwrap();
+    let client = Client::builder(store.endpoint()).build().unwrap();
     let follow = |link: String, range: &'static str| {
         let path = link.strip_prefix(&store.endpoint()).expect("it leads to the store").to_owned();
         let request = client.request(Method::GET, &path);

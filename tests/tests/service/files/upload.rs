@@ -64,6 +64,10 @@ async fn everybody_who_posts_sends_files(tenant: Tenant) {
     let message = early.posted(&nobody, "/messages").await;
     assert_eq!(message["tags"], json!(["late", ":file"]));
     assert_eq!(message["user"], "0");
+    // Where the event is known to be a file, the part need not say that it is one.
+    let path = tenant.path("/messages?event=file");
+    let bare = Form::default().text("content", "hello").posted(&tenant.ben.client, &path).await;
+    assert_eq!(bare["content"]["file_size"], 5);
     let late = Form::of("file").file("content", "a.txt", "text/plain", b"a").text("flow_token", &flow_token);
     late.refused(&nobody, "/messages", 401).await;
 }
