@@ -277,14 +277,14 @@ impl Session<'_> {
         }
         let items = self.items_of(room, left.values().filter_map(|left: &Left| left.item_id))?;
         let found = rows.into_iter().map(message).collect::<Result<Vec<_>>>()?;
-        self.views_with(room, found, Some((&left, &items)))
+        self.views_with(room, found, Some(Then { left: &left, items: &items }))
     }
 
     fn views_with(
         &mut self,
         room: RoomId,
         found: Vec<Message>,
-        then: Option<(&HashMap<i64, Left>, &HashMap<i64, Arc<Item>>)>,
+        then: Option<Then<'_>>,
     ) -> Result<Vec<MessageView>> {
         let roots: BTreeSet<i64> = found.iter().filter_map(|m| m.thread_root).map(|id| id.0).collect();
         let here: BTreeMap<i64, Referred> = found.iter().map(|m| (m.id.0, refer(m))).collect();
@@ -299,8 +299,8 @@ impl Session<'_> {
             let text = first.map_or_else(String::new, Referred::text);
             let record = match (records.get(&root.0), then) {
                 (Some(record), None) => record.clone(),
-                (Some(record), Some((left, items))) => match left.get(&message.id.0) {
-                    Some(left) => record.as_left(*left, items),
+                (Some(record), Some(then)) => match then.left.get(&message.id.0) {
+                    Some(left) => record.as_left(*left, then.items),
                     None => begun(first, message),
                 },
                 (None, _) => begun(first, message),
@@ -370,6 +370,13 @@ impl Session<'_> {
         self.remove_files(room, id)?;
         dialect!(self, unindex, room, id)
     }
+}
+
+/// How messages left their threads, by their numbers, and the states of items that held then.
+#[derive(Clone, Copy)]
+struct Then<'a> {
+    left: &'a HashMap<i64, Left>,
+    items: &'a HashMap<i64, Arc<Item>>,
 }
 
 /// The thread of a message that has no row: one of the chat that nobody answered.
