@@ -169,13 +169,16 @@ pub(crate) fn edited_text_of(name: &str) -> String {
 }
 
 /// The name of a message, which is its uuid if it has one and in any case its first word, and what is
-/// known of its text. `None` for messages that the server made.
-pub(crate) fn identify(uuid: Option<&str>, content: &Json) -> Option<(String, Text)> {
-    let text = content.as_str().or_else(|| content["text"].as_str());
+/// known of its text: what was said, the title of what was pushed, or the name of a file. `None` for
+/// messages that the server made.
+pub(crate) fn identify(uuid: Option<&str>, content: &Json, title: Option<&str>) -> Option<(String, Text)> {
+    let spoken = || content.as_str().or_else(|| content["text"].as_str());
+    let text = title.or_else(spoken).or_else(|| content["file_name"].as_str());
     let name = uuid.or_else(|| text?.split(' ').next())?;
     let state = match text {
         Some(text) if text == edited_text_of(name) => Text::Edited,
-        Some(text) if text.starts_with(&text_of(name, "")) => Text::Posted,
+        // Titles and names lose the blank at their end.
+        Some(text) if text.starts_with(text_of(name, "").trim_end()) => Text::Posted,
         _ => Text::Altered,
     };
     Some((name.to_owned(), state))

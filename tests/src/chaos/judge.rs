@@ -135,6 +135,6 @@ async fn list(client: &Client) -> Vec<Stored> {
 }
 
 fn as_stored(message: &Message) -> Stored {
-    let known = identify(message.uuid.as_deref(), &message.content);
+    let known = identify(message.uuid.as_deref(), &message.content, message.title.as_deref());
     Stored { id: message.id, post: known }
 }

@@ -64,7 +64,7 @@ fn what(json: &Json) -> What {
     if json["event"] == "message-edit" {
         return What::Edit(content["message"].as_i64().unwrap_or_default());
     }
-    match identify(json["uuid"].as_str(), content) {
+    match identify(json["uuid"].as_str(), content, json["title"].as_str()) {
         Some((name, text)) => What::Post(name.into(), text),
         None => What::Other,
     }

@@ -5,7 +5,12 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use eddyline_client::{Client, Error, FlowClient, MessageChange, MessageQuery, NewMessage, Posted};
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use eddyline_client::{
+    Client, Credentials, Error, FlowClient, Json, MessageChange, MessageQuery, NewMessage, Posted,
+};
+use serde_json::json;
 use tokio::sync::watch;
 use tokio::time::interval;
 
@@ -29,7 +34,7 @@ fn flow(client: &Client) -> FlowClient {
 /// How posters post.
 #[derive(Clone, Debug, Default)]
 pub struct Manner {
-    /// Whether comments and edits are among the posts.
+    /// Whether comments, edits, files and what an integration pushes are among the posts.
     pub varied: bool,
     /// The time from one post of a poster to its next; 0 for no rest at all.
     pub pace: Duration,
@@ -44,6 +49,8 @@ pub(crate) struct Poster {
     deeds: Arc<Deeds>,
     manner: Arc<Manner>,
     random: Random,
+    /// With which it pushes.
+    flow_token: String,
     /// Chat of its own, as number and name, neither answered nor edited yet.
     known: VecDeque<(i64, String)>,
 }
@@ -56,9 +63,11 @@ impl Poster {
         deeds: &Arc<Deeds>,
         manner: &Arc<Manner>,
         random: Random,
+        flow_token: &str,
     ) -> Self {
         let (deeds, manner) = (Arc::clone(deeds), Arc::clone(manner));
-        Self { name: name.to_owned(), ways, deeds, manner, random, known: VecDeque::new() }
+        let (name, flow_token) = (name.to_owned(), flow_token.to_owned());
+        Self { name, ways, deeds, manner, random, flow_token, known: VecDeque::new() }
     }
 
     /// Posts until it is told to stop.
@@ -75,6 +84,8 @@ impl Poster {
             match self.random.below(10) {
                 0 if self.manner.varied => self.edit().await,
                 1 | 2 if self.manner.varied => self.comment(&name).await,
+                3 if self.manner.varied => self.push(&name).await,
+                4 if self.manner.varied => self.send_file(&name).await,
                 _ => self.chat(&name).await,
             }
         }
@@ -94,6 +105,30 @@ impl Poster {
         let Some((parent, _)) = self.known.front().cloned() else { return self.chat(name).await };
         let request = Request::Comment(parent, self.message("comment", name));
         self.post(name, &request).await;
+    }
+
+    /// Pushes an activity into one of a few threads, half of them with a new state.
+    async fn push(&mut self, name: &str) {
+        let mut message = self.message("activity", name);
+        let thread = format!("t{}", self.random.below(5));
+        if self.random.once_in(2) {
+            message.thread = Some(json!({"title": name, "status": {"value": name, "color": "blue"}}));
+        }
+        (message.content, message.title) = (Json::Null, Some(text_of(name, "")));
+        message.external_thread_id = Some(thread);
+        let request = Request::Push(message, self.flow_token.clone());
+        self.post(name, &request).await;
+    }
+
+    /// Sends a small file; some hold the same bytes.
+    async fn send_file(&mut self, name: &str) {
+        let bytes = vec![b'x'; usize::try_from(self.random.below(3000)).expect("a small number")];
+        let mut message = self.message("file", name);
+        message.content = json!({
+            "data": BASE64_STANDARD.encode(bytes), "content_type": "text/plain",
+            "file_name": text_of(name, "").trim_end(),
+        });
+        self.post(name, &Request::Chat(message)).await;
     }
 
     /// Edits a message that it has not edited yet.
@@ -144,12 +179,15 @@ enum Request {
     Chat(NewMessage),
     Comment(i64, NewMessage),
     Edit(i64, MessageChange),
+    Push(NewMessage, String),
 }
 
 impl Request {
     fn can_be_repeated(&self) -> bool {
         match self {
-            Self::Chat(message) | Self::Comment(_, message) => message.uuid.is_some(),
+            Self::Chat(message) | Self::Comment(_, message) | Self::Push(message, _) => {
+                message.uuid.is_some()
+            }
             Self::Edit(..) => true,
         }
     }
@@ -159,6 +197,9 @@ impl Request {
         match self {
             Self::Chat(message) => flow.post(message).await,
             Self::Comment(parent, comment) => flow.comment(*parent, comment).await,
+            Self::Push(message, token) => {
+                client.with_credentials(Credentials::FlowToken(token.clone())).post(message).await
+            }
             Self::Edit(message, change) => flow.edit(*message, change).await.map(|()| Posted::Accepted),
         }
     }

@@ -12,7 +12,7 @@ use super::deeds::Deeds;
 use super::judge::{Finished, Others};
 use super::listeners::{FIRST, Habit, LAST, Listeners};
 use super::plan::{Random, plan};
-use super::posters::{Manner, Poster, post_surely, read};
+use super::posters::{FLOW, Manner, Poster, post_surely, read};
 use super::ways::Ways;
 use crate::scene::Acme;
 use crate::server::Server;
@@ -82,12 +82,14 @@ impl Run {
         post_surely(posting.clone(), &deeds, FIRST).await;
         listeners.all_at_next_step().await;
 
+        let token = servers[0].admin(&["flow", "token", "--flow", &format!("{}/{}", FLOW.0, FLOW.1)]);
+        let token = token["flow_token"].as_str().expect("a token").to_owned();
         let (stop, stopped) = watch::channel(false);
         let mut tasks = JoinSet::new();
         let manner = Arc::new(cast.manner.clone());
         for number in 0..cast.posters {
             let name = format!("p{number}");
-            let poster = Poster::new(&name, posting.clone(), &deeds, &manner, random.fork());
+            let poster = Poster::new(&name, posting.clone(), &deeds, &manner, random.fork(), &token);
             tasks.spawn(poster.work(stopped.clone()));
         }
         for _ in 0..cast.readers {

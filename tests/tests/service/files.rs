@@ -24,18 +24,18 @@ const PIXEL: &[u8] = &[
 
 /// A form with parts.
 #[derive(Clone, Default)]
-struct Form(Vec<u8>);
+pub(crate) struct Form(Vec<u8>);
 
 impl Form {
-    fn of(event: &str) -> Self {
+    pub(crate) fn of(event: &str) -> Self {
         Self::default().text("event", event)
     }
 
-    fn text(self, name: &str, value: &str) -> Self {
+    pub(crate) fn text(self, name: &str, value: &str) -> Self {
         self.part(&format!("name=\"{name}\""), "", value.as_bytes())
     }
 
-    fn file(self, name: &str, file_name: &str, content_type: &str, bytes: &[u8]) -> Self {
+    pub(crate) fn file(self, name: &str, file_name: &str, content_type: &str, bytes: &[u8]) -> Self {
         self.part(&format!("name=\"{name}\"; filename=\"{file_name}\""), content_type, bytes)
     }
 
@@ -61,7 +61,7 @@ impl Form {
 
     /// Sends it and gives the message, which must be taken.
     #[track_caller]
-    fn posted(self, client: &Client, path: &str) -> impl Future<Output = Json> {
+    pub(crate) fn posted(self, client: &Client, path: &str) -> impl Future<Output = Json> {
         let (caller, client, path) = (std::panic::Location::caller(), client.clone(), path.to_owned());
         async move {
             let answer = self.send(&client, &path).await;

@@ -3,7 +3,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use eddyline_client::{Json, Method, RawResponse};
+use eddyline_client::{Credentials, Json, Method, RawResponse};
 use eddyline_tests::{Tenant, on_shared_servers};
 use serde_json::json;
 
@@ -172,6 +172,18 @@ async fn filled(tenant: &Tenant, template: &str, message: &Json) -> String {
         let made = tenant.ada.send(Method::POST, &tenant.path("/invitations"), &invited).await;
         path = path.replace("{invitation}", &made.json()["id"].to_string());
     }
+    if template.contains("{source}") {
+        let robot = tenant.server().robot(&tenant.name, &[]);
+        let arguments = ["source", "create", "--flow", &tenant.main, "--app", &robot.id, "--name", "Tickets"];
+        path = path.replace("{source}", &tenant.server().admin(&arguments)["id"].to_string());
+    }
+    if template.contains("{position}") {
+        let thread = thread_with_an_action(tenant).await;
+        path = path.replace("{thread}", thread.as_str().unwrap()).replace("{position}", "0");
+    }
+    if template.contains("{token}") {
+        path = path.replace("{token}", &tenant.flow_token());
+    }
     let avatar = tenant.ben.get("/user").await["avatar"].as_str().unwrap().to_owned();
     path = path.replace("{avatar}", avatar.trim_end_matches('/').rsplit('/').next().unwrap());
     path = path.replace("{thread}", message["thread_id"].as_str().unwrap()).replace("{size}", "64");
@@ -181,6 +193,19 @@ async fn filled(tenant: &Tenant, template: &str, message: &Json) -> String {
     }
     assert!(!path.contains('{'), "{template}");
     path
+}
+
+/// The id of a thread that offers something.
+async fn thread_with_an_action(tenant: &Tenant) -> Json {
+    let action = json!({"@type": "ViewAction", "name": "Look", "url": "https://x.example/"});
+    let message = json!({
+        "event": "activity", "title": "opened", "external_thread_id": "1",
+        "thread": {"title": "Crash", "actions": [action]},
+    });
+    let client = tenant.client(Credentials::FlowToken(tenant.flow_token()));
+    let request = client.request(Method::POST, "/messages").json(&message);
+    let posted: Json = request.header("x-service-wait-for-message", "1").call().await.unwrap();
+    posted["thread_id"].clone()
 }
 
 async fn every_path_of_the_description_is_served(tenant: Tenant) {

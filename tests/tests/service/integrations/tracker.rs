@@ -10,6 +10,7 @@ use serde_json::json;
 
 use super::threads::pages;
 use super::{Source, push};
+use crate::files::Form;
 
 on_shared_servers![who_only_listens_has_the_picture_that_is_listed];
 
@@ -43,6 +44,8 @@ async fn who_only_listens_has_the_picture_that_is_listed(tenant: Tenant) {
     assert_eq!(listed.len(), TICKETS);
     let total = |name: &str| listed.values().map(|thread| thread[name].as_i64().unwrap()).sum::<i64>();
     assert_eq!(total("activities") + total("external_comments"), MESSAGES as i64);
+    let files = tenant.ben.get(&tenant.path("/messages?tags=:file&limit=100")).await;
+    assert_eq!(files.as_array().unwrap().len(), 100, "about two hundred messages bring a file");
 }
 
 /// One connection of the tracker. Several may be at the same ticket.
@@ -50,7 +53,46 @@ async fn work(client: Client, worker: usize) {
     let mut dice = Dice::new(worker as u64);
     for number in (worker..MESSAGES).step_by(CONNECTIONS) {
         let ticket = if number < TICKETS { number } else { dice.below(TICKETS) };
-        push(&client, &message(ticket, number, &mut dice)).await;
+        let message = message(ticket, number, &mut dice);
+        if dice.one_in(5) {
+            push_with_log(&client, message, number).await;
+        } else {
+            push(&client, &message).await;
+        }
+    }
+}
+
+/// Pushes a message as a form, with a log of the build and a picture in its body.
+async fn push_with_log(client: &Client, mut message: Json, number: usize) {
+    message["body"] = json!("<p>See <a href=\"cid:log\">the log</a>.</p>");
+    let mut pairs = Vec::new();
+    for (name, value) in message.as_object().unwrap() {
+        flatten(name, value, &mut pairs);
+    }
+    let form = pairs.iter().fold(Form::default(), |form, (name, value)| form.text(name, value));
+    // Some logs are the same, byte for byte.
+    let log = format!("build {}", number % 10);
+    let form = form.file("attachments[log]", "build.log", "text/plain", log.as_bytes());
+    let posted = form.posted(client, "/messages").await;
+    let path = posted["attachments"][0]["path"].as_str().unwrap();
+    assert!(posted["body"].as_str().unwrap().contains(path), "{posted}");
+}
+
+/// The pairs of a form that says the same.
+fn flatten(name: &str, value: &Json, pairs: &mut Vec<(String, String)>) {
+    match value {
+        Json::Object(map) => {
+            for (key, value) in map {
+                flatten(&format!("{name}[{key}]"), value, pairs);
+            }
+        }
+        Json::Array(list) => {
+            for value in list {
+                flatten(&format!("{name}[]"), value, pairs);
+            }
+        }
+        Json::String(text) => pairs.push((name.to_owned(), text.clone())),
+        other => pairs.push((name.to_owned(), other.to_string())),
     }
 }
 
@@ -63,7 +105,6 @@ fn message(ticket: usize, number: usize, dice: &mut Dice) -> Json {
         message["event"] = json!("discussion");
         message["body"] = json!(format!("<p>I think <i>{number}</i>.</p>"));
     }
-    // Files come with some of the messages once there are attachments: `message["attachments"]`.
     if !dice.one_in(3) {
         message["thread"] = state(ticket, number, dice);
     }

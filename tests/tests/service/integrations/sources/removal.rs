@@ -137,12 +137,12 @@ mod a_source_that_one_server_removes_is_gone_at_the_other {
     fn postgres() {
         super::run(super::Backend::Postgres, &[], async |one| {
             let other = one.another_node("node-2", &[]);
-            super::removed_at_one_gone_at_the_other(one, other).await;
+            super::a_source_that_one_server_removes_is_gone_at_the_other(one, other).await;
         });
     }
 }
 
-async fn removed_at_one_gone_at_the_other(one: Server, other: Server) {
+async fn a_source_that_one_server_removes_is_gone_at_the_other(one: Server, other: Server) {
     let Acme { ada, ben } = one.acme();
     let robot = one.robot("acme", &[]);
     let there = other.client().build().unwrap();
