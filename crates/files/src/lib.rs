@@ -57,7 +57,7 @@ use crate::folder::Folder;
 use crate::look::Decoding;
 
 /// How many bytes are written or read at once.
-const CHUNK: usize = 256 * 1024;
+const CHUNK: usize = 64 * 1024;
 
 /// The place where files are kept. It is cheap to clone, and all clones are the same place.
 #[derive(Clone)]

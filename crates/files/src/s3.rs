@@ -112,7 +112,7 @@ impl S3 {
 
     pub(crate) async fn put(&self, key: &Key, bytes: Bytes) -> Result<(), Error> {
         let unfinished = self.unfinished(key);
-        let sent = self.store.put(&unfinished.path, bytes.into()).await.map(drop);
+        let sent = self.store.put(&unfinished.path, bytes.into()).await.map(drop).map_err(unwritten);
         unfinished.end(sent).await
     }
 
@@ -127,20 +127,21 @@ impl S3 {
         file = aside(move || file.seek(SeekFrom::Start(0)).map(|_| file)).await??;
         if size <= PART {
             let (_, payload) = aside(move || read(file, size)).await??;
-            self.store.put(&unfinished.path, payload).await?;
+            self.store.put(&unfinished.path, payload).await.map_err(unwritten)?;
             return Ok(());
         }
         let part = PART.max(size.div_ceil(MAX_PARTS));
-        let upload = unfinished.upload.insert(self.store.put_multipart(&unfinished.path).await?);
+        let upload =
+            unfinished.upload.insert(self.store.put_multipart(&unfinished.path).await.map_err(unwritten)?);
         let mut left = size;
         while left > 0 {
             let length = part.min(left);
             let payload;
             (file, payload) = aside(move || read(file, length)).await??;
-            upload.put_part(payload).await?;
+            upload.put_part(payload).await.map_err(unwritten)?;
             left -= length;
         }
-        upload.complete().await?;
+        upload.complete().await.map_err(unwritten)?;
         unfinished.upload = None;
         Ok(())
     }
@@ -267,6 +268,11 @@ fn read(mut file: File, length: u64) -> io::Result<(File, PutPayload)> {
         chunks.push(Bytes::from(chunk));
     }
     Ok((file, chunks.into_iter().collect()))
+}
+
+/// What went wrong with a write: that a bucket is not there says nothing of a file.
+fn unwritten(error: object_store::Error) -> Error {
+    Error::Store(Box::new(error))
 }
 
 impl From<object_store::Error> for Error {

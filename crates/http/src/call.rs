@@ -13,6 +13,7 @@ use http::{Extensions, HeaderMap, Request, StatusCode, request::Parts};
 use http_body::Body as _;
 use percent_encoding::percent_decode_str;
 use serde_json::Map;
+use tokio::sync::OwnedSemaphorePermit;
 
 use crate::Shared;
 use crate::endpoint::{Access, Endpoint};
@@ -21,6 +22,9 @@ use crate::json;
 use crate::params::{Invalid, Params};
 use crate::serve::{BodyError, BodyLimit, read_body};
 use crate::uploads::{self, FormBody, Received};
+
+/// The most values of a long body.
+const MAX_VALUES: usize = 10_000;
 
 /// A request that has been read and whose sender is known.
 pub(crate) struct Call {
@@ -34,6 +38,8 @@ pub(crate) struct Call {
     pub(crate) files: Vec<Received>,
     extensions: Extensions,
     segments: Segments,
+    /// Held while a long body is in memory.
+    _turn: Option<OwnedSemaphorePermit>,
 }
 
 /// The segments of a path that an endpoint names.
@@ -50,7 +56,7 @@ impl Segments {
         params.iter().map(decode).collect::<Option<_>>().map(Self)
     }
 
-    fn get(&self, name: &str) -> &str {
+    pub(crate) fn get(&self, name: &str) -> &str {
         self.0.iter().find(|(known, _)| known == name).map_or("", |(_, value)| value)
     }
 }
@@ -82,7 +88,7 @@ impl Call {
         seen.clone_from(&actor);
         let known = actor.is_some() || endpoint.access == Access::TokensInPath;
         let limit = if known { shared.body } else { shared.unknown_body() };
-        let (mut raw, mut files, mut long) = (Bytes::new(), Vec::new(), false);
+        let (mut raw, mut files, mut long, mut turn) = (Bytes::new(), Vec::new(), false, None);
         let body = match (endpoint.file, has_body(&parts)) {
             (_, false) => Map::new(),
             (None, true) if endpoint.unread => {
@@ -92,18 +98,25 @@ impl Call {
             }
             (None, true) if endpoint.uploads && uploads::is_form(&parts.headers) => {
                 check_coding(&parts.headers)?;
-                let _turn = shared.forms.try_acquire().map_err(|_| busy())?;
-                let read = uploads::read_form(shared, endpoint, &parts, body, &params, &mut actor).await;
+                let read =
+                    uploads::read_form(shared, endpoint, &parts, body, &segments, &params, &mut actor).await;
                 seen.clone_from(&actor);
                 let form: FormBody = read?;
                 files = form.files;
                 form.fields
             }
             (None, true) if actor.is_some() && endpoint.uploads && is_long(&body, limit, &parts.headers) => {
-                let _turn = shared.files.try_acquire().map_err(|_| busy())?;
+                let sender = actor.as_ref().ok_or(Failure::Anonymous)?;
+                sender.require_any(endpoint.scopes)?;
+                turn = Some(shared.files.clone().try_acquire_owned().map_err(|_| busy())?);
                 let bytes = uploads::json_bytes(shared.json_upload, limit.bytes);
                 let body = read_body(body, BodyLimit { bytes, ..limit }).await?;
                 long = body.len() > limit.bytes;
+                // A file is one text; whatever is made of many values is none.
+                if long && body.iter().filter(|byte| matches!(byte, b',' | b'[' | b'{')).count() > MAX_VALUES
+                {
+                    return Err(BodyError::TooLarge.into());
+                }
                 parse_body(&parts.headers, &body)?
             }
             (None, true) => parse_body(&parts.headers, &read_body(body, limit).await?)?,
@@ -133,7 +146,8 @@ impl Call {
             return Err(Failure::Anonymous);
         }
         let Parts { headers, extensions, .. } = parts;
-        Ok(Self { shared: shared.clone(), actor, params, headers, raw, files, extensions, segments })
+        let shared = shared.clone();
+        Ok(Self { shared, actor, params, headers, raw, files, extensions, segments, _turn: turn })
     }
 
     /// The application.
@@ -193,7 +207,7 @@ fn parse_body(headers: &HeaderMap, body: &[u8]) -> Result<Map<String, serde_json
     }
 }
 
-fn busy() -> Failure {
+pub(crate) fn busy() -> Failure {
     Error::Unavailable("many files are on their way; try again in a moment".into()).into()
 }
 

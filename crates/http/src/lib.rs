@@ -104,7 +104,7 @@ pub(crate) struct Shared {
     /// Whether an access token may stand among the parameters.
     pub(crate) query_tokens: bool,
     /// Files that are being received, each into memory.
-    pub(crate) files: Semaphore,
+    pub(crate) files: Arc<Semaphore>,
     /// Forms with parts that are being received.
     pub(crate) forms: Semaphore,
     /// The most bytes of a file in JSON.
@@ -115,7 +115,7 @@ impl Shared {
     fn new(app: App, config: &Config) -> Arc<Self> {
         let names = Names::of(app.config().profile);
         let proxies = TrustedProxies::new(config.trusted_proxies.clone());
-        let (body, query_tokens, files) = (config.body, config.query_tokens, Semaphore::new(FILES));
+        let (body, query_tokens, files) = (config.body, config.query_tokens, Arc::new(Semaphore::new(FILES)));
         let (forms, json_upload) = (Semaphore::new(FORMS), config.json_upload_bytes);
         Arc::new(Self { app, names, proxies, body, query_tokens, files, forms, json_upload })
     }

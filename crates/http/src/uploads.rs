@@ -8,8 +8,10 @@ use axum::body::Body;
 use base64::Engine as _;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use bytes::Bytes;
-use eddyline_app::{Actor, App, NewAttachment, Uploaded};
+use eddyline_app::{Actor, App, Error, NewAttachment, Uploaded};
 use eddyline_model::files::MAX_ATTACHMENTS;
+use eddyline_model::messages::Event;
+use eddyline_model::policy::FlowDeed;
 use eddyline_wire::forms::Form;
 use futures_util::StreamExt as _;
 use http::header::CONTENT_TYPE;
@@ -17,15 +19,18 @@ use http::request::Parts;
 use http::{HeaderMap, StatusCode};
 use http_body_util::BodyStream;
 use serde_json::{Map, Value};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::Shared;
-use crate::call::{authenticate, invalid, kind_of};
+use crate::call::{Segments, authenticate, busy, invalid, kind_of};
 use crate::endpoint::Endpoint;
 use crate::error::Failure;
 use crate::multipart::{self, Multipart, Part};
 use crate::params::{Params, Reader};
 use crate::serve::{BodyError, BodyLimit};
+
+/// The most characters of the id by which a body refers to a file.
+const MAX_ID_CHARS: usize = 255;
 
 /// Where a file belongs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,6 +62,7 @@ pub(crate) async fn read_form(
     endpoint: &Endpoint,
     parts: &Parts,
     body: Body,
+    segments: &Segments,
     query: &Params,
     actor: &mut Option<Actor>,
 ) -> Result<FormBody, Failure> {
@@ -64,19 +70,39 @@ pub(crate) async fn read_form(
     let mut form = Multipart::new(patient(body, shared.body), content_type.unwrap_or_default())?;
     let mut fields = Form::new();
     let mut files = Vec::new();
-    let mut is_known = false;
-    while let Some(part) = form.next().await? {
+    let mut turn = None;
+    // Who is not known yet can keep us for no longer, and with no more, than with any other body.
+    let until = Instant::now() + shared.body.time;
+    let mut unknown = if actor.is_none() { shared.unknown_body().bytes } else { usize::MAX };
+    loop {
+        let next = form.next();
+        let Some(part) = (match actor {
+            Some(_) => next.await?,
+            None => timeout_at(until, next).await.map_err(|_| BodyError::Timeout)??,
+        }) else {
+            break;
+        };
         let Some(role) = role_of(&part, &fields, query)? else {
             let name = part.name.clone();
-            fields.add(&name, form.text(part).await?)?;
+            let text = form.text(part);
+            let text = match actor {
+                Some(_) => text.await?,
+                None => timeout_at(until, text).await.map_err(|_| BodyError::Timeout)??,
+            };
+            unknown = unknown.checked_sub(name.len() + text.len()).ok_or(BodyError::TooLarge)?;
+            fields.add(&name, text)?;
             continue;
         };
-        if !is_known {
+        if turn.is_none() {
             know_sender(shared, endpoint, parts, query, &fields, actor).await?;
-            is_known = true;
+            unknown = usize::MAX;
+            admit(shared, segments, actor.as_ref(), &query.clone().with_body(fields.clone().finish()))
+                .await?;
+            turn = Some(shared.forms.try_acquire().map_err(|_| busy())?);
         }
         check_role(&role, &files)?;
-        files.extend(receive(&shared.app, part, role).await?);
+        let before: i64 = files.iter().map(|file: &Received| file.uploaded.size()).sum();
+        files.extend(receive(&shared.app, part, role, before.unsigned_abs()).await?);
     }
     Ok(FormBody { fields: fields.finish(), files })
 }
@@ -104,7 +130,8 @@ fn patient(
 
 /// Where a part belongs if it is a file; `None` for a text.
 fn role_of(part: &Part, so_far: &Form, query: &Params) -> Result<Option<Role>, Failure> {
-    if let Some(rest) = part.name.strip_prefix("attachments") {
+    let rest = part.name.strip_prefix("attachments");
+    if let Some(rest) = rest.filter(|rest| rest.is_empty() || rest.starts_with('[')) {
         let id = match rest {
             "" | "[]" => Some(None),
             _ => rest.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).map(|id| Some(id.to_owned())),
@@ -146,8 +173,45 @@ async fn know_sender(
     Ok(())
 }
 
+/// Whether the sender may post where the files go, as far as that is told by now: before they are written.
+async fn admit(
+    shared: &Shared,
+    segments: &Segments,
+    actor: Option<&Actor>,
+    so_far: &Params,
+) -> Result<(), Failure> {
+    let sender = actor.ok_or(Failure::Anonymous)?;
+    let mut params = so_far.reader();
+    let flow = params.opt_text("flow", 1..=300);
+    let event = params.opt_text("event", 0..=100);
+    params.finish()?;
+    let (organization, name) = (segments.get("organization"), segments.get("flow"));
+    match (sender, flow) {
+        _ if !name.is_empty() => {
+            shared.app.room(sender, organization, name, FlowDeed::Post).await?;
+        }
+        (Actor::FlowToken { room, .. }, _) => {
+            shared.app.own_room(sender, *room).await?;
+        }
+        (Actor::User { .. }, Some(flow)) => {
+            shared.app.room_named(sender, &flow, FlowDeed::Post).await?;
+        }
+        // It is told later, or is missing.
+        (Actor::User { .. }, None) => {}
+    }
+    match event.as_deref().and_then(Event::parse) {
+        Some(Event::Activity | Event::Discussion) if !sender.may_integrate() => Err(Error::Denied.into()),
+        _ => Ok(()),
+    }
+}
+
 fn check_role(role: &Role, before: &[Received]) -> Result<(), Failure> {
     let attachments = || before.iter().filter(|file| file.role != Role::Content);
+    if let Role::Attachment(Some(id)) = role
+        && !is_decent_id(id)
+    {
+        return Err(invalid("attachments", "must have ids of 1 to 255 characters without brackets"));
+    }
     let Role::Attachment(id) = role else {
         return match before.iter().any(|file| file.role == Role::Content) {
             true => Err(invalid("content", "must be one file")),
@@ -172,17 +236,25 @@ fn check_role(role: &Role, before: &[Received]) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Whether an id can stand in a body, and is none that is written to mislead.
+fn is_decent_id(id: &str) -> bool {
+    let decent = |c: char| !matches!(c, '[' | ']') && !eddyline_wire::is_unseen(c);
+    (1..=MAX_ID_CHARS).contains(&id.chars().count()) && id.chars().all(decent)
+}
+
 /// Takes a file in. Browsers send an empty one without a name for a field that nobody filled in.
-async fn receive(app: &App, mut part: Part, role: Role) -> Result<Option<Received>, Failure> {
-    let mut upload = app.begin_upload().await?;
-    while let Some(chunk) = part.chunk().await? {
-        upload.write(chunk).await?;
+async fn receive(app: &App, mut part: Part, role: Role, before: u64) -> Result<Option<Received>, Failure> {
+    let mut chunk = part.chunk().await?;
+    if chunk.is_none() && part.file_name.as_deref() == Some("") {
+        return Ok(None);
+    }
+    let mut upload = app.begin_upload(before).await?;
+    while let Some(bytes) = chunk {
+        upload.write(bytes).await?;
+        chunk = part.chunk().await?;
     }
     let uploaded = upload.finish().await?;
     let (file_name, content_type) = (part.file_name.take(), part.content_type.take());
-    if file_name.as_deref() == Some("") && uploaded.size() == 0 {
-        return Ok(None);
-    }
     Ok(Some(Received { role, file_name, content_type, uploaded }))
 }
 
@@ -205,7 +277,7 @@ pub(crate) async fn content(
 }
 
 async fn keep(app: &App, data: Bytes) -> Result<Uploaded, Failure> {
-    let mut upload = app.begin_upload().await?;
+    let mut upload = app.begin_upload(0).await?;
     upload.write(data).await?;
     Ok(upload.finish().await?)
 }

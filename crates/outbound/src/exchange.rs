@@ -23,7 +23,7 @@ pub(crate) async fn run<S>(
     stream: S,
     target: &Target,
     request: Request,
-    max: usize,
+    max: Option<usize>,
 ) -> Result<Response, Error>
 where
     S: AsyncRead + AsyncWrite + Unpin,
@@ -33,7 +33,11 @@ where
     let request = written(target, request);
     let answer = async move {
         let (head, body) = sender.send_request(request).await.map_err(Error::broken)?.into_parts();
-        Ok(Response { status: head.status, headers: head.headers, body: read(body, max).await? })
+        let body = match max {
+            Some(max) => read(body, max).await?,
+            None => Bytes::new(),
+        };
+        Ok(Response { status: head.status, headers: head.headers, body })
     };
     both(answer, connection).await
 }

@@ -116,11 +116,24 @@ impl Outbound {
     /// [`Error`]. After [`Error::Timeout`], [`Error::TooLarge`] and [`Error::Broken`] the other side may
     /// have done what it was asked.
     pub async fn send(&self, request: Request) -> Result<Response, Error> {
+        self.run(request, Some(self.config.max_response)).await
+    }
+
+    /// Sends a request, once, for its answer's status and headers. The body is not waited for, and is
+    /// empty in what comes back.
+    ///
+    /// # Errors
+    ///
+    /// As [`Outbound::send`].
+    pub async fn send_for_head(&self, request: Request) -> Result<Response, Error> {
+        self.run(request, None).await
+    }
+
+    async fn run(&self, request: Request, max: Option<usize>) -> Result<Response, Error> {
         let target = Target::parse(&request.url)?;
         let answer = async {
             let addresses = target.resolve(self.config.allow_private).await?;
             let stream = target.connect(&addresses, self.config.timeout).await?;
-            let max = self.config.max_response;
             match target.server_name()? {
                 Some(name) => {
                     let stream = self.tls.connect(name, stream).await.map_err(Error::connect)?;

@@ -109,6 +109,15 @@ portable! {
             .load(c)?)
     }
 
+    /// Puts off the removal of doomed objects.
+    pub fn postpone_objects(c, keys: &[String], until: Timestamp) -> Result<()> {
+        for part in keys.chunks(ROWS) {
+            let doomed = objects::table.filter(objects::state.eq(DOOMED)).filter(objects::object_key.eq_any(part));
+            diesel::update(doomed).set(objects::touched_at.eq(until.0)).execute(c)?;
+        }
+        Ok(())
+    }
+
     /// Forgets doomed objects whose bytes are gone.
     pub fn forget_objects(c, keys: &[String]) -> Result<()> {
         for part in keys.chunks(ROWS) {

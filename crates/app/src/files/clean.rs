@@ -13,6 +13,9 @@ const BATCH: i64 = 100;
 /// A process that has shown no sign of life for so long will post nothing of what it took in.
 const DEAD_MILLIS: i64 = 30_000;
 
+/// When what could not be removed is tried again.
+const LATER_MILLIS: i64 = 600_000;
+
 impl App {
     /// Clears away every few seconds, and whenever this process gave an upload up, until `stop` says so.
     pub(crate) async fn run_file_cleaning(&self, mut stop: watch::Receiver<bool>) {
@@ -58,7 +61,7 @@ impl App {
     /// Removes the bytes under these keys and forgets them. What cannot be removed is tried again later.
     async fn remove(&self, keys: Vec<String>) -> Result<usize> {
         let files = self.files()?;
-        let mut removed = Vec::with_capacity(keys.len());
+        let (mut removed, mut kept) = (Vec::with_capacity(keys.len()), Vec::new());
         for text in keys {
             let gone = match Key::parse(&text) {
                 Some(key) => files.remove(&key).await,
@@ -66,8 +69,19 @@ impl App {
             };
             match gone {
                 Ok(()) => removed.push(text),
-                Err(error) => tracing::warn!(%error, key = text, "a file could not be removed"),
+                Err(error) => {
+                    tracing::warn!(%error, key = text, "a file could not be removed");
+                    kept.push(text);
+                }
             }
+        }
+        if !kept.is_empty() {
+            // Others have their turn first.
+            let later = self.store().write(move |tx| {
+                let until = tx.now().plus_millis(LATER_MILLIS);
+                tx.postpone_objects(&kept, until)
+            });
+            later.await?;
         }
         let count = removed.len();
         if count > 0 {

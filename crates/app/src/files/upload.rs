@@ -12,6 +12,8 @@ use crate::{App, Error, Result};
 
 /// After how long nothing of an upload that was given up is written any more, in milliseconds.
 const STILL_WRITTEN_MILLIS: i64 = 60_000;
+/// After what time an upload that was given up is noted as such once more, when that went wrong.
+const NOTED_AGAIN: std::time::Duration = std::time::Duration::from_secs(5);
 
 /// The type of what says nothing better.
 const ANYTHING: &str = "application/octet-stream";
@@ -40,13 +42,16 @@ pub struct Uploaded {
 impl App {
     /// Begins to take a file in.
     ///
+    /// `before` are the bytes of files that came with the same message, which count as well.
+    ///
     /// # Errors
     ///
     /// [`Error::Unavailable`] where no files are kept, [`Error::DiskFull`].
-    pub async fn begin_upload(&self) -> Result<Upload> {
+    pub async fn begin_upload(&self, before: u64) -> Result<Upload> {
         let mut noted = Noted { app: self.clone(), keys: Vec::new(), is_written: false };
         let key = noted.another().await?;
-        let writing = self.files()?.begin(&key, self.config().files.max_bytes).await?;
+        let most = self.config().files.max_bytes.saturating_sub(before);
+        let writing = self.files()?.begin(&key, most).await?;
         Ok(Upload { writing, noted })
     }
 }
@@ -141,11 +146,7 @@ fn new_object(key: &Key, digest: [u8; 32], size: u64) -> NewObject {
 /// The name without the folders it was in, and without what would make it look like another.
 fn clean_name(name: &str) -> String {
     let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
-    let hidden = |c: char| {
-        c.is_control()
-            || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-    };
-    let clean: String = last.chars().filter(|c| !hidden(*c)).collect();
+    let clean: String = last.chars().filter(|c| !eddyline_wire::is_unseen(*c)).collect();
     match clean.trim() {
         "" | "." | ".." => NAMELESS.to_owned(),
         name => name.to_owned(),
@@ -194,13 +195,20 @@ impl Drop for Noted {
         // Without a runtime this process ends, and others find what it has left.
         let Ok(runtime) = Handle::try_current() else { return };
         runtime.spawn(async move {
-            let doomed = app.store().write(move |tx| {
-                let from = tx.now().plus_millis(wait);
-                tx.doom_pending_objects(&keys, from)
-            });
-            match doomed.await {
-                Ok(_) => app.inner.file_bell.notify_one(),
-                Err(error) => tracing::debug!(%error, "an upload that was given up could not be noted"),
+            // Until it is noted: while this process lives, nobody else looks for its pending objects.
+            loop {
+                let again = keys.clone();
+                let doomed = app.store().write(move |tx| {
+                    let from = tx.now().plus_millis(wait);
+                    tx.doom_pending_objects(&again, from)
+                });
+                match doomed.await {
+                    Ok(_) => return app.inner.file_bell.notify_one(),
+                    Err(error) => {
+                        tracing::debug!(%error, "an upload that was given up could not be noted yet");
+                    }
+                }
+                tokio::time::sleep(NOTED_AGAIN).await;
             }
         });
     }

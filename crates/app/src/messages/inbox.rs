@@ -94,7 +94,7 @@ impl NewInbox {
         user: Option<&User>,
         attachments: Vec<Attachment>,
         base: &str,
-    ) -> InboxContent {
+    ) -> Result<InboxContent> {
         let body = eddyline_markup::body(&self.body, |cid| {
             let found = attachments.iter().find(|file| file.content_id.as_deref() == Some(cid));
             found.map(|file| file.path.clone())
@@ -104,7 +104,12 @@ impl NewInbox {
             let avatar = eddyline_wire::User::of(user, base).avatar;
             Some(Author { name: user.name.clone(), avatar: Some(avatar) })
         });
-        InboxContent { author, title: self.title.clone(), body, attachments }
+        // Paths are longer than what stood for them.
+        if body.len() > MAX_WRITTEN_BYTES {
+            let text = format!("is too long with its references (maximum is {MAX_WRITTEN_BYTES} bytes)");
+            return Err(Error::field("body", text));
+        }
+        Ok(InboxContent { author, title: self.title.clone(), body, attachments })
     }
 
     /// What the post says of its thread, which has this id with whoever posts.

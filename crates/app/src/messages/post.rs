@@ -238,7 +238,8 @@ impl App {
                 let base = &self.config().addresses.base;
                 // Whoever gives another name wants to be nobody.
                 let user = actor.user().ok().filter(|_| new.external_user_name.is_none());
-                serde_json::to_string(&inbox.content(user.map(|caller| &caller.user), attachments(), base))
+                let content = inbox.content(user.map(|caller| &caller.user), attachments(), base)?;
+                serde_json::to_string(&content)
             }
             (None, Event::File) => match attachments().as_slice() {
                 [file] => serde_json::to_string(file),

@@ -167,7 +167,7 @@ options! {
         files_s3_allow_http: Switch = value("off"), "SWITCH";
         /// How long a link to a file is good without credentials
         download_link_ttl: LinkLifetime = value("60s"), "TIME";
-        /// Longest file
+        /// Most bytes of the files of one message
         max_upload_bytes: NonZeroU64 = value("104857600"), "BYTES";
         /// Longest file that comes as Base64 in JSON
         max_json_upload_bytes: NonZeroUsize = value("16777216"), "BYTES";
