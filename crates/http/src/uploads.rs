@@ -245,6 +245,9 @@ fn is_decent_id(id: &str) -> bool {
 /// Takes a file in. Browsers send an empty one without a name for a field that nobody filled in.
 async fn receive(app: &App, mut part: Part, role: Role, before: u64) -> Result<Option<Received>, Failure> {
     let mut chunk = part.chunk().await?;
+    while chunk.as_ref().is_some_and(Bytes::is_empty) {
+        chunk = part.chunk().await?;
+    }
     if chunk.is_none() && part.file_name.as_deref() == Some("") {
         return Ok(None);
     }

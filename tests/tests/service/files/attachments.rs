@@ -75,7 +75,8 @@ async fn attachments_that_make_no_sense_are_refused(tenant: Tenant) {
         &["attachments", "attachments[a]"],
         &["attachments[a]", "attachments[a]"],
         &["attachments[a"],
-        &["attachmentsx"],
+        &["attachments[a][b]"],
+        &["attachments[a\u{202e}b]"],
     ] {
         let form = names.iter().fold(inbox("activity"), |form, name| one(form, name));
         let answer = form.refused(&client, "/messages", 400).await;
