@@ -137,6 +137,21 @@ async fn links_name_the_methods_of_this_very_caller(tenant: Tenant) {
     assert_eq!(outside["self"]["methods"], json!(["GET", "PUT"]));
     assert_eq!(inside["users"]["methods"], json!(["GET", "POST"]));
     assert_eq!(outside["users"]["methods"], json!(["GET"]));
+    // Only an application makes sources, and a token goes as far as its scopes.
+    assert_eq!(inside["sources"]["methods"], json!(["GET"]));
+    let robot = tenant.server().robot(&tenant.name, &[]);
+    for (scope, threads, sources) in
+        [("flow", json!(["GET"]), json!([])), ("integration", json!([]), json!(["GET", "POST"]))]
+    {
+        let tokens = robot.by_password(&tenant.ben, scope).await;
+        let request = robot.with(&tokens["access_token"]).request(Method::GET, &tenant.path(""));
+        let links = request.call::<Json>().await.unwrap()["links"].clone();
+        assert_eq!(
+            (&links["threads"]["methods"], &links["sources"]["methods"]),
+            (&threads, &sources),
+            "{scope}"
+        );
+    }
 }
 
 async fn a_new_flow_is_by_invitation_and_has_its_creator(tenant: Tenant) {
