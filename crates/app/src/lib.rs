@@ -75,7 +75,7 @@ pub use error::{Error, FieldErrors, IntegrationFailed, Result};
 pub use files::{Download, FileContent, FilesConfig, NewAttachment, Upload, Uploaded};
 pub use flows::FlowChanges;
 pub use mailer::Mailing;
-pub use messages::{Edit, NewInbox, NewPost, Posted};
+pub use messages::{Edit, NewInbox, NewPost, Posted, Pushed, PushedMail};
 pub use oauth::{
     ApplicationChanges, Asked, AskingFailure, AuthenticatedClient, Authorized, AuthorizedByMember,
     ClientFailure, Introspection, KeyMaterial, NewApplication, OAuthConfig, Tokens,
@@ -83,7 +83,7 @@ pub use oauth::{
 pub use operator::{NewFlow, NewOrganization, NewPerson, OrganizationChanges};
 pub use organizations::OwnOrganization;
 pub use private::NewPrivateMessage;
-pub use push::{NewMail, Pushing};
+pub use push::Pushing;
 pub use rooms::{Member, Room};
 pub use sources::{NewSource, SourceChanges};
 pub use stream::{Listen, StreamPoint};

@@ -5,7 +5,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use eddyline_app::{Actor, Edit, Error, NewInbox, NewPost, Posted, Room};
+use eddyline_app::{Actor, Edit, Error, NewInbox, NewPost, Posted, Pushed, Room};
 use eddyline_model::items::{MAX_BODY_BYTES, MAX_EXTERNAL_ID_CHARS, MAX_TITLE_CHARS};
 use eddyline_model::messages::{
     Event, MAX_EXTERNAL_NAME_CHARS, MAX_UUID_CHARS, MessageQuery, MessageView, Sort,
@@ -50,10 +50,10 @@ pub(crate) async fn send(mut call: Call) -> Answer {
         new.by_address = true;
     }
     let wrong = ["thread_id", "external_thread_id"].into_iter().any(|name| params.is_wrong(name));
-    if new.inbox.is_some() && new.thread_id.is_none() && new.external_thread_id.is_none() && !wrong {
+    if new.pushed.is_some() && new.thread_id.is_none() && new.external_thread_id.is_none() && !wrong {
         params.error("external_thread_id", "is required, or thread_id");
     }
-    uploads::check_places(&files, event == Event::File, new.inbox.is_some(), &mut params);
+    uploads::check_places(&files, event == Event::File, new.pushed.is_some(), &mut params);
     params.finish()?;
     let file = match event {
         Event::File => Some(Described::read(&call.params, !files.is_empty(), call.shared.json_upload).await?),
@@ -146,9 +146,8 @@ fn new_post(call: &Call, params: &mut Reader<'_>, event: Event) -> NewPost {
         parent: None,
         external_thread_id: external.filter(|_| thread_id.is_none()),
         thread_id,
-        inbox: in_inbox.then(|| inbox(params)),
+        pushed: in_inbox.then(|| Pushed::Inbox(inbox(params))),
         by_address: false,
-        mail: None,
         files: Vec::new(),
         wait: call.shared.names.asks_to_wait(&call.headers),
     }

@@ -1,6 +1,6 @@
 //! The older push addresses, with the flow token in the path (docs/protocol.md, Pushing).
 
-use eddyline_app::{NewMail, NewPost};
+use eddyline_app::{NewPost, PushedMail};
 use eddyline_model::MessageId;
 use eddyline_model::messages::{Event, MAX_EXTERNAL_NAME_CHARS};
 use http::Method;
@@ -55,7 +55,8 @@ async fn mail(call: Call) -> Answer {
     let mut params = call.params.reader();
     let filled = |text: Option<String>| text.filter(|text| !text.trim().is_empty());
     let any = 0..=usize::MAX;
-    let mail = NewMail {
+    let tags = call.shared.names.tags(params.list_of_text("tags").unwrap_or_default());
+    let mail = PushedMail {
         source: params.required_text("source", any.clone()),
         from_address: params.required_text("from_address", any.clone()),
         subject: params.required_text("subject", any.clone()),
@@ -64,9 +65,8 @@ async fn mail(call: Call) -> Answer {
         reply_to: filled(params.opt_text("reply_to", any.clone())),
         project: filled(params.opt_text("project", any.clone())),
         link: filled(params.opt_text("link", any)),
-        tags: call.shared.names.tags(params.list_of_text("tags").unwrap_or_default()),
     };
     params.finish()?;
-    call.app().push_mail(&to, mail).await?;
+    call.app().push_mail(&to, mail, tags).await?;
     Ok(done())
 }

@@ -5,7 +5,10 @@ mod edit;
 mod find;
 mod inbox;
 mod latest;
+mod mail;
 mod post;
+mod poster;
+mod pushed;
 
 use eddyline_model::messages::{Draft, Event, MAX_CONTENT_CHARS, Message};
 use eddyline_model::{MessageId, Timestamp, UserId, tags};
@@ -18,8 +21,10 @@ pub(crate) use edit::{write_content, write_tags};
 pub(crate) use find::resolve_tags;
 pub use inbox::NewInbox;
 pub(crate) use latest::Latest;
+pub use mail::PushedMail;
 pub(crate) use post::digest;
 pub use post::{NewPost, Posted};
+pub use pushed::Pushed;
 
 use crate::actor::Actor;
 use crate::rooms::Room;

@@ -4,7 +4,6 @@
 use std::sync::Arc;
 
 use eddyline_auth::TokenHash;
-use eddyline_model::items::Item;
 use eddyline_model::messages::{Author, Draft, Event, MessageView, Placement, ThreadPost};
 use eddyline_model::policy::{self, FlowDeed};
 use eddyline_model::tags::{self, Context};
@@ -12,12 +11,13 @@ use eddyline_model::{MessageId, RoomId, search};
 use eddyline_storage::{Outcome, Result as StoreResult, Tx};
 use serde_json::json;
 
-use super::inbox::{NewInbox, Poster};
+use super::poster::Poster;
+use super::pushed::{Prepared, Pushed};
 use super::{check_tags, check_text};
 use crate::actor::Actor;
 use crate::files::NewAttachment;
 use crate::rooms::Room;
-use crate::{App, Error, Result, push};
+use crate::{App, Error, Result};
 
 /// How often a post is checked again when rights change while it is on its way.
 const ATTEMPTS: usize = 3;
@@ -43,10 +43,8 @@ pub struct NewPost {
     pub external_thread_id: Option<String>,
     /// Whether the thread stands in the address, and not among the parameters.
     pub by_address: bool,
-    /// What it says, when it is an activity or a discussion.
-    pub inbox: Option<NewInbox>,
-    /// The item that the thread of a mail begins with.
-    pub mail: Option<Arc<Item>>,
+    /// What it is, when it is no chat.
+    pub pushed: Option<Pushed>,
     /// The files it brings along.
     pub files: Vec<NewAttachment>,
     /// Whether to wait for the whole message.
@@ -67,8 +65,7 @@ impl NewPost {
             thread_id: None,
             by_address: false,
             external_thread_id: None,
-            inbox: None,
-            mail: None,
+            pushed: None,
             files: Vec::new(),
             wait: false,
         }
@@ -93,14 +90,31 @@ impl App {
     /// [`Error::Invalid`], [`Error::Denied`], [`Error::Conflict`] for a uuid that was used for
     /// something else, [`Error::NotFound`] when the message a comment answers is not there.
     pub async fn post(&self, actor: &Actor, room: Arc<Room>, new: NewPost) -> Result<Posted> {
-        let (mut room, mut new) = (room, new);
-        let fingerprint = fingerprint(actor, &new);
-        if let Some(inbox) = &new.inbox {
-            new.inbox = Some(inbox.checked(!new.files.is_empty())?);
-        }
+        let prepared = match &new.pushed {
+            None => None,
+            Some(pushed) => {
+                // Whoever gives another name wants to be nobody.
+                let user = actor.user().ok().filter(|_| new.external_user_name.is_none());
+                let attachments = new.files.iter().map(NewAttachment::describe).collect();
+                let user = user.map(|caller| &caller.user);
+                Some(Arc::new(self.prepare(pushed, user, attachments).await?))
+            }
+        };
+        self.post_prepared(actor, room, new, prepared).await
+    }
+
+    /// The same where what is pushed was prepared.
+    pub(crate) async fn post_prepared(
+        &self,
+        actor: &Actor,
+        mut room: Arc<Room>,
+        new: NewPost,
+        prepared: Option<Arc<Prepared>>,
+    ) -> Result<Posted> {
+        let mut checked = Checked { fingerprint: fingerprint(actor, &new), prepared, poster: None };
         for _ in 0..ATTEMPTS {
-            let poster = self.poster_of(actor, &room, &new).await?;
-            let draft = self.draft(actor, &room, &new, (poster.as_ref(), fingerprint))?;
+            checked.poster = self.poster_of(actor, &room, &new).await?;
+            let draft = self.draft(actor, &room, &new, &checked)?;
             let outcome = if new.event == Event::Status && draft.author.user.is_some() {
                 self.post_status(draft).await?
             } else {
@@ -113,8 +127,8 @@ impl App {
             room = self.admit(actor, room.id(), FlowDeed::Post).await?;
             self.check_flow_token(actor).await?;
         }
-        let poster = self.poster_of(actor, &room, &new).await?;
-        let outcome = self.post_in_one(actor, room.id(), &new, (poster.as_ref(), fingerprint)).await?;
+        checked.poster = self.poster_of(actor, &room, &new).await?;
+        let outcome = self.post_in_one(actor, room.id(), &new, checked).await?;
         self.posted(&new, room.id(), outcome).await
     }
 
@@ -149,15 +163,15 @@ impl App {
         actor: &Actor,
         room: RoomId,
         new: &NewPost,
-        (poster, fingerprint): (Option<&Poster>, i64),
+        checked: Checked,
     ) -> Result<Outcome> {
-        let (app, new, poster) = (self.clone(), new.clone(), poster.cloned());
+        let (app, new) = (self.clone(), new.clone());
         let (outcome, _) = self
             .change_room(actor, room, FlowDeed::Post, move |tx, actor, room| {
                 if !actor.still_holds(tx)? {
-                    return Ok(Err(Error::Gone));
+                    return Ok(Err(ended(actor)));
                 }
-                Ok(match app.draft(actor, room, &new, (poster.as_ref(), fingerprint)) {
+                Ok(match app.draft(actor, room, &new, &checked) {
                     Ok(draft) => Ok(post_one(tx, &draft)?),
                     Err(error) => Err(error),
                 })
@@ -168,7 +182,7 @@ impl App {
 
     /// For whom a caller posts, where that matters.
     async fn poster_of(&self, actor: &Actor, room: &Room, new: &NewPost) -> Result<Option<Poster>> {
-        match (&new.inbox, &new.external_thread_id) {
+        match (&new.pushed, &new.external_thread_id) {
             (None, None) => Ok(None),
             (None, Some(_)) if !actor.may_integrate() => {
                 let text = "is known to applications only; name the thread_id";
@@ -188,17 +202,10 @@ impl App {
         if holds { Ok(()) } else { Err(Error::Gone) }
     }
 
-    fn draft(
-        &self,
-        actor: &Actor,
-        room: &Room,
-        new: &NewPost,
-        (poster, fingerprint): (Option<&Poster>, i64),
-    ) -> Result<Draft> {
-        let content = self.content(actor, new)?;
-        // A mail's own tag is ours.
-        let given = new.tags.len() - usize::from(new.event == Event::Mail && !new.tags.is_empty());
-        check_tags(&new.tags[..given], room.people())?;
+    fn draft(&self, actor: &Actor, room: &Room, new: &NewPost, checked: &Checked) -> Result<Draft> {
+        let prepared = checked.prepared.as_deref();
+        let content = content(new, prepared)?;
+        check_tags(&new.tags, room.people())?;
         policy::write(&room.organization)?;
         let author = match (actor.user_id(), &new.external_user_name) {
             (Some(user), None) => Author::user(user),
@@ -206,7 +213,9 @@ impl App {
         };
         let placement = self.placement(room, new)?;
         let context = Context { roster: room, sender: author.user, has_attachments: !new.files.is_empty() };
-        let extracted = tags::extract(&new.tags, &search::text_of_message(new.event, &content), &context);
+        let own = prepared.and_then(|prepared| prepared.tag.clone());
+        let given: Vec<String> = new.tags.iter().cloned().chain(own).collect();
+        let extracted = tags::extract(&given, &search::text_of_message(new.event, &content), &context);
         Ok(Draft {
             room: room.id(),
             access_version: Some(room.flow.access_version),
@@ -218,37 +227,13 @@ impl App {
             explicit_tags: extracted.explicit,
             mentions: extracted.mentions,
             uuid: new.uuid.clone(),
-            fingerprint,
+            fingerprint: checked.fingerprint,
             placement,
-            thread: match (&new.mail, poster) {
-                (Some(item), _) => push::thread_post(item, actor).map(Box::new),
-                (None, poster) => poster.map(|poster| Box::new(thread_post(new, poster))),
-            },
+            thread: checked.poster.as_ref().map(|poster| Box::new(thread_post(new, prepared, poster))),
             files: new.files.iter().map(|attachment| attachment.file.clone()).collect(),
             to: None,
             sent: self.now(),
         })
-    }
-
-    /// What is kept as the content: a text as it came, or the document of something else.
-    fn content(&self, actor: &Actor, new: &NewPost) -> Result<String> {
-        let attachments = || new.files.iter().map(NewAttachment::describe).collect::<Vec<_>>();
-        let document = match (&new.inbox, new.event) {
-            (Some(inbox), _) => {
-                let base = &self.config().addresses.base;
-                // Whoever gives another name wants to be nobody.
-                let user = actor.user().ok().filter(|_| new.external_user_name.is_none());
-                let content = inbox.content(user.map(|caller| &caller.user), attachments(), base)?;
-                serde_json::to_string(&content)
-            }
-            (None, Event::File) => match attachments().as_slice() {
-                [file] => serde_json::to_string(file),
-                _ => return Err(Error::field("content", "must be one file")),
-            },
-            (None, Event::Mail) => return Ok(new.content.clone()),
-            (None, _) => return check_text(&new.content).map(|()| new.content.clone()),
-        };
-        document.map_err(|error| Error::Internal(error.to_string()))
     }
 
     fn placement(&self, room: &Room, new: &NewPost) -> Result<Placement> {
@@ -277,6 +262,33 @@ impl App {
     }
 }
 
+/// What is known of a post before it is drafted, which does not depend on the room.
+struct Checked {
+    fingerprint: i64,
+    prepared: Option<Arc<Prepared>>,
+    poster: Option<Poster>,
+}
+
+/// What to say when what somebody showed has ended.
+fn ended(actor: &Actor) -> Error {
+    match actor {
+        Actor::FlowToken { .. } => Error::Gone,
+        Actor::User { .. } => Error::InvalidToken,
+    }
+}
+
+/// What is kept as the content: a text as it came, or the document of something else.
+fn content(new: &NewPost, prepared: Option<&Prepared>) -> Result<String> {
+    match (prepared, new.event) {
+        (Some(prepared), _) => Ok(prepared.content.clone()),
+        (None, Event::File) => match new.files.as_slice() {
+            [file] => serde_json::to_string(&file.describe()).map_err(|e| Error::Internal(e.to_string())),
+            _ => Err(Error::field("content", "must be one file")),
+        },
+        (None, _) => check_text(&new.content).map(|()| new.content.clone()),
+    }
+}
+
 /// Posts one draft, and makes a status the state of its author.
 fn post_one(tx: &mut Tx<'_, '_>, draft: &Draft) -> StoreResult<Outcome> {
     let outcome = tx.post(std::slice::from_ref(draft))?.pop().unwrap_or(Outcome::NoRoom);
@@ -287,10 +299,10 @@ fn post_one(tx: &mut Tx<'_, '_>, draft: &Draft) -> StoreResult<Outcome> {
 }
 
 /// What a post says of the thread it goes to.
-fn thread_post(new: &NewPost, poster: &Poster) -> ThreadPost {
+fn thread_post(new: &NewPost, prepared: Option<&Prepared>, poster: &Poster) -> ThreadPost {
     let external_id = new.external_thread_id.as_deref();
-    match &new.inbox {
-        Some(inbox) => inbox.thread(poster, external_id),
+    match prepared {
+        Some(prepared) => prepared.thread(poster, external_id),
         // Chat goes into threads that are there.
         None => ThreadPost {
             keeper: poster.keeper,
@@ -313,7 +325,7 @@ fn fingerprint(actor: &Actor, new: &NewPost) -> i64 {
         Actor::User { caller, .. } => format!("user {}", caller.user.id),
         Actor::FlowToken { keeper, .. } => format!("source {}", keeper.source.map_or(0, |source| source.0)),
     };
-    let inbox = new.inbox.as_ref().map(|inbox| json!([inbox.author, inbox.title, inbox.body, inbox.item]));
+    let pushed = new.pushed.as_ref().map(Pushed::fingerprint);
     // Ids of files are others each time.
     let files = new.files.iter().map(|attachment| {
         json!([attachment.content_id, attachment.file.name, &attachment.file.object.digest[..]])
@@ -325,7 +337,7 @@ fn fingerprint(actor: &Actor, new: &NewPost) -> i64 {
         new.thread_id,
         new.external_thread_id,
         new.content,
-        inbox,
+        pushed,
         files.collect::<Vec<_>>(),
     ]);
     digest(&all.to_string())

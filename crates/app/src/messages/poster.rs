@@ -1,0 +1,67 @@
+//! For whom an integration posts into a flow.
+
+use std::sync::Arc;
+
+use eddyline_model::sources::{Keeper, ThreadSource};
+use eddyline_model::{ApplicationId, RoomId};
+use eddyline_storage::{Result as StoreResult, Session};
+
+use crate::actor::Actor;
+use crate::rooms::Room;
+use crate::sources::acting;
+use crate::{App, Error, Result};
+
+/// Who posts into the inbox.
+#[derive(Clone, Debug)]
+pub(crate) struct Poster {
+    pub(crate) keeper: Keeper,
+    pub(crate) source: Option<Arc<ThreadSource>>,
+}
+
+impl App {
+    /// For whom a caller posts into the inbox of a room. Users do that through an application, for its
+    /// one source there, if they name the thread by an id of its own.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Denied`] without an application, [`Error::Invalid`] when the application has no source or
+    /// several.
+    pub(crate) async fn poster(&self, actor: &Actor, room: &Room, by_own_id: bool) -> Result<Poster> {
+        if let Actor::FlowToken { keeper, source, .. } = actor {
+            return Ok(Poster { keeper: *keeper, source: source.clone() });
+        }
+        let application = acting(actor).ok_or(Error::Denied)?;
+        let room = room.id();
+        let mut own = self.store().read(move |session| own_sources(session, application, room)).await?;
+        match (own.pop(), own.is_empty()) {
+            (Some(only), true) => Ok(only),
+            _ if !by_own_id => {
+                let keeper = Keeper { source: None, application: Some(application) };
+                Ok(Poster { keeper, source: None })
+            }
+            (None, _) => Err(Error::field(
+                "external_thread_id",
+                "can't be used, because the application has no source in this flow",
+            )),
+            (Some(_), false) => Err(Error::field(
+                "external_thread_id",
+                "can't be used, because the application has several sources in this flow; name the thread_id",
+            )),
+        }
+    }
+}
+
+/// The sources of an application in a flow; more than one are as good as two.
+fn own_sources(
+    session: &mut Session<'_>,
+    application: ApplicationId,
+    room: RoomId,
+) -> StoreResult<Vec<Poster>> {
+    let found = session.application_sources_in(application, room, 2)?;
+    let posters = found.into_iter().map(|source| {
+        let shown = session.source_shown(&source)?;
+        let keeper = Keeper { source: Some(source.id), application: source.application };
+        Ok(Poster { keeper, source: Some(Arc::new(shown)) })
+    });
+    posters.collect()
+}
