@@ -166,11 +166,10 @@ impl Session<'_> {
     /// As any query.
     pub fn lock_application(&mut self, id: ApplicationId) -> Result<Option<Application>> {
         #[cfg(feature = "postgres")]
-        if let crate::session::Inner::Postgres(c) = &mut self.0 {
+        if let Some(c) = self.postgres() {
             let row = applications::table.find(id.0).select(Row::as_select()).for_update();
-            return row.first(*c).optional()?.map(to_application).transpose();
+            return row.first(c).optional()?.map(to_application).transpose();
         }
-        // Whoever writes to SQLite writes alone.
         self.application(id)
     }
 
@@ -182,9 +181,9 @@ impl Session<'_> {
     /// As any query.
     pub fn keep_application(&mut self, id: ApplicationId) -> Result<bool> {
         #[cfg(feature = "postgres")]
-        if let crate::session::Inner::Postgres(c) = &mut self.0 {
+        if let Some(c) = self.postgres() {
             let row = applications::table.find(id.0).select(applications::id).for_key_share();
-            return Ok(row.first::<i64>(*c).optional()?.is_some());
+            return Ok(row.first::<i64>(c).optional()?.is_some());
         }
         Ok(self.application(id)?.is_some())
     }

@@ -362,11 +362,10 @@ impl Session<'_> {
     /// As any query.
     pub fn lock_code(&mut self, hash: &[u8]) -> Result<Option<AuthorizationCode>> {
         #[cfg(feature = "postgres")]
-        if let crate::session::Inner::Postgres(c) = &mut self.0 {
+        if let Some(c) = self.postgres() {
             let row = authorization_codes::table.find(hash).select(CodeRow::as_select()).for_update();
-            return Ok(row.first(*c).optional()?.map(to_code));
+            return Ok(row.first(c).optional()?.map(to_code));
         }
-        // Whoever writes to SQLite writes alone.
         self.code(hash)
     }
 
@@ -391,9 +390,9 @@ impl Session<'_> {
     /// As any query.
     pub fn lock_grant(&mut self, id: GrantId) -> Result<Option<Grant>> {
         #[cfg(feature = "postgres")]
-        if let crate::session::Inner::Postgres(c) = &mut self.0 {
+        if let Some(c) = self.postgres() {
             let row = grants::table.find(id.0).select(GrantRow::as_select()).for_update();
-            return Ok(row.first(*c).optional()?.map(to_grant));
+            return Ok(row.first(c).optional()?.map(to_grant));
         }
         self.grant(id)
     }

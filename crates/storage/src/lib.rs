@@ -25,6 +25,7 @@ mod kept;
 mod log;
 mod mails;
 mod messages;
+mod nodes;
 mod organizations;
 #[cfg(feature = "postgres")]
 mod postgres;

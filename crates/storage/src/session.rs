@@ -34,6 +34,17 @@ impl<'c> From<&'c mut diesel::PgConnection> for Session<'c> {
 }
 
 impl Session<'_> {
+    /// The connection, if it is one to PostgreSQL: where rows can be held against others. Whoever writes
+    /// to SQLite writes alone.
+    #[cfg(feature = "postgres")]
+    pub(crate) fn postgres(&mut self) -> Option<&mut diesel::PgConnection> {
+        match &mut self.0 {
+            #[cfg(feature = "sqlite")]
+            Inner::Sqlite(_) => None,
+            Inner::Postgres(c) => Some(c),
+        }
+    }
+
     /// Changes when another connection has written to this SQLite file.
     pub(crate) fn data_version(&mut self) -> crate::Result<i64> {
         match &mut self.0 {

@@ -12,6 +12,7 @@ mod interleavings;
 mod limits;
 mod pages_in_browser;
 mod python_client;
+mod refresh;
 mod relying;
 mod rust_client;
 mod scopes;

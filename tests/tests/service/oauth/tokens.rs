@@ -1,9 +1,10 @@
-//! The token endpoint and its neighbours: who may ask, in which forms, and what refresh tokens are good
-//! for.
+//! The token endpoint and its neighbours: who may ask, and in which forms.
 
 use eddyline_client::Method;
 use eddyline_tests::{Listener, PASSWORD, Server, Tenant, basic, on_both_databases, on_shared_servers};
 use serde_json::{Value, json};
+
+use super::refresh::{OFFLINE, replay};
 
 on_shared_servers![
     a_password_gets_an_access_token,
@@ -13,12 +14,6 @@ on_shared_servers![
     a_client_that_is_not_who_it_says_is_refused,
     what_is_wrong_is_told_as_the_rfc_says,
     secrets_in_the_address_do_not_count,
-    only_offline_access_gives_a_refresh_token,
-    a_refresh_token_is_replaced_each_time,
-    a_replaced_refresh_token_is_refused_and_ends_nothing,
-    a_replaced_refresh_token_ends_its_family_once_its_successor_was_used,
-    a_refresh_can_ask_for_less_but_not_for_more,
-    a_refresh_token_is_good_for_its_own_client_only,
     revoking_an_access_token_ends_that_one,
     revoking_a_refresh_token_ends_its_family,
     only_its_own_client_revokes_a_token,
@@ -38,8 +33,6 @@ on_both_databases![
     &["--access-token-ttl", "1s", "--refresh-token-ttl", "2s"];
     tokens_live_as_long_as_they_are_told
 ];
-
-const OFFLINE: &str = "flow private offline_access";
 
 async fn a_password_gets_an_access_token(tenant: Tenant) {
     let robot = tenant.server().robot(&tenant.name, &[]);
@@ -195,92 +188,6 @@ async fn secrets_in_the_address_do_not_count(tenant: Tenant) {
     );
     let answer = robot.ask_as_anybody(&path, &password_form(&tenant)).await;
     assert_eq!((answer.status.as_u16(), &answer.json()["error"]), (401, &json!("invalid_client")));
-}
-
-async fn only_offline_access_gives_a_refresh_token(tenant: Tenant) {
-    let robot = tenant.server().robot(&tenant.name, &[]);
-    for scope in ["flow", "flow private manage profile integration"] {
-        assert_eq!(robot.by_password(&tenant.ben, scope).await.get("refresh_token"), None, "{scope}");
-    }
-    for scope in ["offline_access", OFFLINE] {
-        assert!(robot.by_password(&tenant.ben, scope).await["refresh_token"].is_string(), "{scope}");
-    }
-}
-
-async fn a_refresh_token_is_replaced_each_time(tenant: Tenant) {
-    let robot = tenant.server().robot(&tenant.name, &[]);
-    let mut tokens = robot.by_password(&tenant.ben, OFFLINE).await;
-    for _ in 0..3 {
-        let next = robot.refresh(&tokens["refresh_token"]).await;
-        assert_ne!(next["refresh_token"], tokens["refresh_token"]);
-        assert_ne!(next["access_token"], tokens["access_token"]);
-        assert_eq!(next["scope"], "flow,private,offline_access");
-        for access in [&next["access_token"], &tokens["access_token"]] {
-            assert_eq!(robot.status(access).await, 200, "the one before lives on as well");
-        }
-        tokens = next;
-    }
-}
-
-fn replay(token: &Value) -> [(&str, &str); 2] {
-    [("grant_type", "refresh_token"), ("refresh_token", token.as_str().unwrap())]
-}
-
-async fn a_replaced_refresh_token_is_refused_and_ends_nothing(tenant: Tenant) {
-    let robot = tenant.server().robot(&tenant.name, &[]);
-    let first = robot.by_password(&tenant.ben, OFFLINE).await;
-    let second = robot.refresh(&first["refresh_token"]).await;
-    // As when the answer was lost, and the client tries again.
-    for _ in 0..3 {
-        robot.refused(&replay(&first["refresh_token"]), "invalid_grant").await;
-    }
-    assert_eq!(robot.status(&first["access_token"]).await, 200);
-    assert_eq!(robot.status(&second["access_token"]).await, 200);
-    robot.refresh(&second["refresh_token"]).await;
-}
-
-async fn a_replaced_refresh_token_ends_its_family_once_its_successor_was_used(tenant: Tenant) {
-    let robot = tenant.server().robot(&tenant.name, &[]);
-    let other_family = robot.by_password(&tenant.ben, OFFLINE).await;
-    let first = robot.by_password(&tenant.ben, OFFLINE).await;
-    let second = robot.refresh(&first["refresh_token"]).await;
-    let third = robot.refresh(&second["refresh_token"]).await;
-    robot.refused(&replay(&first["refresh_token"]), "invalid_grant").await;
-    for tokens in [&first, &second, &third] {
-        assert_eq!(robot.status(&tokens["access_token"]).await, 401);
-        robot.refused(&replay(&tokens["refresh_token"]), "invalid_grant").await;
-    }
-    assert_eq!(robot.status(&other_family["access_token"]).await, 200);
-    robot.refresh(&other_family["refresh_token"]).await;
-}
-
-async fn a_refresh_can_ask_for_less_but_not_for_more(tenant: Tenant) {
-    let robot = tenant.server().robot(&tenant.name, &[]);
-    let first = robot.by_password(&tenant.ben, OFFLINE).await;
-    let ask = |token: &Value, scope: &'static str| {
-        let token = token.as_str().unwrap().to_owned();
-        let robot = &robot;
-        async move {
-            let fields = [("grant_type", "refresh_token"), ("refresh_token", &*token), ("scope", scope)];
-            robot.ask("/oauth/token", &fields).await.json()
-        }
-    };
-    let refused = ask(&first["refresh_token"], "flow manage").await;
-    assert_eq!(refused["error"], "invalid_scope");
-    let less = ask(&first["refresh_token"], "private").await;
-    assert_eq!(less["scope"], "private", "and the token was not used up by what was refused");
-    let flows = robot.with(&less["access_token"]).request(Method::GET, "/flows").send().await.unwrap();
-    assert_eq!(flows.status, 403);
-    // What was granted can be asked for again.
-    assert_eq!(ask(&less["refresh_token"], "flow,private").await["scope"], "flow,private");
-}
-
-async fn a_refresh_token_is_good_for_its_own_client_only(tenant: Tenant) {
-    let (server, name) = (tenant.server(), &tenant.name);
-    let (robot, thief) = (server.robot(name, &[]), server.robot(name, &[]));
-    let tokens = robot.by_password(&tenant.ben, OFFLINE).await;
-    thief.refused(&replay(&tokens["refresh_token"]), "invalid_grant").await;
-    robot.refresh(&tokens["refresh_token"]).await;
 }
 
 async fn revoking_an_access_token_ends_that_one(tenant: Tenant) {

@@ -1,17 +1,18 @@
 //! Threads that have a row: those of the inbox, and those of the chat that somebody answered.
 
+mod lists;
+
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use diesel::prelude::*;
 use eddyline_model::items::Item;
-use eddyline_model::messages::{Event, Message, ThreadCounts, ThreadState};
+use eddyline_model::messages::{Message, ThreadCounts, ThreadState};
 use eddyline_model::sources::{Keeper, ThreadSource};
-use eddyline_model::threads::{ThreadQuery, Threads};
 use eddyline_model::{ApplicationId, MessageId, RoomId, SourceId, Timestamp};
 
 use crate::messages::Referred;
-use crate::schema::{applications, messages, sources, thread_items, threads};
+use crate::schema::{applications, sources, thread_items, threads};
 use crate::session::{Session, portable};
 use crate::{Error, Result};
 
@@ -166,13 +167,6 @@ impl Row {
     }
 }
 
-/// Which of the threads with a row; each is one range of an index.
-#[derive(Clone, Copy)]
-enum Range {
-    Origin(i16),
-    Application(i64),
-}
-
 portable! {
     fn rows_of_threads(c, room: RoomId, roots: &[i64]) -> Result<Vec<Row>> {
         Ok(threads::table.filter(threads::room_id.eq(room.0)).filter(threads::root_id.eq_any(roots)).load(c)?)
@@ -204,71 +198,6 @@ portable! {
     /// Whether a thread has a row.
     pub fn has_thread(c, room: RoomId, root: MessageId) -> Result<bool> {
         Ok(diesel::select(diesel::dsl::exists(threads::table.find((room.0, root.0)))).get_result(c)?)
-    }
-
-    fn newest_rows(c, room: RoomId, range: Range, query: &ThreadQuery) -> Result<Vec<Row>> {
-        let mut found = threads::table.filter(threads::room_id.eq(room.0)).into_boxed();
-        found = match range {
-            Range::Origin(origin) => found.filter(threads::origin.eq(origin)),
-            Range::Application(id) => found.filter(threads::application_id.eq(id)),
-        };
-        if let Some(since) = query.since {
-            found = found.filter(threads::updated_at.gt(since.0));
-        }
-        if let Some(until) = query.until {
-            found = match query.before {
-                None => found.filter(threads::updated_at.lt(until.0)),
-                Some(before) => found.filter(threads::updated_at.le(until.0)).filter(
-                    threads::updated_at.lt(until.0).or(threads::root_id.lt(before.0)),
-                ),
-            };
-        }
-        if !query.empty {
-            let total = || threads::activities + threads::internal_comments + threads::external_comments;
-            let begun = messages::table
-                .filter(messages::room_id.eq(threads::room_id))
-                .filter(messages::id.eq(threads::root_id));
-            found = match range {
-                // What began a thread of the chat is no answer in it.
-                Range::Origin(CHAT) => found.filter(
-                    total().gt(1).or(total().gt(0).and(diesel::dsl::not(diesel::dsl::exists(begun)))),
-                ),
-                _ => found.filter(total().gt(0)),
-            };
-        }
-        let order = (threads::updated_at.desc(), threads::root_id.desc());
-        Ok(found.order(order).limit(query.limit).load(c)?)
-    }
-
-    /// The messages that began threads which nobody answered.
-    fn unanswered(c, room: RoomId, query: &ThreadQuery) -> Result<Vec<(i64, i16, i64)>> {
-        let answered = threads::table
-            .filter(threads::room_id.eq(messages::room_id))
-            .filter(threads::root_id.eq(messages::id));
-        let mut found = messages::table
-            .filter(messages::room_id.eq(room.0))
-            .filter(messages::thread_root.eq(messages::id.nullable()))
-            // As the index has it.
-            .filter(diesel::dsl::sql::<diesel::sql_types::Bool>("event in (0, 2, 3)"))
-            .filter(diesel::dsl::not(diesel::dsl::exists(answered)))
-            .into_boxed();
-        if let Some(since) = query.since {
-            found = found.filter(messages::sent.gt(since.0));
-        }
-        if let Some(until) = query.until {
-            found = match query.before {
-                None => found.filter(messages::sent.lt(until.0)),
-                Some(before) => found
-                    .filter(messages::sent.le(until.0))
-                    .filter(messages::sent.lt(until.0).or(messages::id.lt(before.0))),
-            };
-        }
-        let order = (messages::sent.desc(), messages::id.desc());
-        Ok(found
-            .order(order)
-            .limit(query.limit)
-            .select((messages::id, messages::event, messages::sent))
-            .load(c)?)
     }
 
     /// What threads show of these sources.
@@ -349,45 +278,6 @@ impl Session<'_> {
                 Ok((id, Arc::new(item)))
             })
             .collect()
-    }
-
-    /// The threads of a flow that a query asks for, those that changed last first.
-    ///
-    /// # Errors
-    ///
-    /// As any query.
-    pub fn threads(&mut self, room: RoomId, query: &ThreadQuery) -> Result<Vec<ThreadState>> {
-        let ranges: &[Range] = match query.threads {
-            Threads::All => &[Range::Origin(CHAT), Range::Origin(INBOX)],
-            Threads::Chat => &[Range::Origin(CHAT)],
-            Threads::Inbox => &[Range::Origin(INBOX)],
-            Threads::Of(application) => &[Range::Application(application.0)],
-        };
-        let mut rows = Vec::new();
-        for range in ranges {
-            rows.extend(self.newest_rows(room, *range, query)?);
-        }
-        rows.sort_by_key(|row: &Row| std::cmp::Reverse((row.updated_at, row.root_id)));
-        rows.truncate(usize::try_from(query.limit).unwrap_or(0));
-        let mut found = self.records(room, rows)?;
-        if query.empty && matches!(query.threads, Threads::All | Threads::Chat) {
-            for (root, event, sent) in self.unanswered(room, query)? {
-                let event = Event::from_code(event).ok_or(Error::Corrupt("event"))?;
-                found.push((root, Record::chat(ThreadCounts::begun_by(event, Timestamp(sent)))));
-            }
-        }
-        found.sort_by_key(|(root, record)| std::cmp::Reverse((record.counts.updated_at, *root)));
-        found.truncate(usize::try_from(query.limit).unwrap_or(0));
-        let titled: Vec<i64> =
-            found.iter().filter(|(_, r)| r.item.is_none()).map(|(root, _)| *root).collect();
-        let mut texts = self.referred(room, &titled)?;
-        Ok(found
-            .into_iter()
-            .map(|(root, record)| {
-                let text = texts.remove(&root).map_or_else(String::new, |first| first.text());
-                record.state(MessageId(root), text)
-            })
-            .collect())
     }
 
     /// One thread of a room; `None` when no message began it, or that is gone and nobody answered.
