@@ -7,7 +7,8 @@ use eddyline_http::serve::BodyError;
 use http::StatusCode;
 use http::header::{HeaderValue, RETRY_AFTER};
 
-use crate::answer::page;
+use crate::answer::{page, see_other};
+use crate::visit::sign_in_path;
 
 /// Seconds after which one may come back when the store is down or busy.
 const RETRY_SECONDS: u64 = 2;
@@ -17,6 +18,8 @@ const RETRY_SECONDS: u64 = 2;
 pub(crate) enum Failure {
     /// The application said no.
     App(Error),
+    /// One must sign in first, and then goes on to this page.
+    SignIn(String),
     /// It is for others to look after an application or an organization.
     NotAllowed,
     /// There is no such page.
@@ -85,6 +88,7 @@ impl IntoResponse for Failure {
     fn into_response(self) -> Response {
         match self {
             Self::App(error) => of_app(error),
+            Self::SignIn(next) => see_other(&sign_in_path(&next)),
             Self::NoPage => no_page(),
             Self::NotAllowed => say(
                 StatusCode::FORBIDDEN,

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 /// The values that a form was sent with, or the query of an address.
 pub(crate) struct Form(Vec<(String, String)>);
@@ -11,12 +11,7 @@ impl Form {
     /// Reads values; `None` for what is not UTF-8, and for a NUL, which no value has and PostgreSQL
     /// does not take.
     pub(crate) fn parse(text: &[u8]) -> Option<Self> {
-        let text = std::str::from_utf8(text).ok()?;
-        let pairs = text.split('&').filter(|pair| !pair.is_empty()).map(|pair| {
-            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-            Some((decode(name)?, decode(value)?))
-        });
-        pairs.collect::<Option<_>>().map(Self)
+        eddyline_wire::forms::pairs(text).map(Self)
     }
 
     /// The first value of this name, empty when there is none.
@@ -53,12 +48,6 @@ impl fmt::Debug for Form {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.0.iter().map(|(name, _)| name)).finish()
     }
-}
-
-fn decode(text: &str) -> Option<String> {
-    let spaced = text.replace('+', " ");
-    let decoded = percent_decode_str(&spaced).decode_utf8().ok()?;
-    (!decoded.contains('\0')).then(|| decoded.into_owned())
 }
 
 #[cfg(test)]

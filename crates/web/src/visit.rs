@@ -127,14 +127,18 @@ impl Visit {
         Inside { name: self.name().unwrap_or_default().to_owned(), csrf: self.csrf().to_owned() }
     }
 
-    /// Who must be signed in for a page, or where to sign in before going on to it.
-    pub(crate) fn signed_in(&self) -> Result<&Actor, Box<Response>> {
+    /// Who must be signed in for a page.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::SignIn`].
+    pub(crate) fn signed_in(&self) -> Result<&Actor, Failure> {
         self.signed_in_for(&self.path)
     }
 
     /// The same for a page that is elsewhere, or has more to its address than the path.
-    pub(crate) fn signed_in_for(&self, next: &str) -> Result<&Actor, Box<Response>> {
-        self.actor().ok_or_else(|| Box::new(see_other(&sign_in_path(next))))
+    pub(crate) fn signed_in_for(&self, next: &str) -> Result<&Actor, Failure> {
+        self.actor().ok_or_else(|| Failure::SignIn(next.to_owned()))
     }
 
     /// The answer to the request.

@@ -45,10 +45,7 @@ impl AccountPage {
 }
 
 pub(super) async fn show(visit: Visit) -> Result<Response, Failure> {
-    let actor = match visit.signed_in() {
-        Ok(actor) => actor,
-        Err(elsewhere) => return Ok(*elsewhere),
-    };
+    let actor = visit.signed_in()?;
     let user = &actor.user()?.user;
     let done = match visit.query("done") {
         "profile" => Some("Your names are changed."),
@@ -69,10 +66,7 @@ pub(super) async fn show(visit: Visit) -> Result<Response, Failure> {
 /// Each of the forms changes what it shows.
 pub(super) async fn change(sent: Submission) -> Result<Response, Failure> {
     let visit = &sent.visit;
-    let user = match visit.signed_in() {
-        Ok(actor) => &actor.user()?.user,
-        Err(elsewhere) => return Ok(*elsewhere),
-    };
+    let user = &visit.signed_in()?.user()?.user;
     match sent.get("part") {
         "profile" => change_profile(&sent, user).await,
         "email" => change_email(&sent).await,

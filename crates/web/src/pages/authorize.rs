@@ -110,10 +110,7 @@ impl Asking {
             Err(AskingFailure::SendBack { address, .. }) => Err(address),
             Err(failure) => return Err(failure.into()),
         };
-        let actor = match visit.signed_in_for(&self.path) {
-            Ok(actor) => actor,
-            Err(sign_in) => return Ok(Judged::Elsewhere(*sign_in)),
-        };
+        let actor = visit.signed_in_for(&self.path)?;
         Ok(match asked {
             Ok(asked) => Judged::Asks(actor, asked),
             Err(address) => Judged::Elsewhere(elsewhere(&address)),

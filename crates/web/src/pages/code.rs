@@ -17,10 +17,7 @@ struct Code<'a> {
 }
 
 pub(super) async fn show(visit: Visit, Link(code): Link) -> Result<Response, Failure> {
-    let actor = match visit.signed_in() {
-        Ok(actor) => actor,
-        Err(elsewhere) => return Ok(*elsewhere),
-    };
+    let actor = visit.signed_in()?;
     match visit.app().shown_code(actor, &Secret::presented(code.as_str())).await {
         Ok(application) => Ok(visit.page(&Code { application: &application.name, code: &code })),
         Err(Error::NotFound) => Err(Failure::CodeGone),

@@ -26,10 +26,7 @@ struct FlowPage {
 }
 
 pub(super) async fn list(visit: Visit) -> Result<Response, Failure> {
-    let actor = match visit.signed_in() {
-        Ok(actor) => actor,
-        Err(elsewhere) => return Ok(*elsewhere),
-    };
+    let actor = visit.signed_in()?;
     let flows = visit.app().flows(actor, false, false).await?;
     Ok(visit.page(&Flows { inside: visit.inside(), flows }))
 }
@@ -38,10 +35,7 @@ pub(super) async fn show(
     visit: Visit,
     FlowNames(organization, flow): FlowNames,
 ) -> Result<Response, Failure> {
-    let actor = match visit.signed_in() {
-        Ok(actor) => actor,
-        Err(elsewhere) => return Ok(*elsewhere),
-    };
+    let actor = visit.signed_in()?;
     let room = visit.app().room(actor, &organization, &flow, FlowDeed::See).await?;
     let mut flow = visit.app().flow(actor, &room).await?;
     let people = flow.users.take().unwrap_or_default();

@@ -32,10 +32,7 @@ pub(super) async fn show(
     visit: Visit,
     FlowNames(organization, flow): FlowNames,
 ) -> Result<Response, Failure> {
-    let actor = match visit.signed_in() {
-        Ok(actor) => actor,
-        Err(elsewhere) => return Ok(*elsewhere),
-    };
+    let actor = visit.signed_in()?;
     let room = visit.app().room(actor, &organization, &flow, FlowDeed::ManageSources).await?;
     let (organization, flow) = (&room.organization.parameterized_name, &room.flow.parameterized_name);
     let here = path(organization, flow);
@@ -57,10 +54,7 @@ pub(super) async fn remove(
     sent: Submission,
 ) -> Result<Response, Failure> {
     let visit = &sent.visit;
-    let actor = match visit.signed_in() {
-        Ok(actor) => actor,
-        Err(elsewhere) => return Ok(*elsewhere),
-    };
+    let actor = visit.signed_in()?;
     let source = sent.get("source").parse().map_err(|_| Failure::Unreadable(StatusCode::BAD_REQUEST))?;
     let room = visit.app().room(actor, &organization, &flow, FlowDeed::ManageSources).await?;
     visit.app().remove_source(actor, (room.id(), source)).await?;

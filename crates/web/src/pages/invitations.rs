@@ -49,10 +49,7 @@ pub(super) async fn submit(Link(link): Link, sent: Submission) -> Result<Respons
 
 async fn join_by(sent: &Submission, link: &Secret) -> Result<Response, Failure> {
     let visit = &sent.visit;
-    let actor = match visit.signed_in() {
-        Ok(actor) => actor,
-        Err(elsewhere) => return Ok(*elsewhere),
-    };
+    let actor = visit.signed_in()?;
     Ok(see_other(&page_of(&visit.app().accept_link(actor, link).await.map_err(gone)?)))
 }
 

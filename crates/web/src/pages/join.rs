@@ -33,10 +33,7 @@ pub(super) async fn submit(sent: &Submission, link: &str) -> Result<Response, Fa
     let visit = &sent.visit;
     match sent.get("do") {
         "join" => {
-            let actor = match visit.signed_in() {
-                Ok(actor) => actor,
-                Err(elsewhere) => return Ok(*elsewhere),
-            };
+            let actor = visit.signed_in()?;
             let path = visit.app().join_by_link(actor, secret, flow).await.map_err(gone)?;
             Ok(see_other(&page_of(&path)))
         }

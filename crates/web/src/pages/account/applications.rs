@@ -23,10 +23,7 @@ struct Allowed {
 }
 
 pub(in crate::pages) async fn show(visit: Visit) -> Result<Response, Failure> {
-    let actor = match visit.signed_in() {
-        Ok(actor) => actor,
-        Err(elsewhere) => return Ok(*elsewhere),
-    };
+    let actor = visit.signed_in()?;
     let allowed = visit.app().authorized(actor).await?;
     let applications = allowed.into_iter().map(|one| {
         let form = FormView::new(PATH, visit.csrf(), "Take it back")
@@ -42,10 +39,7 @@ pub(in crate::pages) async fn show(visit: Visit) -> Result<Response, Failure> {
 
 pub(in crate::pages) async fn take_back(sent: Submission) -> Result<Response, Failure> {
     let visit = &sent.visit;
-    let actor = match visit.signed_in() {
-        Ok(actor) => actor,
-        Err(elsewhere) => return Ok(*elsewhere),
-    };
+    let actor = visit.signed_in()?;
     let application =
         sent.get("application").parse().map_err(|_| Failure::Unreadable(StatusCode::BAD_REQUEST))?;
     visit.app().unauthorize(actor, application).await?;

@@ -28,10 +28,7 @@ pub(in crate::pages) async fn show(
     visit: Visit,
     OrganizationName(name): OrganizationName,
 ) -> Result<Response, Failure> {
-    let actor = match visit.signed_in() {
-        Ok(actor) => actor,
-        Err(elsewhere) => return Ok(*elsewhere),
-    };
+    let actor = visit.signed_in()?;
     let app = visit.app();
     let id = app
         .organization_named(actor, &name, OrganizationDeed::Administer)
@@ -61,10 +58,7 @@ pub(in crate::pages) async fn take_back(
     sent: Submission,
 ) -> Result<Response, Failure> {
     let visit = &sent.visit;
-    let actor = match visit.signed_in() {
-        Ok(actor) => actor,
-        Err(elsewhere) => return Ok(*elsewhere),
-    };
+    let actor = visit.signed_in()?;
     let (Ok(user), Ok(application)) = (sent.get("user").parse(), sent.get("application").parse()) else {
         return Err(Failure::Unreadable(StatusCode::BAD_REQUEST));
     };

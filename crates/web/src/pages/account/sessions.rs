@@ -25,10 +25,7 @@ struct Sessions {
 }
 
 pub(in crate::pages) async fn show(visit: Visit) -> Result<Response, Failure> {
-    let actor = match visit.signed_in() {
-        Ok(actor) => actor,
-        Err(elsewhere) => return Ok(*elsewhere),
-    };
+    let actor = visit.signed_in()?;
     let sessions: Vec<_> = visit.app().sessions(actor).await?;
     let sessions: Vec<_> = (1..)
         .zip(sessions)
@@ -51,10 +48,7 @@ pub(in crate::pages) async fn show(visit: Visit) -> Result<Response, Failure> {
 
 pub(in crate::pages) async fn end(sent: Submission) -> Result<Response, Failure> {
     let visit = &sent.visit;
-    let actor = match visit.signed_in() {
-        Ok(actor) => actor,
-        Err(elsewhere) => return Ok(*elsewhere),
-    };
+    let actor = visit.signed_in()?;
     match sent.get("do") {
         "end" => {
             let id = sent.get("session").parse().map_err(|_| Failure::Unreadable(StatusCode::BAD_REQUEST))?;

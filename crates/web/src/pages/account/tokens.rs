@@ -38,10 +38,7 @@ pub(in crate::pages) async fn list(visit: Visit) -> Result<Response, Failure> {
 
 pub(in crate::pages) async fn make(sent: Submission) -> Result<Response, Failure> {
     let visit = &sent.visit;
-    let actor = match visit.signed_in() {
-        Ok(actor) => actor,
-        Err(elsewhere) => return Ok(*elsewhere),
-    };
+    let actor = visit.signed_in()?;
     let form = making(visit, sent.get("name"));
     let form = match visit.app().make_api_token(actor, sent.get("name")).await {
         Ok(secret) => {
@@ -58,10 +55,7 @@ pub(in crate::pages) async fn make(sent: Submission) -> Result<Response, Failure
 }
 
 async fn listed(visit: &Visit, done: Option<&'static str>, form: FormView) -> Result<Response, Failure> {
-    let actor = match visit.signed_in() {
-        Ok(actor) => actor,
-        Err(elsewhere) => return Ok(*elsewhere),
-    };
+    let actor = visit.signed_in()?;
     let tokens = visit.app().api_tokens(actor).await?;
     let status = if form.is_wrong() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
     Ok(visit.page_with(status, &Tokens { inside: visit.inside(), here: PATH, done, tokens, form }))
@@ -80,10 +74,7 @@ pub(in crate::pages) async fn change(
     sent: Submission,
 ) -> Result<Response, Failure> {
     let visit = &sent.visit;
-    let actor = match visit.signed_in() {
-        Ok(actor) => actor,
-        Err(elsewhere) => return Ok(*elsewhere),
-    };
+    let actor = visit.signed_in()?;
     match sent.get("do") {
         "rename" => match visit.app().rename_api_token(actor, id, sent.get("name")).await {
             Ok(()) => Ok(see_other(&format!("{PATH}?done=renamed"))),
@@ -102,10 +93,7 @@ pub(in crate::pages) async fn change(
 
 /// The page of a token; `wrong` is the form as it was sent, when something is wrong with it.
 async fn shown(visit: &Visit, id: CredentialId, wrong: Option<FormView>) -> Result<Response, Failure> {
-    let actor = match visit.signed_in() {
-        Ok(actor) => actor,
-        Err(elsewhere) => return Ok(*elsewhere),
-    };
+    let actor = visit.signed_in()?;
     let tokens = visit.app().api_tokens(actor).await?;
     let token = tokens.into_iter().find(|token| token.id == id).ok_or(Failure::NoPage)?;
     let status = if wrong.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK };

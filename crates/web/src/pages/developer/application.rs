@@ -46,10 +46,7 @@ pub(in crate::pages) async fn change(
     sent: Submission,
 ) -> Result<Response, Failure> {
     let visit = &sent.visit;
-    let actor = match visit.signed_in() {
-        Ok(actor) => actor,
-        Err(elsewhere) => return Ok(*elsewhere),
-    };
+    let actor = visit.signed_in()?;
     let values = Values::sent(&sent);
     let outcome = match values.read() {
         Ok(changes) => visit.app().change_application(actor, id, changes).await,
@@ -68,10 +65,7 @@ pub(in crate::pages) async fn change(
 
 /// The page of an application; `wrong` is the form as it was sent, when something is wrong with it.
 async fn shown(visit: &Visit, id: ApplicationId, wrong: Option<FormView>) -> Result<Response, Failure> {
-    let actor = match visit.signed_in() {
-        Ok(actor) => actor,
-        Err(elsewhere) => return Ok(*elsewhere),
-    };
+    let actor = visit.signed_in()?;
     let app = visit.app();
     let application = app.application(actor, id, ApplicationDeed::See).await?;
     let own = app.own_organizations(actor).await?;

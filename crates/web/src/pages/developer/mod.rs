@@ -47,10 +47,7 @@ pub(super) async fn list(visit: Visit) -> Result<Response, Failure> {
 
 pub(super) async fn register(sent: Submission) -> Result<Response, Failure> {
     let visit = &sent.visit;
-    let actor = match visit.signed_in() {
-        Ok(actor) => actor,
-        Err(elsewhere) => return Ok(*elsewhere),
-    };
+    let actor = visit.signed_in()?;
     let (values, public) = (Values::sent(&sent), !sent.get("public").is_empty());
     let organization = sent.get("organization").parse();
     let outcome = match (values.read(), organization) {
@@ -82,10 +79,7 @@ async fn listed(
     visit: &Visit,
     form: impl FnOnce(&[OwnOrganization]) -> FormView,
 ) -> Result<Response, Failure> {
-    let actor = match visit.signed_in() {
-        Ok(actor) => actor,
-        Err(elsewhere) => return Ok(*elsewhere),
-    };
+    let actor = visit.signed_in()?;
     let own = visit.app().own_organizations(actor).await?;
     let mut registered = Vec::with_capacity(own.len());
     for organization in &own {

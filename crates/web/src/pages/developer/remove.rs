@@ -17,10 +17,7 @@ pub(in crate::pages) async fn ask(
     visit: Visit,
     Numbered(id): Numbered<ApplicationId>,
 ) -> Result<Response, Failure> {
-    let actor = match visit.signed_in() {
-        Ok(actor) => actor,
-        Err(elsewhere) => return Ok(*elsewhere),
-    };
+    let actor = visit.signed_in()?;
     let found = visit.app().application(actor, id, ApplicationDeed::Change).await;
     let application = found.map_err(Failure::not_allowed)?;
     let page = Within::new(&visit, format!("Remove {}", application.name))
@@ -35,10 +32,7 @@ pub(in crate::pages) async fn remove(
     sent: Submission,
 ) -> Result<Response, Failure> {
     let visit = &sent.visit;
-    let actor = match visit.signed_in() {
-        Ok(actor) => actor,
-        Err(elsewhere) => return Ok(*elsewhere),
-    };
+    let actor = visit.signed_in()?;
     visit.app().remove_application(actor, id).await.map_err(Failure::not_allowed)?;
     Ok(see_other(&format!("{PATH}?done=removed")))
 }

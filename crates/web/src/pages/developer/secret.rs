@@ -17,10 +17,7 @@ pub(in crate::pages) async fn ask(
     visit: Visit,
     Numbered(id): Numbered<ApplicationId>,
 ) -> Result<Response, Failure> {
-    let actor = match visit.signed_in() {
-        Ok(actor) => actor,
-        Err(elsewhere) => return Ok(*elsewhere),
-    };
+    let actor = visit.signed_in()?;
     let found = visit.app().application(actor, id, ApplicationDeed::Change).await;
     let application = found.map_err(Failure::not_allowed)?;
     if application.public {
@@ -41,10 +38,7 @@ pub(in crate::pages) async fn renew(
     sent: Submission,
 ) -> Result<Response, Failure> {
     let visit = &sent.visit;
-    let actor = match visit.signed_in() {
-        Ok(actor) => actor,
-        Err(elsewhere) => return Ok(*elsewhere),
-    };
+    let actor = visit.signed_in()?;
     let renewed = visit.app().rotate_application_secret(actor, id).await;
     let secret = renewed.map_err(Failure::not_allowed)?;
     let path = format!("{PATH}/{id}");

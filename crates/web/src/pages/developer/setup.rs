@@ -24,10 +24,7 @@ pub(in crate::pages) async fn show(
     visit: Visit,
     Numbered(id): Numbered<ApplicationId>,
 ) -> Result<Response, Failure> {
-    let actor = match visit.signed_in() {
-        Ok(actor) => actor,
-        Err(elsewhere) => return Ok(*elsewhere),
-    };
+    let actor = visit.signed_in()?;
     let application = visit.app().application(actor, id, ApplicationDeed::See).await?;
     if application.setup_uri.is_none() {
         return Err(Failure::NoPage);
