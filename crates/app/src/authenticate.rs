@@ -3,7 +3,6 @@
 use std::collections::HashSet;
 use std::net::IpAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use eddyline_auth::{Credentials, Password, Secret, TokenHash};
 use eddyline_model::scopes::Scopes;
@@ -11,9 +10,9 @@ use eddyline_model::sources::Keeper;
 use eddyline_model::users::Account;
 use eddyline_model::{CredentialId, GrantId, RoomId, Timestamp, names};
 use eddyline_storage::{FlowTokenOf, Result as StoreResult, Session};
-use quick_cache::sync::Cache;
 
 use crate::actor::{AccessCredential, Actor, Caller, Credential};
+use crate::remembered::Remembered;
 use crate::{App, Error, Result};
 
 const REMEMBERED: usize = 50_000;
@@ -42,39 +41,27 @@ impl KnownAccess {
 
 /// Callers by what they showed. Entries are forgotten when the log tells of a change.
 pub(crate) struct Callers {
-    users: Cache<TokenHash, Arc<Caller>>,
-    access: Cache<TokenHash, KnownAccess>,
-    accounts: Cache<String, KnownAccount>,
+    users: Remembered<TokenHash, Arc<Caller>>,
+    access: Remembered<TokenHash, KnownAccess>,
+    accounts: Remembered<String, KnownAccount>,
     /// `None` stands for a source that was removed.
-    flow_tokens: Cache<TokenHash, Option<Actor>>,
-    /// Counts the forgettings: what was loaded before one is not remembered after it.
-    epoch: AtomicU64,
+    flow_tokens: Remembered<TokenHash, Option<Actor>>,
 }
 
 impl Default for Callers {
     fn default() -> Self {
         Self {
-            users: Cache::new(REMEMBERED),
-            access: Cache::new(REMEMBERED),
-            accounts: Cache::new(REMEMBERED),
-            flow_tokens: Cache::new(REMEMBERED),
-            epoch: AtomicU64::new(0),
+            users: Remembered::new(REMEMBERED),
+            access: Remembered::new(REMEMBERED),
+            accounts: Remembered::new(REMEMBERED),
+            flow_tokens: Remembered::new(REMEMBERED),
         }
     }
 }
 
 impl Callers {
-    /// Takes back what was just remembered if something was forgotten since it was loaded. Whoever
-    /// forgets counts first and clears then, so one of both removes it.
-    fn keep_unless_forgotten(&self, epoch: u64, take_back: impl FnOnce()) {
-        if self.epoch.load(Ordering::SeqCst) != epoch {
-            take_back();
-        }
-    }
-
     /// Forgets credentials, and the tokens that came of grants.
     pub(crate) fn forget_ended(&self, credentials: &HashSet<CredentialId>, grants: &HashSet<GrantId>) {
-        self.epoch.fetch_add(1, Ordering::SeqCst);
         self.users.retain(|hash, _| !credentials.contains(&hash.credential()));
         self.access.retain(|hash, known| {
             !credentials.contains(&hash.credential()) && !grants.contains(&known.credential.grant)
@@ -83,7 +70,6 @@ impl Callers {
 
     /// Forgets the tokens of a flow.
     pub(crate) fn forget_flow_tokens(&self, room: RoomId) {
-        self.epoch.fetch_add(1, Ordering::SeqCst);
         // What was removed stays so.
         let elsewhere = |actor: &Actor| !matches!(actor, Actor::FlowToken { room: of, .. } if *of == room);
         self.flow_tokens.retain(|_, known| known.as_ref().is_none_or(elsewhere));
@@ -91,11 +77,10 @@ impl Callers {
 
     /// Forgets everybody. Changes of users are rare, and loading one again is one query.
     pub(crate) fn forget(&self) {
-        self.epoch.fetch_add(1, Ordering::SeqCst);
-        self.users.clear();
-        self.access.clear();
-        self.accounts.clear();
-        self.flow_tokens.clear();
+        self.users.forget_all();
+        self.access.forget_all();
+        self.accounts.forget_all();
+        self.flow_tokens.forget_all();
     }
 }
 
@@ -166,14 +151,7 @@ impl App {
     }
 
     async fn by_access_hash(&self, hash: TokenHash) -> Result<Actor> {
-        let callers = &self.inner.callers;
-        if self.trusts_caches()
-            && let Some(known) = callers.access.get(&hash)
-        {
-            return known.actor(self.now());
-        }
-        let epoch = callers.epoch.load(Ordering::SeqCst);
-        let found = self.store().read(move |session| {
+        let load = self.store().read(move |session| {
             let Some((token, grant)) = session.access_token(&hash.0)? else { return Ok(None) };
             let Some(user) = session.user(grant.user)? else { return Ok(None) };
             let credential = AccessCredential {
@@ -184,12 +162,8 @@ impl App {
             };
             Ok(Some(KnownAccess { caller: load_caller(session, user)?, scopes: token.scopes, credential }))
         });
-        let known = found.await?.ok_or(Error::InvalidToken)?;
-        callers.access.insert(hash, known.clone());
-        callers.keep_unless_forgotten(epoch, || {
-            callers.access.remove(&hash);
-        });
-        known.actor(self.now())
+        let known = self.inner.callers.access.find(self.trusts_caches(), hash, load).await?;
+        known.ok_or(Error::InvalidToken)?.actor(self.now())
     }
 
     /// The same caller once more: as what they showed has them now, if it still holds.
@@ -208,21 +182,12 @@ impl App {
     /// [`Error::Unauthenticated`], and [`Error::Gone`] for the token of a source that was removed.
     pub async fn by_flow_token(&self, token: &Secret) -> Result<Actor> {
         let hash = token.hash();
-        let callers = &self.inner.callers;
-        if self.trusts_caches()
-            && let Some(known) = callers.flow_tokens.get(&hash)
-        {
-            return known.ok_or(Error::Gone);
-        }
-        let epoch = callers.epoch.load(Ordering::SeqCst);
-        let found = self.store().read(move |session| session.flow_token(&hash.0)).await?;
-        let token = found.ok_or(Error::Unauthenticated("The flow token is not valid"))?;
-        let known = holder(token, hash);
-        callers.flow_tokens.insert(hash, known.clone());
-        callers.keep_unless_forgotten(epoch, || {
-            callers.flow_tokens.remove(&hash);
+        let load = self.store().read(move |session| {
+            let token = session.flow_token(&hash.0)?;
+            Ok(token.map(|token| holder(token, hash)))
         });
-        known.ok_or(Error::Gone)
+        let known = self.inner.callers.flow_tokens.find(self.trusts_caches(), hash, load).await?;
+        known.ok_or(Error::Unauthenticated("The flow token is not valid"))?.ok_or(Error::Gone)
     }
 
     async fn by_api_token(&self, token: &Secret) -> Result<Actor> {
@@ -231,25 +196,12 @@ impl App {
 
     async fn by_api_hash(&self, hash: TokenHash) -> Result<Actor> {
         let credential = Credential::ApiToken(hash);
-        let callers = &self.inner.callers;
-        if self.trusts_caches()
-            && let Some(caller) = callers.users.get(&hash)
-        {
-            return Ok(Actor::User { caller, scopes: Scopes::ALL, credential });
-        }
-        let epoch = callers.epoch.load(Ordering::SeqCst);
-        let caller = self
-            .store()
-            .read(move |session| match session.user_by_api_token(&hash.0)? {
-                Some(user) => load_caller(session, user).map(Some),
-                None => Ok(None),
-            })
-            .await?
-            .ok_or(Error::Unauthenticated("The credentials are not valid"))?;
-        callers.users.insert(hash, caller.clone());
-        callers.keep_unless_forgotten(epoch, || {
-            callers.users.remove(&hash);
+        let load = self.store().read(move |session| match session.user_by_api_token(&hash.0)? {
+            Some(user) => load_caller(session, user).map(Some),
+            None => Ok(None),
         });
+        let caller = self.inner.callers.users.find(self.trusts_caches(), hash, load).await?;
+        let caller = caller.ok_or(Error::Unauthenticated("The credentials are not valid"))?;
         Ok(Actor::User { caller, scopes: Scopes::ALL, credential })
     }
 
@@ -307,30 +259,14 @@ impl App {
     }
 
     async fn account(&self, key: &str) -> Result<Option<KnownAccount>> {
-        let callers = &self.inner.callers;
-        if self.trusts_caches()
-            && let Some(account) = callers.accounts.get(key)
-        {
-            return Ok(Some(account));
-        }
-        let epoch = callers.epoch.load(Ordering::SeqCst);
         let wanted = key.to_owned();
-        let found = self
-            .store()
-            .read(move |session| match session.account_by_email(&wanted)? {
-                Some(account) => {
-                    let caller = load_caller(session, account.user.clone())?;
-                    Ok(Some(Arc::new((account, caller))))
-                }
-                None => Ok(None),
-            })
-            .await?;
-        if let Some(account) = &found {
-            callers.accounts.insert(key.to_owned(), account.clone());
-            callers.keep_unless_forgotten(epoch, || {
-                callers.accounts.remove(key);
-            });
-        }
-        Ok(found)
+        let load = self.store().read(move |session| match session.account_by_email(&wanted)? {
+            Some(account) => {
+                let caller = load_caller(session, account.user.clone())?;
+                Ok(Some(Arc::new((account, caller))))
+            }
+            None => Ok(None),
+        });
+        Ok(self.inner.callers.accounts.find(self.trusts_caches(), key.to_owned(), load).await?)
     }
 }

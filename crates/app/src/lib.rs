@@ -33,6 +33,7 @@ mod presence;
 mod private;
 mod push;
 mod reading;
+mod remembered;
 mod rooms;
 mod sources;
 mod stream;

@@ -3,7 +3,6 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use eddyline_model::flows::Flow;
 use eddyline_model::names::nick_key;
@@ -12,10 +11,10 @@ use eddyline_model::policy::{self, FlowDeed};
 use eddyline_model::tags::Roster;
 use eddyline_model::{EventId, RoomId, UserId};
 use eddyline_storage::{Result as StoreResult, Session, Tx};
-use quick_cache::sync::Cache;
 
 use crate::actor::Actor;
 use crate::private::Pairs;
+use crate::remembered::Remembered;
 use crate::{App, Error, Result};
 
 const REMEMBERED: usize = 10_000;
@@ -90,22 +89,20 @@ impl Roster for Room {
 
 /// The rooms that were asked for lately.
 pub(crate) struct Rooms {
-    by_id: Cache<RoomId, Arc<Room>>,
-    by_name: Cache<(String, String), RoomId>,
-    by_public_id: Cache<String, RoomId>,
+    by_id: Remembered<RoomId, Arc<Room>>,
+    by_name: Remembered<(String, String), RoomId>,
+    by_public_id: Remembered<String, RoomId>,
     /// Private conversations, which are forgotten with everything else.
     pub(crate) private: Pairs,
-    epoch: AtomicU64,
 }
 
 impl Default for Rooms {
     fn default() -> Self {
         Self {
-            by_id: Cache::new(REMEMBERED),
-            by_name: Cache::new(REMEMBERED),
-            by_public_id: Cache::new(REMEMBERED),
+            by_id: Remembered::new(REMEMBERED),
+            by_name: Remembered::new(REMEMBERED),
+            by_public_id: Remembered::new(REMEMBERED),
             private: Pairs::default(),
-            epoch: AtomicU64::new(0),
         }
     }
 }
@@ -113,16 +110,14 @@ impl Default for Rooms {
 impl Rooms {
     /// Forgets what is known of a room.
     pub(crate) fn forget(&self, room: RoomId) {
-        self.epoch.fetch_add(1, Ordering::SeqCst);
-        self.by_id.remove(&room);
+        self.by_id.forget(&room);
     }
 
     /// Forgets everything.
     pub(crate) fn forget_all(&self) {
-        self.epoch.fetch_add(1, Ordering::SeqCst);
-        self.by_id.clear();
-        self.by_name.clear();
-        self.by_public_id.clear();
+        self.by_id.forget_all();
+        self.by_name.forget_all();
+        self.by_public_id.forget_all();
         self.private.forget_all();
     }
 }
@@ -212,58 +207,26 @@ impl App {
     }
 
     pub(crate) async fn load_room(&self, id: RoomId) -> Result<Arc<Room>> {
-        let rooms = &self.inner.rooms;
-        if self.trusts_caches()
-            && let Some(room) = rooms.by_id.get(&id)
-        {
-            return Ok(room);
-        }
-        let epoch = rooms.epoch.load(Ordering::SeqCst);
-        let room = self.store().read(move |session| Room::load(session, id)).await?.ok_or(Error::NotFound)?;
-        let room = Arc::new(room);
-        rooms.by_id.insert(id, room.clone());
-        // Looked at afterwards: whoever forgets counts first and removes then, so one of both does.
-        if rooms.epoch.load(Ordering::SeqCst) != epoch {
-            rooms.by_id.remove(&id);
-        }
-        Ok(room)
+        let load = self.store().read(move |session| Ok(Room::load(session, id)?.map(Arc::new)));
+        let room = self.inner.rooms.by_id.find(self.trusts_caches(), id, load).await?;
+        room.ok_or(Error::NotFound)
     }
 
     pub(crate) async fn room_id_by_name(&self, organization: &str, flow: &str) -> Result<RoomId> {
         let key = (organization.to_lowercase(), flow.to_lowercase());
-        let rooms = &self.inner.rooms;
-        if let Some(id) = rooms.by_name.get(&key) {
-            return Ok(id);
-        }
-        let epoch = rooms.epoch.load(Ordering::SeqCst);
         let (organization, flow) = key.clone();
-        let id = self
-            .store()
-            .read(move |session| match session.organization_id_by_name(&organization)? {
+        let load =
+            self.store().read(move |session| match session.organization_id_by_name(&organization)? {
                 Some(organization) => session.room_by_flow_name(organization, &flow),
                 None => Ok(None),
-            })
-            .await?
-            .ok_or(Error::NotFound)?;
-        rooms.by_name.insert(key.clone(), id);
-        if rooms.epoch.load(Ordering::SeqCst) != epoch {
-            rooms.by_name.remove(&key);
-        }
-        Ok(id)
+            });
+        // What a name led to lately may lead astray for a moment, but nobody in: that is decided anew.
+        self.inner.rooms.by_name.find(true, key, load).await?.ok_or(Error::NotFound)
     }
 
     pub(crate) async fn room_id_by_public_id(&self, public_id: &str) -> Result<RoomId> {
-        let rooms = &self.inner.rooms;
-        if let Some(id) = rooms.by_public_id.get(public_id) {
-            return Ok(id);
-        }
         let wanted = public_id.to_owned();
-        let id = self
-            .store()
-            .read(move |session| session.room_by_flow_id(&wanted))
-            .await?
-            .ok_or(Error::NotFound)?;
-        rooms.by_public_id.insert(public_id.to_owned(), id);
-        Ok(id)
+        let load = self.store().read(move |session| session.room_by_flow_id(&wanted));
+        self.inner.rooms.by_public_id.find(true, public_id.to_owned(), load).await?.ok_or(Error::NotFound)
     }
 }

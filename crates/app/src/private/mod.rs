@@ -7,18 +7,17 @@ mod conversations;
 mod messages;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use eddyline_model::names::nick_key;
 use eddyline_model::policy::{self, Acquaintance, PrivateDeed};
 use eddyline_model::tags::Roster;
 use eddyline_model::{RoomId, UserId};
 use eddyline_storage::{PrivateRoom, Result as StoreResult, Session, Tx};
-use quick_cache::sync::Cache;
 
 pub use messages::NewPrivateMessage;
 
 use crate::actor::Actor;
+use crate::remembered::Remembered;
 use crate::{App, Error, Result};
 
 const REMEMBERED: usize = 20_000;
@@ -87,26 +86,23 @@ impl Roster for Pair {
 
 /// The pairs that were asked for lately, the lower number first.
 pub(crate) struct Pairs {
-    known: Cache<(UserId, UserId), Arc<Pair>>,
-    epoch: AtomicU64,
+    known: Remembered<(UserId, UserId), Arc<Pair>>,
 }
 
 impl Default for Pairs {
     fn default() -> Self {
-        Self { known: Cache::new(REMEMBERED), epoch: AtomicU64::new(0) }
+        Self { known: Remembered::new(REMEMBERED) }
     }
 }
 
 impl Pairs {
     /// Forgets everything.
     pub(crate) fn forget_all(&self) {
-        self.epoch.fetch_add(1, Ordering::SeqCst);
-        self.known.clear();
+        self.known.forget_all();
     }
 
     fn forget(&self, key: (UserId, UserId)) {
-        self.epoch.fetch_add(1, Ordering::SeqCst);
-        self.known.remove(&key);
+        self.known.forget(&key);
     }
 }
 
@@ -130,24 +126,11 @@ impl App {
 
     async fn pair(&self, one: UserId, other: UserId) -> Result<Option<Arc<Pair>>> {
         let (low, high) = key(one, other);
-        let pairs = &self.inner.rooms.private;
-        if self.trusts_caches()
-            && let Some(pair) = pairs.known.get(&(low, high))
-        {
-            return Ok(Some(pair));
-        }
-        let epoch = pairs.epoch.load(Ordering::SeqCst);
-        let found = self.store().read(move |session| Pair::load(session, low, high)).await?;
-        let Some(pair) = found.map(Arc::new) else { return Ok(None) };
+        let load = self.store().read(move |session| Ok(Pair::load(session, low, high)?.map(Arc::new)));
         // That a conversation begins is told to nobody, so that there is none is not remembered.
-        if pair.room.is_some() {
-            pairs.known.insert((low, high), pair.clone());
-            // Looked at afterwards: whoever forgets counts first and removes then.
-            if pairs.epoch.load(Ordering::SeqCst) != epoch {
-                pairs.known.remove(&(low, high));
-            }
-        }
-        Ok(Some(pair))
+        let begun = |pair: &Arc<Pair>| pair.room.is_some();
+        let pairs = &self.inner.rooms.private;
+        Ok(pairs.known.find_if(self.trusts_caches(), (low, high), begun, load).await?)
     }
 
     /// The conversation's room, which is made if there is none yet. The pair is the one that decides.
