@@ -1,7 +1,7 @@
 //! Who is in a flow: listing, adding, blocking, leaving.
 
 use eddyline_model::log::Control;
-use eddyline_model::messages::{Author, Draft, Event, Mentions, Placement};
+use eddyline_model::messages::{Author, Draft, Event};
 use eddyline_model::organizations::OrganizationRole;
 use eddyline_model::policy::{self, FlowDeed};
 use eddyline_model::users::User as ModelUser;
@@ -167,22 +167,6 @@ pub(crate) fn action(
     kind: &str,
     description: &Value,
 ) -> Draft {
-    Draft {
-        room,
-        access_version: None,
-        event: Event::Action,
-        author: Author { user, external_name: None },
-        content: json!({"type": kind, "description": description}).to_string(),
-        tags: Vec::new(),
-        explicit_tags: Vec::new(),
-        mentions: Mentions::default(),
-        search_tokens: Vec::new(),
-        uuid: None,
-        fingerprint: 0,
-        placement: Placement::Unthreaded,
-        thread: None,
-        files: Vec::new(),
-        to: None,
-        sent: tx.now(),
-    }
+    let content = json!({"type": kind, "description": description}).to_string();
+    Draft::bare(room, Event::Action, Author { user, external_name: None }, content, tx.now())
 }

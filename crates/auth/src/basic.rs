@@ -36,14 +36,24 @@ pub enum CredentialsError {
     Malformed,
 }
 
+/// The name of the scheme in an `Authorization` header, and what follows it.
+pub(crate) fn scheme(header: &[u8]) -> (&[u8], &[u8]) {
+    let header = header.trim_ascii();
+    let end = header.iter().position(u8::is_ascii_whitespace).unwrap_or(header.len());
+    let (scheme, rest) = header.split_at(end);
+    (scheme, rest.trim_ascii())
+}
+
+/// What follows the name of the scheme Basic, decoded: a name and a password with a colon between.
+pub(crate) fn pair(encoded: &[u8]) -> Option<String> {
+    String::from_utf8(STANDARD_NO_PAD_INDIFFERENT.decode(encoded).ok()?).ok()
+}
+
 impl Credentials {
     /// Reads the value of an `Authorization` header. The name of the scheme may be in any case, and
     /// the padding of the base64 may be missing.
     pub fn parse(header: &[u8]) -> Result<Self, CredentialsError> {
-        let header = header.trim_ascii();
-        let end = header.iter().position(u8::is_ascii_whitespace).unwrap_or(header.len());
-        let (scheme, rest) = header.split_at(end);
-        let rest = rest.trim_ascii();
+        let (scheme, rest) = scheme(header);
         if scheme.eq_ignore_ascii_case(b"basic") {
             Self::parse_basic(rest)
         } else if scheme.eq_ignore_ascii_case(b"bearer") {
@@ -55,8 +65,7 @@ impl Credentials {
     }
 
     fn parse_basic(encoded: &[u8]) -> Result<Self, CredentialsError> {
-        let decoded = STANDARD_NO_PAD_INDIFFERENT.decode(encoded).map_err(|_| CredentialsError::Malformed)?;
-        let text = String::from_utf8(decoded).map_err(|_| CredentialsError::Malformed)?;
+        let text = pair(encoded).ok_or(CredentialsError::Malformed)?;
         let (user, password) = match text.split_once(':') {
             Some((user, password)) => (user, Some(password)),
             None => (text.as_str(), None),

@@ -99,6 +99,22 @@ pub enum GrantsOf {
     Application(ApplicationId),
 }
 
+/// Whether a grant still has a token that can be used at a time.
+macro_rules! has_token {
+    ($now:expr) => {
+        diesel::dsl::exists(
+            access_tokens::table
+                .filter(access_tokens::grant_id.eq(grants::id))
+                .filter(access_tokens::expires_at.gt($now.0)),
+        )
+        .or(diesel::dsl::exists(
+            refresh_tokens::table
+                .filter(refresh_tokens::grant_id.eq(grants::id))
+                .filter(refresh_tokens::expires_at.gt($now.0)),
+        ))
+    };
+}
+
 portable! {
     /// Keeps a code by its hash.
     pub fn insert_code(c, hash: &[u8], code: &AuthorizationCode) -> Result<()> {
@@ -162,7 +178,7 @@ portable! {
         Ok(())
     }
 
-    /// The numbers of grants.
+    /// The grants.
     pub fn grants_of(c, whose: GrantsOf) -> Result<Vec<Grant>> {
         let all = grants::table.select(GrantRow::as_select()).order(grants::id);
         let rows = match whose {
@@ -181,18 +197,7 @@ portable! {
         let rows = grants::table
             .inner_join(all_applications::table.on(all_applications::id.eq(grants::application_id)))
             .filter(grants::user_id.eq(user.0))
-            .filter(
-                diesel::dsl::exists(
-                    access_tokens::table
-                        .filter(access_tokens::grant_id.eq(grants::id))
-                        .filter(access_tokens::expires_at.gt(now.0)),
-                )
-                .or(diesel::dsl::exists(
-                    refresh_tokens::table
-                        .filter(refresh_tokens::grant_id.eq(grants::id))
-                        .filter(refresh_tokens::expires_at.gt(now.0)),
-                )),
-            )
+            .filter(has_token!(now))
             .order(grants::id)
             .select((GrantRow::as_select(), applications::Row::as_select()))
             .load::<(GrantRow, applications::Row)>(c)?;
@@ -211,18 +216,7 @@ portable! {
             .inner_join(all_applications::table.on(all_applications::id.eq(grants::application_id)))
             .inner_join(organization_members::table.on(organization_members::user_id.eq(grants::user_id)))
             .filter(organization_members::organization_id.eq(organization.0))
-            .filter(
-                diesel::dsl::exists(
-                    access_tokens::table
-                        .filter(access_tokens::grant_id.eq(grants::id))
-                        .filter(access_tokens::expires_at.gt(now.0)),
-                )
-                .or(diesel::dsl::exists(
-                    refresh_tokens::table
-                        .filter(refresh_tokens::grant_id.eq(grants::id))
-                        .filter(refresh_tokens::expires_at.gt(now.0)),
-                )),
-            )
+            .filter(has_token!(now))
             .order((users::id, grants::id))
             .select((GrantRow::as_select(), UserRow::as_select(), applications::Row::as_select()))
             .load::<(GrantRow, UserRow, applications::Row)>(c)?;
@@ -336,16 +330,7 @@ portable! {
     /// Some grants without a token that could still be used.
     pub fn idle_grants(c, now: Timestamp, limit: i64) -> Result<Vec<GrantId>> {
         let ids = grants::table
-            .filter(diesel::dsl::not(diesel::dsl::exists(
-                access_tokens::table
-                    .filter(access_tokens::grant_id.eq(grants::id))
-                    .filter(access_tokens::expires_at.gt(now.0)),
-            )))
-            .filter(diesel::dsl::not(diesel::dsl::exists(
-                refresh_tokens::table
-                    .filter(refresh_tokens::grant_id.eq(grants::id))
-                    .filter(refresh_tokens::expires_at.gt(now.0)),
-            )))
+            .filter(diesel::dsl::not(has_token!(now)))
             .order(grants::id)
             .limit(limit)
             .select(grants::id)

@@ -296,7 +296,6 @@ impl Session<'_> {
         let other = |id: MessageId| here.get(&id.0).or_else(|| elsewhere.get(&id.0));
         let state = |message: &Message, root: MessageId| {
             let first = other(root);
-            let text = first.map_or_else(String::new, Referred::text);
             let record = match (records.get(&root.0), then) {
                 (Some(record), None) => record.clone(),
                 (Some(record), Some(then)) => match then.left.get(&message.id.0) {
@@ -305,7 +304,7 @@ impl Session<'_> {
                 },
                 (None, _) => begun(first, message),
             };
-            record.state(root, text)
+            record.state(root, || first.map_or_else(String::new, Referred::text))
         };
         let parent_text = |id: MessageId| other(id).map_or_else(String::new, Referred::text);
         let views = found.into_iter().map(|message| MessageView {

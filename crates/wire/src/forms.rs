@@ -73,6 +73,33 @@ pub fn parse(text: &[u8]) -> Result<Map<String, Value>, FormError> {
     Ok(form.finish())
 }
 
+/// The names and values of an `application/x-www-form-urlencoded` text as they came, for forms without
+/// structure: those of browsers, and of OAuth. `None` for what is not UTF-8, and for a NUL, which no
+/// value has and PostgreSQL does not take.
+///
+/// Unlike [`parse`] it takes a `%` without digits as it stands, since clients send passwords and states
+/// that nobody encoded.
+///
+/// ```
+/// let pairs = eddyline_wire::forms::pairs(b"state=100%&name=Ada+L%C3%B8v&name=");
+/// let expected = [("state", "100%"), ("name", "Ada L\u{f8}v"), ("name", "")];
+/// assert_eq!(pairs, Some(expected.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec()));
+/// ```
+#[must_use]
+pub fn pairs(text: &[u8]) -> Option<Vec<(String, String)>> {
+    let decode = |text: &str| {
+        let spaced = text.replace('+', " ");
+        let decoded = percent_decode(spaced.as_bytes()).decode_utf8().ok()?;
+        (!decoded.contains('\0')).then(|| decoded.into_owned())
+    };
+    let text = std::str::from_utf8(text).ok()?;
+    let pairs = text.split('&').filter(|pair| !pair.is_empty()).map(|pair| {
+        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+        Some((decode(name)?, decode(value)?))
+    });
+    pairs.collect()
+}
+
 /// The object that a form's fields make, one field after the other.
 ///
 /// - `a=1`, `a=2` is the later value; `a[]=1`, `a[]=2` is a list; `a[b]=1` is an object.

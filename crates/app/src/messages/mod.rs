@@ -10,7 +10,7 @@ mod post;
 mod poster;
 mod pushed;
 
-use eddyline_model::messages::{Draft, Event, MAX_CONTENT_CHARS, Message};
+use eddyline_model::messages::{Author, Draft, Event, MAX_CONTENT_CHARS, Message};
 use eddyline_model::{MessageId, Timestamp, UserId, tags};
 use eddyline_storage::{Result as StoreResult, Tx};
 use serde_json::Value;
@@ -56,24 +56,9 @@ pub(crate) fn check_tags(given: &[String], people: usize) -> Result<()> {
 
 /// The message that tells streams of a change to another: never listed, and in no thread.
 pub(crate) fn notice(about: &Message, by: &Actor, event: Event, content: &Value, now: Timestamp) -> Draft {
-    Draft {
-        room: about.room,
-        access_version: None,
-        event,
-        author: eddyline_model::messages::Author { user: by.user_id(), external_name: None },
-        content: content.to_string(),
-        tags: Vec::new(),
-        explicit_tags: Vec::new(),
-        mentions: eddyline_model::messages::Mentions::default(),
-        search_tokens: Vec::new(),
-        uuid: None,
-        fingerprint: 0,
-        placement: eddyline_model::messages::Placement::Unthreaded,
-        thread: None,
-        files: Vec::new(),
-        to: recipient(about, by),
-        sent: now,
-    }
+    let author = Author { user: by.user_id(), external_name: None };
+    let to = recipient(about, by);
+    Draft { to, ..Draft::bare(about.room, event, author, content.to_string(), now) }
 }
 
 /// To whom a notice of a private message goes: to the other of the two, whoever it was that changed it.

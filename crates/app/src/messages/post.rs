@@ -217,12 +217,8 @@ impl App {
         let given: Vec<String> = new.tags.iter().cloned().chain(own).collect();
         let extracted = tags::extract(&given, &search::text_of_message(new.event, &content), &context);
         Ok(Draft {
-            room: room.id(),
             access_version: Some(room.flow.access_version),
-            event: new.event,
-            author,
             search_tokens: search::of_message(new.event, &content),
-            content,
             tags: extracted.tags,
             explicit_tags: extracted.explicit,
             mentions: extracted.mentions,
@@ -231,8 +227,7 @@ impl App {
             placement,
             thread: checked.poster.as_ref().map(|poster| Box::new(thread_post(new, prepared, poster))),
             files: new.files.iter().map(|attachment| attachment.file.clone()).collect(),
-            to: None,
-            sent: self.now(),
+            ..Draft::bare(room.id(), new.event, author, content, self.now())
         })
     }
 

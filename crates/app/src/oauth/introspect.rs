@@ -3,7 +3,6 @@
 use eddyline_auth::Secret;
 use eddyline_auth::oauth::OAuthError;
 use eddyline_model::scopes::Scopes;
-use eddyline_model::users::User;
 use eddyline_model::{Timestamp, UserId};
 
 use super::{AuthenticatedClient, ClientFailure};
@@ -45,34 +44,32 @@ impl App {
             return Err(OAuthError::InvalidClient.into());
         }
         let (hash, id, now) = (token.hash(), application.id, self.now());
+        let client_id = application.client_id.clone();
         let found = self.store().read(move |session| {
-            let access = session.access_token(&hash.0)?;
-            let access = access.map(|(t, grant)| (grant, t.scopes, Some(t.created_at), t.expires_at, true));
-            let found = match access {
-                Some(found) => Some(found),
-                None => session
-                    .refresh_token(&hash.0)?
-                    .filter(|(token, grant)| token.generation == grant.generation)
-                    .map(|(token, grant)| (grant, grant.scopes, None, token.expires_at, false)),
+            let (grant, scopes, issued_at, expires_at) = match session.access_token(&hash.0)? {
+                Some((token, grant)) => (grant, token.scopes, Some(token.created_at), token.expires_at),
+                None => match session.refresh_token(&hash.0)? {
+                    Some((token, grant)) if token.generation == grant.generation => {
+                        let scopes = grant.scopes;
+                        (grant, scopes, None, token.expires_at)
+                    }
+                    _ => return Ok(None),
+                },
             };
-            let Some((grant, scopes, issued_at, expires_at, is_access_token)) =
-                found.filter(|(grant, _, _, ends, _)| grant.application == id && *ends > now)
-            else {
+            if grant.application != id || expires_at <= now {
                 return Ok(None);
-            };
-            let Some(User { email, .. }) = session.user(grant.user)? else { return Ok(None) };
-            Ok(Some((grant.user, email, scopes, issued_at, expires_at, is_access_token)))
-        });
-        Ok(found.await?.map(|(user, username, scopes, issued_at, expires_at, is_access_token)| {
-            Introspection {
-                user,
-                username,
+            }
+            let user = session.user(grant.user)?;
+            Ok(user.map(|user| Introspection {
+                user: grant.user,
+                username: user.email,
                 scopes,
-                client_id: application.client_id.clone(),
-                is_access_token,
+                client_id: client_id.clone(),
+                is_access_token: issued_at.is_some(),
                 issued_at,
                 expires_at,
-            }
-        }))
+            }))
+        });
+        Ok(found.await?)
     }
 }

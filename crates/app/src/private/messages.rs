@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use eddyline_model::messages::{Author, Draft, Event, Message, MessageQuery, MessageView, Placement};
+use eddyline_model::messages::{Author, Draft, Event, Message, MessageQuery, MessageView};
 use eddyline_model::policy::{self, Deletion, PrivateDeed};
 use eddyline_model::tags::{self, Context, Extracted};
 use eddyline_model::{MessageId, UserId, search};
@@ -91,23 +91,17 @@ impl App {
             None => 0,
             Some(_) => digest(&format!("{own}\n{}", new.content)),
         };
+        let content = new.content.clone();
         Ok(Draft {
-            room: room.id,
             access_version: Some(room.access_version),
-            event: Event::Message,
-            author: Author::user(own),
-            search_tokens: search::of_message(Event::Message, &new.content),
-            content: new.content.clone(),
+            search_tokens: search::of_message(Event::Message, &content),
             tags: extracted.tags,
             explicit_tags: extracted.explicit,
             mentions: extracted.mentions,
             uuid: new.uuid.clone(),
             fingerprint,
-            placement: Placement::Unthreaded,
-            thread: None,
-            files: Vec::new(),
             to: Some(to),
-            sent: self.now(),
+            ..Draft::bare(room.id, Event::Message, Author::user(own), content, self.now())
         })
     }
 

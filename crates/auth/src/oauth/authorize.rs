@@ -69,11 +69,6 @@ impl AuthorizationParameters {
         }
     }
 
-    /// All parameters, for asking the same again.
-    pub fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.0.pairs()
-    }
-
     /// Judges the request of the application that it names.
     ///
     /// # Errors
@@ -91,21 +86,20 @@ impl AuthorizationParameters {
         };
         // Of two states none is sent back.
         let state = self.0.get("state").ok().flatten().filter(|state| state.len() <= MAX_STATE);
-        self.check_rest(application).map_err(|Wrong { error, description }| {
-            let state = state.map(str::to_owned);
-            AuthorizationError::SendBack { redirect_uri: redirect_uri.clone(), state, error, description }
-        })?;
-        let wrong = |_| AuthorizationError::Tell("The request cannot be read.");
-        Ok(AuthorizationRequest {
-            redirect_named: named.is_some(),
-            scopes: self.scopes().map_err(wrong)?,
-            state: state.map(str::to_owned),
-            challenge: self.challenge().map_err(wrong)?,
-            redirect_uri,
-        })
+        let state = state.map(str::to_owned);
+        match self.rest(application) {
+            Ok((scopes, challenge)) => {
+                let redirect_named = named.is_some();
+                Ok(AuthorizationRequest { redirect_uri, redirect_named, scopes, state, challenge })
+            }
+            Err(Wrong { error, description }) => {
+                Err(AuthorizationError::SendBack { redirect_uri, state, error, description })
+            }
+        }
     }
 
-    fn check_rest(&self, application: &Application) -> Result<(), Wrong> {
+    /// What is asked for, once it is known where to say that something is wrong with it.
+    fn rest(&self, application: &Application) -> Result<(Scopes, Option<Challenge>), Wrong> {
         if self.0.get("state")?.is_some_and(|state| state.len() > MAX_STATE) {
             return Err(Wrong::request(format!("state is too long (maximum is {MAX_STATE} characters)")));
         }
@@ -119,12 +113,12 @@ impl AuthorizationParameters {
             None | Some("query") => {}
             Some(_) => return Err(Wrong::request("response_mode must be query")),
         }
-        self.scopes()?;
-        if self.challenge()?.is_none() && application.public {
+        let (scopes, challenge) = (self.scopes()?, self.challenge()?);
+        if challenge.is_none() && application.public {
             let why = "code_challenge is missing, which applications without a secret need";
             return Err(Wrong::request(why));
         }
-        Ok(())
+        Ok((scopes, challenge))
     }
 
     fn scopes(&self) -> Result<Scopes, Wrong> {

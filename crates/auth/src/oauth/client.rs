@@ -1,12 +1,10 @@
 //! How a client shows which one it is: by HTTP Basic or in the body (RFC 6749, section 2.3.1).
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD_NO_PAD_INDIFFERENT;
-
 use percent_encoding::percent_decode_str;
 
 use super::error::OAuthError;
 use super::parameters::Parameters;
+use crate::basic;
 use crate::token::Secret;
 
 /// Which client asks, as it says itself.
@@ -47,13 +45,11 @@ impl ClientCredentials {
     /// Name and secret are form-encoded before they are put together. Many clients do not know that, but
     /// ours have no character that is read in two ways.
     fn read_basic(header: &[u8]) -> Option<Self> {
-        let header = header.trim_ascii();
-        let (scheme, rest) = header.split_at(header.iter().position(u8::is_ascii_whitespace)?);
+        let (scheme, rest) = basic::scheme(header);
         if !scheme.eq_ignore_ascii_case(b"basic") {
             return None;
         }
-        let decoded = STANDARD_NO_PAD_INDIFFERENT.decode(rest.trim_ascii()).ok()?;
-        let text = String::from_utf8(decoded).ok()?;
+        let text = basic::pair(rest)?;
         let (client_id, secret) = text.split_once(':')?;
         let decoded = |text: &str| {
             let spaced = text.replace('+', " ");
@@ -68,6 +64,7 @@ impl ClientCredentials {
 
 #[cfg(test)]
 mod tests {
+    use base64::Engine as _;
     use base64::engine::general_purpose::STANDARD;
 
     use super::*;

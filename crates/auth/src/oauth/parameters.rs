@@ -33,11 +33,6 @@ impl Parameters {
             _ => Err(RepeatedParameter(name.to_owned())),
         }
     }
-
-    /// All of them, for sending the same request again.
-    pub fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
-    }
 }
 
 impl fmt::Debug for Parameters {

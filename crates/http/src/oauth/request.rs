@@ -5,7 +5,6 @@ use std::fmt;
 
 use eddyline_app::{AuthenticatedClient, ClientCredentials, ClientFailure, OAuthError, OAuthParameters};
 use http::header::AUTHORIZATION;
-use percent_encoding::percent_decode_str;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
 
@@ -62,20 +61,8 @@ impl ClientRequest {
 }
 
 fn from_form(bytes: &[u8]) -> Result<OAuthParameters, OAuthError> {
-    let text = std::str::from_utf8(bytes).map_err(|_| unreadable("The body is not valid UTF-8"))?;
-    let pairs = text.split('&').filter(|pair| !pair.is_empty()).map(|pair| {
-        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-        Some((decoded(name)?, decoded(value)?))
-    });
-    let pairs: Option<Vec<_>> = pairs.collect();
-    Ok(OAuthParameters::new(pairs.ok_or_else(|| unreadable("The body is no form"))?))
-}
-
-/// `None` for what is not UTF-8, and for a NUL, which nothing has and PostgreSQL does not take.
-fn decoded(text: &str) -> Option<String> {
-    let spaced = text.replace('+', " ");
-    let text = percent_decode_str(&spaced).decode_utf8().ok()?;
-    (!text.contains('\0')).then(|| text.into_owned())
+    let pairs = eddyline_wire::forms::pairs(bytes);
+    Ok(OAuthParameters::new(pairs.ok_or_else(|| unreadable("The body is no form of UTF-8"))?))
 }
 
 fn from_json(bytes: &[u8]) -> Result<OAuthParameters, OAuthError> {

@@ -281,6 +281,32 @@ pub struct Draft {
     pub sent: Timestamp,
 }
 
+impl Draft {
+    /// A message that nothing but these is known of: in no thread, without tags, and for whoever is in
+    /// the room.
+    #[must_use]
+    pub fn bare(room: RoomId, event: Event, author: Author, content: String, sent: Timestamp) -> Self {
+        Self {
+            room,
+            access_version: None,
+            event,
+            author,
+            content,
+            tags: Vec::new(),
+            explicit_tags: Vec::new(),
+            mentions: Mentions::default(),
+            search_tokens: Vec::new(),
+            uuid: None,
+            fingerprint: 0,
+            placement: Placement::Unthreaded,
+            thread: None,
+            files: Vec::new(),
+            to: None,
+            sent,
+        }
+    }
+}
+
 /// How many messages of each sort a thread holds, and when it last changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ThreadCounts {
@@ -337,7 +363,8 @@ impl ThreadCounts {
 pub struct ThreadState {
     /// The message that began it.
     pub root: MessageId,
-    /// The text it takes its title from; empty when that message is gone.
+    /// The text it takes its title from when there is no [`item`](Self::item): that of its first message;
+    /// empty when that is gone, or nobody needs it.
     pub root_text: String,
     /// How much it holds.
     pub counts: ThreadCounts,

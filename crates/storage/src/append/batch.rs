@@ -195,7 +195,7 @@ impl<'d> Batch<'d> {
         let parent_text = message.parent.map(text);
         let thread = message.thread_root.map(|root| {
             let own = root == message.id;
-            let root_text = match own {
+            let root_text = || match own {
                 true => reference(message.event, &message.content).into_owned(),
                 false => text(root),
             };

@@ -118,7 +118,7 @@ impl Session<'_> {
         Ok(found
             .into_iter()
             .map(|(root, record)| {
-                let text = texts.remove(&root).map_or_else(String::new, |first| first.text());
+                let text = || texts.remove(&root).map_or_else(String::new, |first| first.text());
                 record.state(MessageId(root), text)
             })
             .collect())

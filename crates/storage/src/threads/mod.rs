@@ -11,7 +11,6 @@ use eddyline_model::messages::{Message, ThreadCounts, ThreadState};
 use eddyline_model::sources::{Keeper, ThreadSource};
 use eddyline_model::{ApplicationId, MessageId, RoomId, SourceId, Timestamp};
 
-use crate::messages::Referred;
 use crate::schema::{applications, sources, thread_items, threads};
 use crate::session::{Session, portable};
 use crate::{Error, Result};
@@ -39,9 +38,11 @@ impl Record {
         Self { counts, keeper: None, external_id: None, item_id: None, item: None, source: None }
     }
 
-    /// The thread as it is shown.
-    pub(crate) fn state(&self, root: MessageId, root_text: String) -> ThreadState {
+    /// The thread as it is shown. The text of its first message is asked for only if there is no item to
+    /// take a title from.
+    pub(crate) fn state(&self, root: MessageId, root_text: impl FnOnce() -> String) -> ThreadState {
         let (item, source) = (self.item.clone(), self.source.clone());
+        let root_text = if item.is_none() { root_text() } else { String::new() };
         ThreadState { root, root_text, counts: self.counts, item, source }
     }
 
@@ -288,13 +289,15 @@ impl Session<'_> {
     pub fn thread(&mut self, room: RoomId, root: MessageId) -> Result<Option<ThreadState>> {
         let record = self.thread_records(room, &[root.0])?.remove(&root.0);
         let first = self.referred(room, &[root.0])?.remove(&root.0);
-        let text = first.as_ref().map_or_else(String::new, Referred::text);
-        Ok(match (record, first.filter(|first| first.thread_root == Some(root))) {
-            (Some(record), _) => Some(record.state(root, text)),
-            (None, Some(first)) => {
-                Some(Record::chat(ThreadCounts::begun_by(first.event, first.sent)).state(root, text))
+        Ok(match (record, first) {
+            (Some(record), first) => {
+                Some(record.state(root, || first.map_or_else(String::new, |m| m.text())))
             }
-            (None, None) => None,
+            (None, Some(first)) if first.thread_root == Some(root) => {
+                let counts = ThreadCounts::begun_by(first.event, first.sent);
+                Some(Record::chat(counts).state(root, || first.text()))
+            }
+            (None, _) => None,
         })
     }
 
