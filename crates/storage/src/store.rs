@@ -170,31 +170,28 @@ impl Store {
         task.await.unwrap_or(Err(Error::Corrupt("a read panicked")))
     }
 
-    /// The matches of a query in a room, ascending by number, with what is needed to show them. They
-    /// hold everything that was posted before.
+    /// What `show` makes of the matches of a query in a room, ascending by number. They hold everything
+    /// that was posted before. It works on a blocking thread: the matches may be long.
     ///
     /// # Errors
     ///
     /// As [`Store::read`].
-    pub async fn find(&self, room: RoomId, query: MessageQuery) -> Result<Vec<MessageView>> {
-        let first = query.clone();
-        let found = self.read(move |session| {
-            if first.search.is_some() && session.search_is_behind(room)? {
-                return Ok(None);
-            }
-            let found = session.find_messages(room, &first)?;
-            session.views(room, found).map(Some)
-        });
-        if let Some(found) = found.await? {
-            return Ok(found);
-        }
-        if let Err(error) = self.index_words(room).await {
+    pub async fn find<R, F>(&self, room: RoomId, query: MessageQuery, show: F) -> Result<R>
+    where
+        R: Send + 'static,
+        F: FnOnce(&[MessageView]) -> R + Send + 'static,
+    {
+        let searches = query.search.is_some();
+        if searches
+            && self.read(move |session| session.search_is_behind(room)).await?
+            && let Err(error) = self.index_words(room).await
+        {
             // A full disk keeps nobody from finding what was said before.
             tracing::warn!(%error, "a search does without the latest messages");
         }
         self.read(move |session| {
             let found = session.find_messages(room, &query)?;
-            session.views(room, found)
+            Ok(show(&session.views(room, found)?))
         })
         .await
     }

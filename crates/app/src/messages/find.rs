@@ -10,19 +10,6 @@ use crate::rooms::Room;
 use crate::{App, Error, Result};
 
 impl App {
-    /// The matches of a query in a room that the caller may read, ascending by number. Tags may
-    /// come in any form.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Unavailable`].
-    pub async fn find_messages(&self, room: &Room, query: MessageQuery) -> Result<Vec<MessageView>> {
-        match resolve_tags(query, room) {
-            Some(query) => Ok(self.store().find(room.id(), query).await?),
-            None => Ok(Vec::new()),
-        }
-    }
-
     /// One message of a room that the caller may read.
     ///
     /// # Errors

@@ -7,12 +7,13 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use eddyline_model::messages::MessageQuery;
+use eddyline_model::messages::{MessageQuery, MessageView};
 use eddyline_model::{RoomId, Seq};
 use eddyline_wire::Place;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 
+use super::find::resolve_tags;
 use crate::rooms::Room;
 use crate::{App, Result};
 
@@ -56,8 +57,12 @@ impl App {
         if query == (MessageQuery { limit: query.limit, ..MessageQuery::default() }) {
             return self.latest_messages(room, query).await;
         }
-        let found = self.find_messages(room, query).await?;
-        Ok(self.encoder().messages(&found, Place::Flow(&room.flow.id)).into())
+        let (encoder, flow) = (self.encoder().clone(), room.flow.id.clone());
+        let show = move |found: &[MessageView]| encoder.messages(found, Place::Flow(&flow)).into();
+        match resolve_tags(query, room) {
+            Some(query) => Ok(self.store().find(room.id(), query, show).await?),
+            None => Ok(show(&[])),
+        }
     }
 
     async fn latest_messages(&self, room: &Room, query: MessageQuery) -> Result<Bytes> {

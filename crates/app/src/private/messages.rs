@@ -126,11 +126,12 @@ impl App {
         if !self.tags_private_messages() {
             query.tags.clear();
         }
-        let mut found = Vec::new();
-        if let (Some(room), Some(query)) = (pair.room, widen(query, &pair)) {
-            found = self.store().find(room.id, query).await?;
+        let encoder = self.encoder().clone();
+        let show = move |found: &[MessageView]| encoder.messages(found, Place::Private).into();
+        match (pair.room, widen(query, &pair)) {
+            (Some(room), Some(query)) => Ok(self.store().find(room.id, query, show).await?),
+            _ => Ok(show(&[])),
         }
-        Ok(self.encoder().messages(&found, Place::Private).into())
     }
 
     /// One message of the conversation with a user.

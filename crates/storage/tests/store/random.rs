@@ -218,7 +218,7 @@ impl History {
             let asked = questions.clone();
             let mut answers = Vec::new();
             for query in asked {
-                answers.push(self.world.store.find(room, query).await.expect("an answer"));
+                answers.push(self.world.store.find(room, query, <[_]>::to_vec).await.expect("an answer"));
             }
             let model = &self.rooms[&room];
             for (query, answer) in questions.iter().zip(answers) {
