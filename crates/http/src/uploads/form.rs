@@ -20,7 +20,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use super::{Received, Role};
 use crate::Shared;
-use crate::call::{Segments, authenticate, busy, invalid};
+use crate::call::{Segments, authenticate, invalid};
 use crate::endpoint::Endpoint;
 use crate::error::Failure;
 use crate::multipart::{self, Multipart, Part};
@@ -74,11 +74,10 @@ pub(crate) async fn read_form(
             continue;
         };
         if turn.is_none() {
-            know_sender(shared, endpoint, parts, query, &fields, actor).await?;
+            let sender = know_sender(shared, endpoint, parts, query, &fields, actor).await?;
             unknown = usize::MAX;
-            admit(shared, segments, actor.as_ref(), &query.clone().with_body(fields.clone().finish()))
-                .await?;
-            turn = Some(shared.forms.try_acquire().map_err(|_| busy())?);
+            admit(shared, segments, sender, &query.clone().with_body(fields.clone().finish())).await?;
+            turn = Some(shared.forms.take(sender.into())?);
         }
         check_role(&role, &files)?;
         let before: i64 = files.iter().map(|file: &Received| file.uploaded.size()).sum();
@@ -140,31 +139,25 @@ fn role_of(part: &Part, is_file: bool) -> Result<Option<Role>, Failure> {
 }
 
 /// Whoever sends files must have shown credentials before them.
-async fn know_sender(
+async fn know_sender<'a>(
     shared: &Arc<Shared>,
     endpoint: &Endpoint,
     parts: &Parts,
     query: &Params,
     so_far: &Form,
-    actor: &mut Option<Actor>,
-) -> Result<(), Failure> {
+    actor: &'a mut Option<Actor>,
+) -> Result<&'a Actor, Failure> {
     let fields = so_far.clone().finish();
     if actor.is_none() || fields.contains_key("flow_token") {
         *actor = authenticate(shared, parts, &query.clone().with_body(fields)).await?;
     }
     let sender = actor.as_ref().ok_or(Failure::Anonymous)?;
     sender.require_any(endpoint.scopes)?;
-    Ok(())
+    Ok(sender)
 }
 
 /// Whether the sender may post where the files go, as far as that is told by now: before they are written.
-async fn admit(
-    shared: &Shared,
-    segments: &Segments,
-    actor: Option<&Actor>,
-    so_far: &Params,
-) -> Result<(), Failure> {
-    let sender = actor.ok_or(Failure::Anonymous)?;
+async fn admit(shared: &Shared, segments: &Segments, sender: &Actor, so_far: &Params) -> Result<(), Failure> {
     let mut params = so_far.reader();
     let flow = params.opt_text("flow", 1..=300);
     let event = params.opt_text("event", 0..=100);
