@@ -143,6 +143,9 @@ async fn names_and_types_are_kept(tenant: Tenant) {
         let file = fetch(tenant.server(), &tenant.ada.client, text(&message["content"]["path"])).await;
         assert_eq!(&file.body[..], b"x", "{given}");
     }
+    let told = Form::of("file").part("name=\"content\"; filename*=UTF-8''gr%C3%BC%C3%9Fe.txt", "", b"x");
+    let content = &told.posted(&tenant.ben.client, &tenant.path("/messages")).await["content"];
+    assert_eq!(content["file_name"], "grüße.txt");
     let file = Form::of("file").file("content", "a", "text/plain", b"x");
     let file = file.text("file_name", "b.csv").text("content_type", "text/csv; charset=utf-8");
     let content = &file.posted(&tenant.ben.client, &tenant.path("/messages")).await["content"];
