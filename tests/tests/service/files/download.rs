@@ -3,7 +3,7 @@
 use eddyline_client::{Json, Method};
 use eddyline_tests::{Server, Tenant, note_secret, on_both_databases, on_shared_servers};
 
-use super::{Form, follow, follow_with, link, text, upload};
+use super::{Form, PIXEL, follow, follow_with, link, text, upload};
 
 on_shared_servers![
     a_link_needs_no_credentials_and_is_bound_to_its_file,
@@ -12,6 +12,7 @@ on_shared_servers![
     a_file_need_not_be_downloaded_again,
     a_page_that_was_uploaded_cannot_run,
     a_head_has_no_body,
+    a_thumbnail_is_called_what_it_is,
 ];
 on_both_databases![&["--download-link-ttl", "1s"]; a_link_ends];
 
@@ -161,4 +162,13 @@ async fn a_head_has_no_body(tenant: Tenant) {
     let answer = tenant.ben.client.request(Method::HEAD, path).anonymous().send().await.unwrap();
     assert_eq!((answer.status.as_u16(), answer.body.len()), (200, 0));
     assert_eq!(answer.header("content-length"), Some("10"));
+}
+
+async fn a_thumbnail_is_called_what_it_is(tenant: Tenant) {
+    let message = upload(&tenant, "x.html", "text/html", PIXEL).await;
+    let small = link(&tenant.ada.client, text(&message["content"]["thumbnail"]["path"])).await;
+    assert!(small.ends_with("/x.png"), "{small}");
+    let answer = follow(tenant.server(), &small).await;
+    assert_eq!(answer.header("content-type"), Some("image/png"));
+    assert_eq!(answer.header("content-disposition"), Some("inline; filename=\"x.png\""));
 }
