@@ -207,15 +207,16 @@ impl Drop for Noted {
     fn drop(&mut self) {
         let (app, keys) = (self.app.clone(), std::mem::take(&mut self.keys));
         let wait = if self.is_written { 0 } else { STILL_WRITTEN_MILLIS };
+        let node = app.inner.node.clone();
         // Without a runtime this process ends, and others find what it has left.
         let Ok(runtime) = Handle::try_current() else { return };
         runtime.spawn(async move {
             // Until it is noted: while this process lives, nobody else looks for its pending objects.
             loop {
-                let again = keys.clone();
+                let (again, node) = (keys.clone(), node.clone());
                 let doomed = app.store().write(move |tx| {
                     let from = tx.now().plus_millis(wait);
-                    tx.doom_pending_objects(&again, from)
+                    tx.give_up_objects(&again, &node, from)
                 });
                 match doomed.await {
                     Ok(_) => return app.inner.file_bell.notify_one(),
