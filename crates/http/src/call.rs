@@ -117,9 +117,9 @@ impl Call {
                 {
                     return Err(BodyError::TooLarge.into());
                 }
-                parse_body(&parts.headers, &body)?
+                parse_body(endpoint, &parts.headers, &body)?
             }
-            (None, true) => parse_body(&parts.headers, &read_body(body, limit).await?)?,
+            (None, true) => parse_body(endpoint, &parts.headers, &read_body(body, limit).await?)?,
             (Some(wanted), true) => {
                 let sender = actor.as_ref().ok_or(Failure::Anonymous)?;
                 sender.require_any(endpoint.scopes)?;
@@ -193,7 +193,11 @@ fn is_long(body: &Body, limit: BodyLimit, headers: &HeaderMap) -> bool {
     !fits && uploads::is_json(headers)
 }
 
-fn parse_body(headers: &HeaderMap, body: &[u8]) -> Result<Map<String, serde_json::Value>, Failure> {
+fn parse_body(
+    endpoint: &Endpoint,
+    headers: &HeaderMap,
+    body: &[u8],
+) -> Result<Map<String, serde_json::Value>, Failure> {
     if body.is_empty() {
         return Ok(Map::new());
     }
@@ -203,6 +207,10 @@ fn parse_body(headers: &HeaderMap, body: &[u8]) -> Result<Map<String, serde_json
         "application/x-www-form-urlencoded" => Ok(forms::parse(body)?),
         // Old scripts send JSON without saying so.
         "" | "text/json" => Ok(json::parse_object(body)?),
+        other if endpoint.uploads => Err(unsupported(
+            other,
+            "application/json, application/x-www-form-urlencoded or multipart/form-data",
+        )),
         other => Err(unsupported(other, "application/json or application/x-www-form-urlencoded")),
     }
 }

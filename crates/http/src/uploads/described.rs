@@ -3,7 +3,6 @@
 use base64::Engine as _;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use bytes::Bytes;
-use serde_json::Value;
 
 use crate::call::invalid;
 use crate::error::Failure;
@@ -32,30 +31,17 @@ impl Described {
             reader.finish()?;
             return Ok(described);
         }
-        let object = match reader.value("content") {
-            Some(Value::Object(object)) => Some(object),
-            Some(_) => {
-                reader.error("content", "must be an object with data, content_type and file_name, or a file");
-                None
+        reader.require("content");
+        let wanted = "must be an object with data, content_type and file_name, or a file";
+        let mut data = None;
+        if let Some(object) = reader.object("content", wanted) {
+            let mut text = |name: &str| reader.opt_text_in(object, "content", name);
+            described.file_name = text("file_name").or(described.file_name);
+            described.content_type = text("content_type").or(described.content_type);
+            data = text("data");
+            if data.is_none() && !reader.is_wrong("content[data]") {
+                reader.error("content[data]", "is required");
             }
-            None => {
-                reader.error("content", "is required");
-                None
-            }
-        };
-        let mut text = |name: &str| match object.and_then(|object| object.get(name)) {
-            None | Some(Value::Null) => None,
-            Some(Value::String(text)) => Some(text.clone()),
-            Some(_) => {
-                reader.error(&format!("content[{name}]"), "must be a text");
-                None
-            }
-        };
-        described.file_name = text("file_name").or(described.file_name);
-        described.content_type = text("content_type").or(described.content_type);
-        let data = text("data");
-        if object.is_some() && data.is_none() {
-            reader.error("content[data]", "is required");
         }
         reader.finish()?;
         if let Some(data) = data {
