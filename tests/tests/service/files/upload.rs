@@ -64,6 +64,8 @@ async fn everybody_who_posts_sends_files(tenant: Tenant) {
     let message = early.posted(&nobody, "/messages").await;
     assert_eq!(message["tags"], json!(["late", ":file"]));
     assert_eq!(message["user"], "0");
+    let deleted = tenant.ada.send(Method::DELETE, &tenant.message_path(&message), &Json::Null).await;
+    assert_eq!(deleted.status, 403, "nobody's file is for nobody to delete");
     // Where the event is known to be a file, the part need not say that it is one.
     let path = tenant.path("/messages?event=file");
     let bare = Form::default().text("content", "hello").posted(&tenant.ben.client, &path).await;
@@ -176,6 +178,9 @@ async fn a_repeated_upload_is_the_first_message(tenant: Tenant) {
     let again = file(b"one").posted(&tenant.ben.client, &path).await;
     assert_eq!(first, again);
     file(b"two").refused(&tenant.ben.client, &path, 409).await;
+    tenant.ben.does(Method::DELETE, &tenant.message_path(&first), &json!({})).await;
+    let new = file(b"two").posted(&tenant.ben.client, &path).await;
+    assert_ne!(new["id"], first["id"], "what is gone is not repeated");
 }
 
 async fn equal_bytes_are_kept_once_and_as_long_as_somebody_has_them(server: Server) {
