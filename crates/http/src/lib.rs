@@ -45,6 +45,7 @@ mod turns;
 mod uploads;
 mod users;
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use axum::Router;
@@ -67,6 +68,8 @@ pub struct Config {
     pub body: BodyLimit,
     /// The most bytes of a file that comes as Base64 in JSON, which is in memory as a whole.
     pub json_upload_bytes: usize,
+    /// How many files are handed out at once, and half as many to one address.
+    pub downloads: usize,
     /// Where the stream is served beside the API, for deployments with one port; `None` for
     /// nowhere.
     pub stream_prefix: Option<String>,
@@ -82,6 +85,7 @@ impl Default for Config {
             trusted_proxies: Vec::new(),
             body: BodyLimit::default(),
             json_upload_bytes: 16 * 1024 * 1024,
+            downloads: 512,
             stream_prefix: Some("/stream".to_owned()),
             query_tokens: true,
         }
@@ -109,6 +113,8 @@ pub(crate) struct Shared {
     pub(crate) files: Turns<Sender>,
     /// Forms with parts that are being received.
     pub(crate) forms: Turns<Sender>,
+    /// Files that are being handed out.
+    pub(crate) downloads: Turns<IpAddr>,
     /// The most bytes of a file in JSON.
     pub(crate) json_upload: usize,
 }
@@ -119,7 +125,8 @@ impl Shared {
         let proxies = TrustedProxies::new(config.trusted_proxies.clone());
         let (body, query_tokens, json_upload) = (config.body, config.query_tokens, config.json_upload_bytes);
         let (files, forms) = (Turns::new(FILES.0, FILES.1), Turns::new(FORMS.0, FORMS.1));
-        Arc::new(Self { app, names, proxies, body, query_tokens, files, forms, json_upload })
+        let downloads = Turns::new(config.downloads, config.downloads.div_ceil(2));
+        Arc::new(Self { app, names, proxies, body, query_tokens, files, forms, downloads, json_upload })
     }
 
     /// How large a body may be whose sender has shown nothing yet but may do so in the body.
