@@ -75,7 +75,7 @@ impl fmt::Debug for Picture {
 /// colour profile is dropped like all other metadata, and the colours are taken as sRGB.
 pub fn accept(bytes: &[u8]) -> Result<Picture, Refused> {
     let pixels = unpack(bytes)?;
-    Ok(pack(pixels, *SIDES.end()))
+    pack(pixels, *SIDES.end())
 }
 
 /// Another size of a picture that [`accept`] made, from its stored bytes. `side` is a hint: the
@@ -97,7 +97,7 @@ pub fn scale(bytes: &[u8], side: u32) -> Result<Picture, Refused> {
         Some(content_type) if width == height && width <= side => {
             Ok(Picture { content_type, bytes: bytes.to_vec(), side: width })
         }
-        _ => Ok(pack(pixels, side)),
+        _ => pack(pixels, side),
     }
 }
 
@@ -108,9 +108,9 @@ fn unpack(bytes: &[u8]) -> Result<Pixels, Refused> {
     Ok(eddyline_pictures::unpack(bytes, BOUNDS)?)
 }
 
-fn pack(pixels: Pixels, side: u32) -> Picture {
-    let Packed { content_type, bytes, width, .. } = pixels.square(side);
-    Picture { content_type, bytes, side: width }
+fn pack(pixels: Pixels, side: u32) -> Result<Picture, Refused> {
+    let Packed { content_type, bytes, width, .. } = pixels.square(side)?;
+    Ok(Picture { content_type, bytes, side: width })
 }
 
 impl From<Unreadable> for Refused {

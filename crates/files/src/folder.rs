@@ -24,7 +24,7 @@ pub(crate) struct Folder {
 
 impl Folder {
     pub(crate) fn new(root: &Path) -> io::Result<Self> {
-        private_folder().recursive(true).create(root)?;
+        make_durable(root)?;
         Ok(Self { root: root.to_owned(), durable: [const { AtomicBool::new(false) }; 256] })
     }
 
@@ -90,7 +90,6 @@ impl Drop for Entry {
         if self.is_kept {
             return;
         }
-        // This takes no time that counts as long as the file is open.
         if let Err(error) = fs::remove_file(&self.path) {
             tracing::warn!(%error, path = %self.path.display(), "an unfinished upload was left behind");
         }
@@ -154,6 +153,21 @@ pub(crate) async fn remove(folder: Arc<Folder>, key: Key) -> Result<(), Error> {
         }
     })
     .await??;
+    Ok(())
+}
+
+/// Makes a folder, and those it is in, for good. Of one that is there already nothing is done.
+fn make_durable(folder: &Path) -> io::Result<()> {
+    let is_missing = |folder: &&Path| !folder.as_os_str().is_empty() && !folder.exists();
+    let missing: Vec<&Path> = folder.ancestors().take_while(is_missing).collect();
+    private_folder().recursive(true).create(folder)?;
+    for made in missing {
+        match made.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => sync(parent)?,
+            // It was named from where this process is.
+            _ => sync(Path::new("."))?,
+        }
+    }
     Ok(())
 }
 

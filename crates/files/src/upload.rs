@@ -7,7 +7,7 @@ use crate::folder::Entry;
 use crate::sink::Sink;
 use crate::{CHUNK, Error, Files, Key, Picture, Place, aside};
 
-/// A file that is being taken in. Dropped before [`Upload::finish`] has answered, it leaves nothing
+/// A file that is being taken in. Dropped before [`Upload::finish`] has answered, it soon leaves nothing
 /// behind; see there for a store.
 pub struct Upload {
     files: Files,
@@ -104,7 +104,7 @@ impl Upload {
     /// # Errors
     ///
     /// [`Error::Full`], [`Error::Io`], [`Error::Store`], and [`Error::TooLarge`] or [`Error::Broken`]
-    /// after an earlier error. Nothing is kept then.
+    /// after an earlier error. Nothing is kept then, as after dropping it.
     pub async fn finish(mut self) -> Result<Stored, Error> {
         self.check_size()?;
         self.flush().await?;
@@ -128,10 +128,18 @@ impl Upload {
 
 impl Drop for Upload {
     fn drop(&mut self) {
+        let (entry, sink) = (self.entry.take(), self.sink.take());
+        if entry.is_none() && sink.is_none() {
+            return;
+        }
         // The name goes while the file is open, and closing it then may have to free a lot.
-        drop(self.entry.take());
-        if let (Some(sink), Ok(runtime)) = (self.sink.take(), Handle::try_current()) {
-            runtime.spawn_blocking(move || drop(sink));
+        let leave = move || {
+            drop(entry);
+            drop(sink);
+        };
+        match Handle::try_current() {
+            Ok(runtime) => drop(runtime.spawn_blocking(leave)),
+            Err(_) => leave(),
         }
     }
 }

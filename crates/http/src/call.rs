@@ -13,7 +13,6 @@ use http::{Extensions, HeaderMap, Request, StatusCode, request::Parts};
 use http_body::Body as _;
 use percent_encoding::percent_decode_str;
 use serde_json::Map;
-use tokio::sync::OwnedSemaphorePermit;
 
 use crate::Shared;
 use crate::endpoint::{Access, Endpoint};
@@ -21,6 +20,7 @@ use crate::error::Failure;
 use crate::json;
 use crate::params::{Invalid, Params};
 use crate::serve::{BodyError, BodyLimit, read_body};
+use crate::turns::{Sender, Turn};
 use crate::uploads::{self, FormBody, Received};
 
 /// The most values of a long body.
@@ -39,7 +39,7 @@ pub(crate) struct Call {
     extensions: Extensions,
     segments: Segments,
     /// Held while a long body is in memory.
-    _turn: Option<OwnedSemaphorePermit>,
+    _turn: Option<Turn<Sender>>,
 }
 
 /// The segments of a path that an endpoint names.
@@ -108,7 +108,7 @@ impl Call {
             (None, true) if actor.is_some() && endpoint.uploads && is_long(&body, limit, &parts.headers) => {
                 let sender = actor.as_ref().ok_or(Failure::Anonymous)?;
                 sender.require_any(endpoint.scopes)?;
-                turn = Some(shared.files.clone().try_acquire_owned().map_err(|_| busy())?);
+                turn = Some(shared.files.take(sender.into())?);
                 let bytes = uploads::json_bytes(shared.json_upload, limit.bytes);
                 let body = read_body(body, BodyLimit { bytes, ..limit }).await?;
                 long = body.len() > limit.bytes;
@@ -117,14 +117,14 @@ impl Call {
                 {
                     return Err(BodyError::TooLarge.into());
                 }
-                parse_body(&parts.headers, &body)?
+                parse_body(endpoint, &parts.headers, &body)?
             }
-            (None, true) => parse_body(&parts.headers, &read_body(body, limit).await?)?,
+            (None, true) => parse_body(endpoint, &parts.headers, &read_body(body, limit).await?)?,
             (Some(wanted), true) => {
                 let sender = actor.as_ref().ok_or(Failure::Anonymous)?;
                 sender.require_any(endpoint.scopes)?;
                 check_kind(&parts.headers, wanted.kinds)?;
-                let _turn = shared.files.try_acquire().map_err(|_| busy())?;
+                let _turn = shared.files.take(sender.into())?;
                 raw = read_body(body, BodyLimit { bytes: wanted.bytes, ..limit }).await?;
                 Map::new()
             }
@@ -193,7 +193,11 @@ fn is_long(body: &Body, limit: BodyLimit, headers: &HeaderMap) -> bool {
     !fits && uploads::is_json(headers)
 }
 
-fn parse_body(headers: &HeaderMap, body: &[u8]) -> Result<Map<String, serde_json::Value>, Failure> {
+fn parse_body(
+    endpoint: &Endpoint,
+    headers: &HeaderMap,
+    body: &[u8],
+) -> Result<Map<String, serde_json::Value>, Failure> {
     if body.is_empty() {
         return Ok(Map::new());
     }
@@ -203,12 +207,12 @@ fn parse_body(headers: &HeaderMap, body: &[u8]) -> Result<Map<String, serde_json
         "application/x-www-form-urlencoded" => Ok(forms::parse(body)?),
         // Old scripts send JSON without saying so.
         "" | "text/json" => Ok(json::parse_object(body)?),
+        other if endpoint.uploads => Err(unsupported(
+            other,
+            "application/json, application/x-www-form-urlencoded or multipart/form-data",
+        )),
         other => Err(unsupported(other, "application/json or application/x-www-form-urlencoded")),
     }
-}
-
-pub(crate) fn busy() -> Failure {
-    Error::Unavailable("many files are on their way; try again in a moment".into()).into()
 }
 
 /// Checks that a file may be of a wanted kind. What it is, its content tells.

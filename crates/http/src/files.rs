@@ -8,6 +8,7 @@ use axum::response::Response;
 use eddyline_app::{Download, Variant};
 use eddyline_model::scopes::Scope::Flow;
 use eddyline_wire::disposition;
+use futures_util::StreamExt as _;
 use http::header::{
     ACCEPT_RANGES, CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_RANGE,
     CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, HeaderMap, HeaderName, HeaderValue, IF_NONE_MATCH, IF_RANGE,
@@ -77,7 +78,12 @@ async fn download(call: Call) -> Answer {
         None => (StatusCode::OK, found.size),
         Some(range) => (StatusCode::PARTIAL_CONTENT, range.end - range.start),
     };
+    let turn = call.shared.downloads.take(call.client_address())?;
     let content = call.app().read_download(&found, range.clone()).await?;
+    // The turn lasts as long as the content does.
+    let content = content.inspect(move |_| {
+        let _held = &turn;
+    });
     let mut response = dressed(Response::new(Body::from_stream(content)), &found, status);
     response.headers_mut().insert(CONTENT_LENGTH, HeaderValue::from(length));
     let response = with_header(response, CONTENT_TYPE, &found.content_type);

@@ -41,21 +41,23 @@ pub mod serve;
 mod sources;
 mod stream;
 mod threads;
+mod turns;
 mod uploads;
 mod users;
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use axum::Router;
 use eddyline_app::App;
 use ipnet::IpNet;
-use tokio::sync::Semaphore;
 
 pub use crate::face::{Api, Face};
 pub use crate::forwarded::{ClientInfo, TrustedProxies};
 use crate::names::Names;
 use crate::routes::Routes;
 use crate::serve::BodyLimit;
+use crate::turns::{Sender, Turns};
 
 /// How requests are read.
 #[derive(Clone, Debug)]
@@ -66,6 +68,8 @@ pub struct Config {
     pub body: BodyLimit,
     /// The most bytes of a file that comes as Base64 in JSON, which is in memory as a whole.
     pub json_upload_bytes: usize,
+    /// How many files are handed out at once, and half as many to one address.
+    pub downloads: usize,
     /// Where the stream is served beside the API, for deployments with one port; `None` for
     /// nowhere.
     pub stream_prefix: Option<String>,
@@ -81,6 +85,7 @@ impl Default for Config {
             trusted_proxies: Vec::new(),
             body: BodyLimit::default(),
             json_upload_bytes: 16 * 1024 * 1024,
+            downloads: 512,
             stream_prefix: Some("/stream".to_owned()),
             query_tokens: true,
         }
@@ -89,11 +94,12 @@ impl Default for Config {
 
 /// Enough for any chat message with its flow token.
 const UNKNOWN_BODY_BYTES: usize = 128 * 1024;
-/// How many files are received at once; each takes memory until it is whole.
-const FILES: usize = 32;
+/// How many files are received at once, and from one caller; each takes memory until it is whole.
+const FILES: (usize, usize) = (32, 16);
 
-/// How many forms with parts are received at once. None takes much memory.
-const FORMS: usize = 256;
+/// How many forms with parts are received at once, and from one caller. None takes much memory, and all
+/// the time that its sender likes.
+const FORMS: (usize, usize) = (256, 16);
 
 /// What every endpoint needs.
 pub(crate) struct Shared {
@@ -104,9 +110,11 @@ pub(crate) struct Shared {
     /// Whether an access token may stand among the parameters.
     pub(crate) query_tokens: bool,
     /// Files that are being received, each into memory.
-    pub(crate) files: Arc<Semaphore>,
+    pub(crate) files: Turns<Sender>,
     /// Forms with parts that are being received.
-    pub(crate) forms: Semaphore,
+    pub(crate) forms: Turns<Sender>,
+    /// Files that are being handed out.
+    pub(crate) downloads: Turns<IpAddr>,
     /// The most bytes of a file in JSON.
     pub(crate) json_upload: usize,
 }
@@ -115,9 +123,10 @@ impl Shared {
     fn new(app: App, config: &Config) -> Arc<Self> {
         let names = Names::of(app.config().profile);
         let proxies = TrustedProxies::new(config.trusted_proxies.clone());
-        let (body, query_tokens, files) = (config.body, config.query_tokens, Arc::new(Semaphore::new(FILES)));
-        let (forms, json_upload) = (Semaphore::new(FORMS), config.json_upload_bytes);
-        Arc::new(Self { app, names, proxies, body, query_tokens, files, forms, json_upload })
+        let (body, query_tokens, json_upload) = (config.body, config.query_tokens, config.json_upload_bytes);
+        let (files, forms) = (Turns::new(FILES.0, FILES.1), Turns::new(FORMS.0, FORMS.1));
+        let downloads = Turns::new(config.downloads, config.downloads.div_ceil(2));
+        Arc::new(Self { app, names, proxies, body, query_tokens, files, forms, downloads, json_upload })
     }
 
     /// How large a body may be whose sender has shown nothing yet but may do so in the body.

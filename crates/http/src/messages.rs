@@ -42,6 +42,8 @@ pub(crate) async fn send(mut call: Call) -> Answer {
             return Err(denied);
         }
     };
+    let in_inbox = matches!(event, Event::Activity | Event::Discussion);
+    uploads::check_places(&files, event == Event::File, in_inbox, &mut params);
     let mut new = new_post(&call, &mut params, event);
     let segment = call.segment("thread");
     if !segment.is_empty() {
@@ -53,7 +55,6 @@ pub(crate) async fn send(mut call: Call) -> Answer {
     if new.pushed.is_some() && new.thread_id.is_none() && new.external_thread_id.is_none() && !wrong {
         params.error("external_thread_id", "is required, or thread_id");
     }
-    uploads::check_places(&files, event == Event::File, new.pushed.is_some(), &mut params);
     params.finish()?;
     let file = match event {
         Event::File => Some(Described::read(&call.params, !files.is_empty(), call.shared.json_upload).await?),

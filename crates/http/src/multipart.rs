@@ -1,6 +1,8 @@
 //! Reading `multipart/form-data` (RFC 7578) as it comes, within bounds: no more is held of it than a
 //! part's head or a small piece of its content.
 
+mod disposition;
+
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,6 +10,9 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use futures_util::Stream;
+use http::header::CONTENT_DISPOSITION;
+
+use self::disposition::Disposition;
 
 /// The most parts.
 pub(crate) const MAX_PARTS: usize = 1000;
@@ -121,9 +126,12 @@ impl Multipart {
         if self.parts > MAX_PARTS {
             return Err(Error::TooManyParts);
         }
+        let header = field.headers().get(CONTENT_DISPOSITION);
+        let Disposition { name, file_name } =
+            header.map(|value| Disposition::parse(value.as_bytes())).unwrap_or_default();
         Ok(Some(Part {
-            name: field.name().ok_or(Error::Nameless)?.to_owned(),
-            file_name: field.file_name().map(str::to_owned),
+            name: name.ok_or(Error::Nameless)?,
+            file_name,
             content_type: field.content_type().map(ToString::to_string),
             field,
             waiting: self.waiting.clone(),

@@ -107,6 +107,29 @@ impl<'a> Reader<'a> {
         Some(value)
     }
 
+    /// The object that a parameter is. What is in it is for [`Reader::opt_text_in`] to check.
+    pub(crate) fn object(&mut self, name: &str, otherwise: &str) -> Option<&'a Map<String, Value>> {
+        let value = self.params.get(name)?;
+        self.expect(name, otherwise, value.as_object())
+    }
+
+    /// A text in an object, called `NAME[WITHIN]` where it is wrong.
+    pub(crate) fn opt_text_in(
+        &mut self,
+        object: &Map<String, Value>,
+        name: &str,
+        within: &str,
+    ) -> Option<String> {
+        let wrong = match object.get(within) {
+            None | Some(Value::Null) => return None,
+            Some(value) if has_nul(value) => "must not contain NUL characters",
+            Some(Value::String(text)) => return Some(text.clone()),
+            Some(_) => "must be a text",
+        };
+        self.error(&format!("{name}[{within}]"), wrong);
+        None
+    }
+
     /// A text of so many characters (Unicode scalar values). A number is taken as the text of it.
     pub(crate) fn opt_text(&mut self, name: &str, characters: RangeInclusive<usize>) -> Option<String> {
         let value = self.value(name)?;
@@ -219,8 +242,9 @@ impl<'a> Reader<'a> {
         self.expect(name, "must be a list of texts", list)
     }
 
-    fn require(&mut self, name: &str) {
-        if !self.params.has(name) {
+    /// Notes that a parameter is missing, if it is and nothing else is wrong with it.
+    pub(crate) fn require(&mut self, name: &str) {
+        if !self.params.has(name) && !self.is_wrong(name) {
             self.error(name, "is required");
         }
     }

@@ -196,6 +196,7 @@ fn http_config(settings: &Settings) -> eddyline_http::Config {
         body: BodyLimit { bytes: settings.max_body_bytes.get(), ..BodyLimit::default() },
         stream_prefix: Some(settings.stream_prefix.as_str().to_owned()),
         json_upload_bytes: settings.max_json_upload_bytes.get(),
+        downloads: settings.max_downloads.get(),
         query_tokens: settings.query_access_tokens.0,
     }
 }

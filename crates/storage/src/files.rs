@@ -71,6 +71,29 @@ portable! {
         Ok(())
     }
 
+    /// Dooms objects whose upload `node` has given up, but for those that are kept. `from` is as above. An
+    /// object that is not noted at all is doomed as well: somebody took this process for dead, and removed
+    /// and forgot it, perhaps before its bytes came.
+    pub fn give_up_objects(c, keys: &[String], node: &str, from: Timestamp) -> Result<()> {
+        for part in keys.chunks(ROWS) {
+            for key in part {
+                let row = (
+                    objects::object_key.eq(key),
+                    objects::size.eq(0),
+                    objects::state.eq(DOOMED),
+                    objects::node.eq(node),
+                    objects::touched_at.eq(from.0),
+                );
+                diesel::insert_into(objects::table).values(row).on_conflict_do_nothing().execute(c)?;
+            }
+            let known = objects::table.filter(loose()).filter(objects::object_key.eq_any(part));
+            diesel::update(known)
+                .set((objects::state.eq(DOOMED), objects::touched_at.eq(from.0)))
+                .execute(c)?;
+        }
+        Ok(())
+    }
+
     /// Whether processes that have shown no sign of life since `since` left pending objects.
     pub fn has_abandoned_objects(c, since: Timestamp) -> Result<bool> {
         let living = nodes::table.filter(nodes::heartbeat.ge(since.0)).select(nodes::id).load::<String>(c)?;
@@ -118,10 +141,14 @@ portable! {
         Ok(())
     }
 
-    /// Forgets doomed objects whose bytes are gone.
-    pub fn forget_objects(c, keys: &[String]) -> Result<()> {
+    /// Forgets doomed objects whose bytes are gone, but for those that were put off until `before` or
+    /// later: more bytes may come.
+    pub fn forget_objects(c, keys: &[String], before: Timestamp) -> Result<()> {
         for part in keys.chunks(ROWS) {
-            let doomed = objects::table.filter(objects::state.eq(DOOMED)).filter(objects::object_key.eq_any(part));
+            let doomed = objects::table
+                .filter(objects::state.eq(DOOMED))
+                .filter(objects::touched_at.lt(before.0))
+                .filter(objects::object_key.eq_any(part));
             diesel::delete(doomed).execute(c)?;
         }
         Ok(())

@@ -150,6 +150,19 @@ impl Form {
         store(&mut self.root, first, &steps, value).map_err(error)
     }
 
+    /// What the fields so far have made of this name.
+    ///
+    /// ```
+    /// let mut form = eddyline_wire::forms::Form::new();
+    /// form.add("event", "file".to_owned())?;
+    /// assert!(form.get("event").is_some_and(|event| event == "file") && form.get("tags").is_none());
+    /// # Ok::<(), eddyline_wire::forms::FormError>(())
+    /// ```
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&Value> {
+        self.root.get(name)
+    }
+
     /// The object that the fields have made.
     #[must_use]
     pub fn finish(self) -> Map<String, Value> {

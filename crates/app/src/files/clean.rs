@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use eddyline_files::Key;
+use eddyline_model::Timestamp;
 use tokio::sync::watch;
 
 use crate::{App, Result};
@@ -50,7 +51,7 @@ impl App {
             let now = self.now();
             let doomed = self.store().read(move |session| session.doomed_objects(now, BATCH)).await?;
             let found = doomed.len();
-            let removed = self.remove(doomed).await?;
+            let removed = self.remove(doomed, now).await?;
             let was_all = i64::try_from(found).is_ok_and(|found| found < BATCH);
             if was_all || removed < found {
                 return Ok(());
@@ -58,8 +59,9 @@ impl App {
         }
     }
 
-    /// Removes the bytes under these keys and forgets them. What cannot be removed is tried again later.
-    async fn remove(&self, keys: Vec<String>) -> Result<usize> {
+    /// Removes the bytes under these keys, which were found doomed at this time, and forgets them. What
+    /// cannot be removed is tried again later.
+    async fn remove(&self, keys: Vec<String>, found_at: Timestamp) -> Result<usize> {
         let files = self.files()?;
         let (mut removed, mut kept) = (Vec::with_capacity(keys.len()), Vec::new());
         for text in keys {
@@ -85,7 +87,7 @@ impl App {
         }
         let count = removed.len();
         if count > 0 {
-            self.store().write(move |tx| tx.forget_objects(&removed)).await?;
+            self.store().write(move |tx| tx.forget_objects(&removed, found_at)).await?;
         }
         Ok(count)
     }

@@ -17,6 +17,9 @@ use crate::{App, Error, Result};
 /// What a PNG file begins with. A thumbnail is either that or a JPEG file.
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n";
 
+/// The most characters behind a dot that tell what a file is.
+const MAX_ENDING: usize = 10;
+
 /// A file that can be downloaded.
 #[derive(Clone, Debug)]
 pub struct Download {
@@ -99,6 +102,48 @@ impl App {
                 (kind.to_owned(), size, format!("\"{}-small\"", file.id.0))
             }
         };
-        Ok(Download { name: file.name.clone(), content_type, size, tag, key })
+        let name = match variant {
+            Variant::File => file.name.clone(),
+            Variant::Thumbnail => small_name(&file.name, &content_type),
+        };
+        Ok(Download { name, content_type, size, tag, key })
+    }
+}
+
+/// What the thumbnail of a file of this name is called: it need not be of the same type.
+fn small_name(name: &str, content_type: &str) -> String {
+    let fitting: &[&str] = if content_type == "image/png" { &["png"] } else { &["jpg", "jpeg"] };
+    let is_ending = |ending: &str| {
+        (1..=MAX_ENDING).contains(&ending.len()) && ending.bytes().all(|b| b.is_ascii_alphanumeric())
+    };
+    let (stem, ending) = match name.rsplit_once('.') {
+        Some((stem, ending)) if !stem.is_empty() && is_ending(ending) => (stem, ending),
+        _ => (name, ""),
+    };
+    match fitting.iter().any(|known| known.eq_ignore_ascii_case(ending)) {
+        true => name.to_owned(),
+        false => format!("{stem}.{}", fitting[0]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thumbnail_is_called_what_it_is() {
+        for (name, content_type, expected) in [
+            ("x.html", "image/jpeg", "x.jpg"),
+            ("photo.png", "image/jpeg", "photo.jpg"),
+            ("photo.JPEG", "image/jpeg", "photo.JPEG"),
+            ("dot.webp", "image/png", "dot.png"),
+            ("dot.png", "image/png", "dot.png"),
+            ("file", "image/png", "file.png"),
+            (".png", "image/jpeg", ".png.jpg"),
+            ("v1. the first", "image/jpeg", "v1. the first.jpg"),
+            ("gr\u{fc}\u{df}e.g\u{fc}f", "image/png", "gr\u{fc}\u{df}e.g\u{fc}f.png"),
+        ] {
+            assert_eq!(small_name(name, content_type), expected);
+        }
     }
 }

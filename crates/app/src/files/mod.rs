@@ -24,7 +24,7 @@ const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'
 pub struct FilesConfig {
     /// Where they are kept. Without it none can be sent or read.
     pub place: Option<eddyline_files::Files>,
-    /// The most bytes of one file.
+    /// The most bytes of all files of one message together.
     pub max_bytes: u64,
     /// How long a link is good by which a file can be read without credentials, in milliseconds.
     pub link_millis: i64,

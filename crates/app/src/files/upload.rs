@@ -146,11 +146,26 @@ fn new_object(key: &Key, digest: [u8; 32], size: u64) -> NewObject {
 /// The name without the folders it was in, and without what would make it look like another.
 fn clean_name(name: &str) -> String {
     let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
-    let clean: String = last.chars().filter(|c| !eddyline_wire::is_unseen(*c)).collect();
-    match clean.trim() {
+    let clean: String = last.chars().filter(|c| !is_misleading(*c)).collect();
+    match clean.trim_matches(|c: char| c.is_whitespace() || is_joiner(c)) {
         "" | "." | ".." => NAMELESS.to_owned(),
         name => name.to_owned(),
     }
+}
+
+/// Whether a character is not seen in a name, or only splits it, and belongs to no spelling.
+fn is_misleading(c: char) -> bool {
+    (eddyline_wire::is_unseen(c) && !is_joiner(c))
+        // A hyphen that is rarely seen, and the ends of lines and paragraphs.
+        || matches!(c, '\u{ad}' | '\u{2028}' | '\u{2029}')
+        // Numbers that Unicode never makes characters.
+        || matches!(u32::from(c), 0xfdd0..=0xfdef)
+        || u32::from(c) & 0xfffe == 0xfffe
+}
+
+/// Whether a character joins its neighbours or keeps them apart, as Persian and emoji need it.
+fn is_joiner(c: char) -> bool {
+    matches!(c, '\u{200c}' | '\u{200d}')
 }
 
 /// Whether a text has the form of RFC 9110, section 8.3.1, as far as it matters in a header.
@@ -192,15 +207,16 @@ impl Drop for Noted {
     fn drop(&mut self) {
         let (app, keys) = (self.app.clone(), std::mem::take(&mut self.keys));
         let wait = if self.is_written { 0 } else { STILL_WRITTEN_MILLIS };
+        let node = app.inner.node.clone();
         // Without a runtime this process ends, and others find what it has left.
         let Ok(runtime) = Handle::try_current() else { return };
         runtime.spawn(async move {
             // Until it is noted: while this process lives, nobody else looks for its pending objects.
             loop {
-                let again = keys.clone();
+                let (again, node) = (keys.clone(), node.clone());
                 let doomed = app.store().write(move |tx| {
                     let from = tx.now().plus_millis(wait);
-                    tx.doom_pending_objects(&again, from)
+                    tx.give_up_objects(&again, &node, from)
                 });
                 match doomed.await {
                     Ok(_) => return app.inner.file_bell.notify_one(),
@@ -232,6 +248,14 @@ mod tests {
             ("../../etc/passwd", "passwd"),
             (" a\r\nb\0.txt ", "ab.txt"),
             ("invoice\u{202e}fdp.exe", "invoicefdp.exe"),
+            ("\u{1f469}\u{200d}\u{1f680}.png", "\u{1f469}\u{200d}\u{1f680}.png"),
+            (
+                "\u{645}\u{6cc}\u{200c}\u{631}\u{648}\u{645}.txt",
+                "\u{645}\u{6cc}\u{200c}\u{631}\u{648}\u{645}.txt",
+            ),
+            ("in\u{ad}voice\u{2028}\u{2029}.\u{fffe}t\u{10ffff}x\u{fdd0}t", "invoice.txt"),
+            ("a.txt\u{200d} ", "a.txt"),
+            ("\u{200c}\u{200d}", "file"),
             ("", "file"),
             ("..", "file"),
             ("a/", "file"),

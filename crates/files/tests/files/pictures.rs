@@ -64,12 +64,12 @@ async fn a_photograph_taken_sideways_stands_upright() {
 }
 
 #[tokio::test]
-async fn a_broken_picture_has_no_thumbnail() {
+async fn a_broken_picture_has_no_size_and_no_thumbnail() {
     let file = encoded(RgbImage::new(640, 480), ImageFormat::Png);
-    let stored = uploaded(file[..file.len() / 2].to_vec()).await;
-    assert_eq!((stored.content_type, stored.picture), (Some("image/png"), without_thumbnail(640, 480)));
-    let stored = uploaded(file[..20].to_vec()).await;
-    assert_eq!((stored.content_type, stored.picture), (Some("image/png"), None));
+    for length in [file.len() / 2, 50, 20] {
+        let stored = uploaded(file[..length].to_vec()).await;
+        assert_eq!((stored.content_type, stored.picture), (Some("image/png"), None), "{length}");
+    }
 }
 
 #[tokio::test]
@@ -99,7 +99,7 @@ async fn the_name_of_a_type_does_not_make_a_picture() {
 #[tokio::test]
 async fn many_pictures_at_once_take_turns() {
     let store = Store::folder();
-    let file = encoded(RgbImage::new(2000, 1500), ImageFormat::Jpeg);
+    let file = encoded(RgbImage::new(400, 300), ImageFormat::Jpeg);
     let uploads = (0..8).map(|_| {
         let (store, file) = (&store, file.clone());
         async move { store.upload(&Key::random(), file).await.unwrap().picture.unwrap() }

@@ -57,6 +57,19 @@ async fn parts_are_read_however_they_are_cut() {
 }
 
 #[tokio::test]
+async fn a_file_is_one_however_its_name_is_written() {
+    for (head, name) in [
+        (&b"filename*=UTF-8''gr%C3%BC%C3%9Fe.txt"[..], "gr\u{fc}\u{df}e.txt"),
+        (b"filename=\"gr\xfc\xdfe.txt\"", "gr\u{fc}\u{df}e.txt"),
+    ] {
+        let body = [&b"--edge\r\nContent-Disposition: form-data; name=\"content\"; "[..], head];
+        let body = [&body.concat()[..], b"\r\n\r\nhello\r\n--edge--\r\n"].concat();
+        let expected: Read = vec![("content".into(), Some(name.into()), b"hello".to_vec())];
+        assert_eq!(read(&body, 64).await.unwrap(), expected);
+    }
+}
+
+#[tokio::test]
 async fn what_is_cut_off_is_broken() {
     let body = form(&[part("name=\"content\"; filename=\"a\"", "hello")]);
     for end in 0..body.len() - 4 {

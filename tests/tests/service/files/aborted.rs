@@ -10,6 +10,7 @@ on_both_databases![
     a_connection_that_breaks_leaves_no_half_file,
     a_server_that_dies_leaves_no_half_file,
     what_comes_with_a_refused_message_goes,
+    nobody_sends_all_files_that_are_sent_at_once,
 ];
 
 /// Begins to send a file and does not end.
@@ -23,8 +24,9 @@ async fn begin(server: &Server, token: &str) -> TcpStream {
     );
     let body = Form::of("file").file("content", "a.bin", "", &vec![7; 3_000_000]).end();
     socket.write_all(head.as_bytes()).await.unwrap();
+    let kept = server.kept_files().len();
     socket.write_all(&body[..2_500_000]).await.unwrap();
-    until_kept(server, 1).await;
+    until_kept(server, kept + 1).await;
     socket
 }
 
@@ -54,4 +56,20 @@ async fn what_comes_with_a_refused_message_goes(server: Server) {
     file().text("thread_id", "none").refused(&acme.ben.client, path, 400).await;
     file().file("other", "b", "", b"b").refused(&acme.ben.client, path, 400).await;
     until_kept(&server, 0).await;
+}
+
+async fn nobody_sends_all_files_that_are_sent_at_once(server: Server) {
+    let (acme, path) = (server.acme(), "/flows/acme/main/messages");
+    let mut sockets = Vec::new();
+    for _ in 0..16 {
+        sockets.push(begin(&server, &acme.ben.token).await);
+    }
+    let file = || Form::of("file").file("content", "a", "", b"a");
+    let answer = file().send(&acme.ben.client, path).await;
+    assert_eq!((answer.status.as_u16(), answer.header("retry-after")), (429, Some("2")));
+    Form::of("message").text("content", "a form without a file").posted(&acme.ben.client, path).await;
+    file().posted(&acme.ada.client, path).await;
+    sockets.pop();
+    until_kept(&server, 16).await;
+    file().posted(&acme.ben.client, path).await;
 }

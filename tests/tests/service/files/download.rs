@@ -2,8 +2,10 @@
 
 use eddyline_client::{Json, Method};
 use eddyline_tests::{Server, Tenant, note_secret, on_both_databases, on_shared_servers};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
 
-use super::{Form, follow, follow_with, link, text, upload};
+use super::{Form, PIXEL, follow, follow_with, link, text, upload};
 
 on_shared_servers![
     a_link_needs_no_credentials_and_is_bound_to_its_file,
@@ -12,8 +14,13 @@ on_shared_servers![
     a_file_need_not_be_downloaded_again,
     a_page_that_was_uploaded_cannot_run,
     a_head_has_no_body,
+    a_thumbnail_is_called_what_it_is,
 ];
 on_both_databases![&["--download-link-ttl", "1s"]; a_link_ends];
+on_both_databases![
+    &["--max-downloads", "2", "--trusted-proxy", "127.0.0.0/8"];
+    downloads_are_bounded_and_nobody_has_them_all
+];
 
 fn token(link: &str) -> &str {
     link.split("/download/").nth(1).unwrap().split('/').next().unwrap()
@@ -161,4 +168,46 @@ async fn a_head_has_no_body(tenant: Tenant) {
     let answer = tenant.ben.client.request(Method::HEAD, path).anonymous().send().await.unwrap();
     assert_eq!((answer.status.as_u16(), answer.body.len()), (200, 0));
     assert_eq!(answer.header("content-length"), Some("10"));
+}
+
+async fn a_thumbnail_is_called_what_it_is(tenant: Tenant) {
+    let message = upload(&tenant, "x.html", "text/html", PIXEL).await;
+    let small = link(&tenant.ada.client, text(&message["content"]["thumbnail"]["path"])).await;
+    assert!(small.ends_with("/x.png"), "{small}");
+    let answer = follow(tenant.server(), &small).await;
+    assert_eq!(answer.header("content-type"), Some("image/png"));
+    assert_eq!(answer.header("content-disposition"), Some("inline; filename=\"x.png\""));
+}
+
+/// Begins to download and reads no more than the beginning.
+async fn begin(server: &Server, link: &str, address: &str) -> TcpStream {
+    let host = server.base_url().split('/').nth(2).unwrap();
+    let path = link.strip_prefix(server.base_url()).unwrap();
+    let mut socket = TcpStream::connect(host).await.unwrap();
+    let request = format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nX-Forwarded-For: {address}\r\n\r\n");
+    socket.write_all(request.as_bytes()).await.unwrap();
+    let mut head = [0; 12];
+    socket.read_exact(&mut head).await.unwrap();
+    assert_eq!(&head, b"HTTP/1.1 200");
+    socket
+}
+
+async fn downloads_are_bounded_and_nobody_has_them_all(server: Server) {
+    let acme = server.acme();
+    // More than sockets hold.
+    let file = Form::of("file").file("content", "large", "", &vec![7; 32 << 20]);
+    let message = file.posted(&acme.ben.client, "/flows/acme/main/messages").await;
+    let link = link(&acme.ada.client, text(&message["content"]["path"])).await;
+    let from = async |address| {
+        let headers = [("X-Forwarded-For", address), ("Range", "bytes=0-0")];
+        let answer = follow_with(&server, &link, &headers).await;
+        (answer.status.as_u16(), answer.header("retry-after").is_some())
+    };
+    let first = begin(&server, &link, "192.0.2.1").await;
+    assert_eq!(from("192.0.2.1").await, (429, true));
+    assert_eq!(from("192.0.2.2").await, (206, false));
+    let _second = begin(&server, &link, "192.0.2.2").await;
+    assert_eq!(from("192.0.2.3").await, (503, true));
+    drop(first);
+    while from("192.0.2.1").await != (206, false) {}
 }

@@ -55,6 +55,9 @@ async fn broken_forms_are_refused(tenant: Tenant) {
         let answer = client.request(Method::POST, &path).raw(kind, body).send().await.unwrap();
         assert_eq!(answer.status, 400, "{kind}: {}", answer.text());
     }
+    let other = client.request(Method::POST, &path).raw("text/xml", b"<a/>".to_vec()).send().await.unwrap();
+    assert_eq!(other.status, 415);
+    assert!(text(&other.json()["message"]).ends_with("x-www-form-urlencoded or multipart/form-data"));
     let elsewhere =
         client.request(Method::POST, "/comments").raw("multipart/form-data; boundary=edge", whole);
     assert_eq!(elsewhere.send().await.unwrap().status, 415);
@@ -77,6 +80,18 @@ async fn a_file_in_json_is_checked_field_by_field(tenant: Tenant) {
             tenant.ben.send(Method::POST, &path, &json!({"event": "file", "content": content})).await;
         assert_eq!(answer.status, 400, "{content}: {}", answer.text());
         assert!(answer.json()["errors"][field].is_array(), "{field}: {}", answer.text());
+    }
+    for (content, field, wrong) in [
+        (json!({"data": 1}), "content[data]", "must be a text"),
+        (json!({"data": "", "file_name": 1}), "content[file_name]", "must be a text"),
+        (json!({"data": "YQ\0=="}), "content[data]", "must not contain NUL characters"),
+        (json!({"data": "", "file_name": "a\0"}), "content[file_name]", "must not contain NUL characters"),
+        (json!({}), "content[data]", "is required"),
+        (Json::Null, "content", "is required"),
+    ] {
+        let answer =
+            tenant.ben.send(Method::POST, &path, &json!({"event": "file", "content": content})).await;
+        assert_eq!(answer.json()["errors"], json!({field: [wrong]}), "{content}");
     }
     let comment = tenant.path("/messages/1/comments");
     let answer = tenant.ben.send(Method::POST, &comment, &in_json("a", "", b"a")).await;

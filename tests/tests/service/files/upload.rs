@@ -64,6 +64,8 @@ async fn everybody_who_posts_sends_files(tenant: Tenant) {
     let message = early.posted(&nobody, "/messages").await;
     assert_eq!(message["tags"], json!(["late", ":file"]));
     assert_eq!(message["user"], "0");
+    let deleted = tenant.ada.send(Method::DELETE, &tenant.message_path(&message), &Json::Null).await;
+    assert_eq!(deleted.status, 403, "nobody's file is for nobody to delete");
     // Where the event is known to be a file, the part need not say that it is one.
     let path = tenant.path("/messages?event=file");
     let bare = Form::default().text("content", "hello").posted(&tenant.ben.client, &path).await;
@@ -143,6 +145,9 @@ async fn names_and_types_are_kept(tenant: Tenant) {
         let file = fetch(tenant.server(), &tenant.ada.client, text(&message["content"]["path"])).await;
         assert_eq!(&file.body[..], b"x", "{given}");
     }
+    let told = Form::of("file").part("name=\"content\"; filename*=UTF-8''gr%C3%BC%C3%9Fe.txt", "", b"x");
+    let content = &told.posted(&tenant.ben.client, &tenant.path("/messages")).await["content"];
+    assert_eq!(content["file_name"], "grüße.txt");
     let file = Form::of("file").file("content", "a", "text/plain", b"x");
     let file = file.text("file_name", "b.csv").text("content_type", "text/csv; charset=utf-8");
     let content = &file.posted(&tenant.ben.client, &tenant.path("/messages")).await["content"];
@@ -173,6 +178,9 @@ async fn a_repeated_upload_is_the_first_message(tenant: Tenant) {
     let again = file(b"one").posted(&tenant.ben.client, &path).await;
     assert_eq!(first, again);
     file(b"two").refused(&tenant.ben.client, &path, 409).await;
+    tenant.ben.does(Method::DELETE, &tenant.message_path(&first), &json!({})).await;
+    let new = file(b"two").posted(&tenant.ben.client, &path).await;
+    assert_ne!(new["id"], first["id"], "what is gone is not repeated");
 }
 
 async fn equal_bytes_are_kept_once_and_as_long_as_somebody_has_them(server: Server) {

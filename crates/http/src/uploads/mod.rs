@@ -1,0 +1,115 @@
+//! The files that come with a request: as parts of a form, streamed to where files are kept, or as
+//! Base64 in JSON.
+
+mod described;
+mod form;
+
+use bytes::Bytes;
+use eddyline_app::{App, NewAttachment, Uploaded};
+use http::HeaderMap;
+
+pub(crate) use self::described::Described;
+pub(crate) use self::form::{FormBody, read_form};
+use crate::call::{invalid, kind_of};
+use crate::error::Failure;
+use crate::params::Reader;
+
+/// Where a file belongs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Role {
+    /// It is the message.
+    Content,
+    /// It comes with the message, which may refer to it by an id.
+    Attachment(Option<String>),
+}
+
+/// A file that came as a part of a form.
+#[derive(Debug)]
+pub(crate) struct Received {
+    role: Role,
+    file_name: Option<String>,
+    content_type: Option<String>,
+    uploaded: Uploaded,
+}
+
+/// The one file that a file message is, as the parameters describe it. What is handed back beside it
+/// must be held until the message is posted.
+pub(crate) async fn content(
+    app: &App,
+    received: Vec<Received>,
+    described: Described,
+) -> Result<(NewAttachment, Uploaded), Failure> {
+    let Described { file_name, content_type, data } = described;
+    let (uploaded, told_name, told_type) = match (received.into_iter().next(), data) {
+        (Some(file), _) => (file.uploaded, file.file_name, file.content_type),
+        (None, Some(data)) => (keep(app, data).await?, None, None),
+        (None, None) => return Err(invalid("content", "is required")),
+    };
+    let name = file_name.or(told_name);
+    let attachment = uploaded.named(name.as_deref(), content_type.or(told_type).as_deref(), None)?;
+    Ok((attachment, uploaded))
+}
+
+async fn keep(app: &App, data: Bytes) -> Result<Uploaded, Failure> {
+    let mut upload = app.begin_upload(0).await?;
+    upload.write(data).await?;
+    Ok(upload.finish().await?)
+}
+
+/// The attachments of a message, and what must be held until it is posted.
+pub(crate) fn attachments(received: Vec<Received>) -> Result<(Vec<NewAttachment>, Vec<Uploaded>), Failure> {
+    let mut attachments = Vec::new();
+    let mut held = Vec::new();
+    for Received { role, file_name, content_type, uploaded } in received {
+        let Role::Attachment(id) = role else { continue };
+        attachments.push(uploaded.named(file_name.as_deref(), content_type.as_deref(), id)?);
+        held.push(uploaded);
+    }
+    Ok((attachments, held))
+}
+
+/// Notes a mistake where files came that the message has no place for.
+pub(crate) fn check_places(
+    received: &[Received],
+    takes_content: bool,
+    takes_attachments: bool,
+    params: &mut Reader<'_>,
+) {
+    for file in received {
+        match file.role {
+            Role::Content if !takes_content => params.error("content", "must be a text, not a file"),
+            Role::Attachment(_) if !takes_attachments => {
+                params.error("attachments", "goes with activity and discussion messages only");
+                return;
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Whether the body is a form with parts.
+pub(crate) fn is_form(headers: &HeaderMap) -> bool {
+    kind_of(headers) == "multipart/form-data"
+}
+
+/// Whether the body can be JSON, which has files as Base64.
+pub(crate) fn is_json(headers: &HeaderMap) -> bool {
+    matches!(kind_of(headers).as_str(), "application/json" | "text/json" | "")
+}
+
+/// How long JSON may be that has a file of so many bytes in it.
+pub(crate) fn json_bytes(file: usize, rest: usize) -> usize {
+    (file / 3 + 1).saturating_mul(4).saturating_add(rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_has_room_for_the_largest_file() {
+        for bytes in 0..10 {
+            assert!(json_bytes(bytes, 0) >= bytes.div_ceil(3) * 4, "{bytes}");
+        }
+    }
+}
