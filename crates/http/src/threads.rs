@@ -37,7 +37,12 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             .scopes(&[Flow])
             .takes("name", "string", "The action's name; with another it is not done")
             .answers(200, "It is done", Some(Empty))
-            .answers(424, "The integration did not do it", Some(One("IntegrationError"))),
+            .answers(424, "The integration did not do it", Some(One("IntegrationError")))
+            .answers(
+                429,
+                "Too many of your actions, or of the application's, are under way",
+                Some(One("ErrorBody")),
+            ),
     ]
 }
 
