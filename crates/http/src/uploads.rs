@@ -94,6 +94,9 @@ pub(crate) async fn read_form(
             continue;
         };
         if turn.is_none() {
+            if !endpoint.takes_files(&shared.names) {
+                return Err(invalid("content", "must be a text: private messages are no files"));
+            }
             know_sender(shared, endpoint, parts, query, &fields, actor).await?;
             unknown = usize::MAX;
             admit(shared, segments, actor.as_ref(), &query.clone().with_body(fields.clone().finish()))
@@ -181,6 +184,10 @@ async fn admit(
     so_far: &Params,
 ) -> Result<(), Failure> {
     let sender = actor.ok_or(Failure::Anonymous)?;
+    if !segments.get("user").is_empty() {
+        let to = segments.get("user").parse().map_err(|_| Error::NotFound)?;
+        return Ok(shared.app.may_write_to(sender, to).await?);
+    }
     let mut params = so_far.reader();
     let flow = params.opt_text("flow", 1..=300);
     let event = params.opt_text("event", 0..=100);
