@@ -1,6 +1,6 @@
 //! Threads (specification, section 4, Threads), and triggering their actions (section 6).
 
-use eddyline_app::{Room, ThreadsOf};
+use eddyline_app::{Error, Room, ThreadsOf};
 use eddyline_model::Timestamp;
 use eddyline_model::items::MAX_SHORT_CHARS;
 use eddyline_model::messages::ThreadState;
@@ -57,9 +57,16 @@ async fn trigger(call: Call) -> Answer {
     let mut params = call.params.reader();
     let name = params.opt_text("name", 0..=MAX_SHORT_CHARS);
     params.finish()?;
-    let (thread, position) = (call.segment("thread"), call.id("position")?);
+    let (thread, position) = (call.segment("thread"), position(&call)?);
     call.app().trigger_action(call.actor()?, &room, thread, position, name.as_deref()).await?;
     Ok(done())
+}
+
+/// The position that the path names, which has one spelling.
+fn position(call: &Call) -> Result<usize, Failure> {
+    let text = call.segment("position");
+    let position = text.parse().ok().filter(|position: &usize| position.to_string() == text);
+    position.ok_or_else(|| Error::NotFound.into())
 }
 
 async fn list(call: Call) -> Answer {
