@@ -15,7 +15,7 @@ use percent_encoding::percent_decode_str;
 use serde_json::Map;
 
 use crate::Shared;
-use crate::endpoint::{Access, Endpoint};
+use crate::endpoint::{Access, Endpoint, Uploads};
 use crate::error::Failure;
 use crate::json;
 use crate::params::{Invalid, Params};
@@ -96,7 +96,7 @@ impl Call {
                 raw = read_body(body, limit).await?;
                 Map::new()
             }
-            (None, true) if endpoint.uploads && uploads::is_form(&parts.headers) => {
+            (None, true) if endpoint.uploads != Uploads::None && uploads::is_form(&parts.headers) => {
                 check_coding(&parts.headers)?;
                 let read =
                     uploads::read_form(shared, endpoint, &parts, body, &segments, &params, &mut actor).await;
@@ -105,7 +105,11 @@ impl Call {
                 files = form.files;
                 form.fields
             }
-            (None, true) if actor.is_some() && endpoint.uploads && is_long(&body, limit, &parts.headers) => {
+            (None, true)
+                if actor.is_some()
+                    && endpoint.takes_files(&shared.names)
+                    && is_long(&body, limit, &parts.headers) =>
+            {
                 let sender = actor.as_ref().ok_or(Failure::Anonymous)?;
                 sender.require_any(endpoint.scopes)?;
                 turn = Some(shared.files.take(sender.into())?);
@@ -207,7 +211,7 @@ fn parse_body(
         "application/x-www-form-urlencoded" => Ok(forms::parse(body)?),
         // Old scripts send JSON without saying so.
         "" | "text/json" => Ok(json::parse_object(body)?),
-        other if endpoint.uploads => Err(unsupported(
+        other if endpoint.uploads != Uploads::None => Err(unsupported(
             other,
             "application/json, application/x-www-form-urlencoded or multipart/form-data",
         )),

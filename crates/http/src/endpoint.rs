@@ -10,6 +10,7 @@ use utoipa::openapi::{RefOr, Schema};
 
 use crate::answer::Answer;
 use crate::call::Call;
+use crate::names::Names;
 
 type Handler = Box<dyn Fn(Call) -> Pin<Box<dyn Future<Output = Answer> + Send>> + Send + Sync>;
 
@@ -60,6 +61,15 @@ pub(crate) struct File {
     pub(crate) bytes: usize,
 }
 
+/// Whether an endpoint takes files beside its parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Uploads {
+    None,
+    /// In the classic profile.
+    Classic,
+    All,
+}
+
 /// An endpoint.
 pub(crate) struct Endpoint {
     pub(crate) method: Method,
@@ -74,8 +84,8 @@ pub(crate) struct Endpoint {
     pub(crate) compress: bool,
     /// Whether the body is a file. Credentials must stand elsewhere then.
     pub(crate) file: Option<File>,
-    /// Whether files may come with the parameters.
-    pub(crate) uploads: bool,
+    /// Whether forms with parts are read.
+    pub(crate) uploads: Uploads,
     /// Whether the handler reads the body itself.
     pub(crate) unread: bool,
     pub(crate) handler: Handler,
@@ -98,7 +108,7 @@ impl Endpoint {
             answers: Vec::new(),
             compress: true,
             file: None,
-            uploads: false,
+            uploads: Uploads::None,
             unread: false,
             handler: Box::new(move |call| Box::pin(handler(call))),
         }
@@ -130,8 +140,23 @@ impl Endpoint {
 
     /// Takes files beside the parameters: as parts of a form, or as Base64 in JSON.
     pub(crate) fn takes_uploads(mut self) -> Self {
-        self.uploads = true;
+        self.uploads = Uploads::All;
         self
+    }
+
+    /// The same for the classic profile. In others a form with parts is a form like any other.
+    pub(crate) fn takes_old_uploads(mut self) -> Self {
+        self.uploads = Uploads::Classic;
+        self
+    }
+
+    /// Whether files may come with the parameters.
+    pub(crate) fn takes_files(&self, names: &Names) -> bool {
+        match self.uploads {
+            Uploads::None => false,
+            Uploads::Classic => names.classic,
+            Uploads::All => true,
+        }
     }
 
     /// Leaves the body to the handler, as it came.

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use utoipa::PartialSchema;
 
 use crate::answer::encoded;
-use crate::endpoint::{Access, Described, Endpoint, Parameter, Shape};
+use crate::endpoint::{Access, Described, Endpoint, Parameter, Shape, Uploads};
 use crate::oauth::wire::{ClientErrorAnswer, IntrospectionAnswer, TokenAnswer};
 use crate::{Config, Shared, routes};
 
@@ -98,7 +98,7 @@ fn describe(paths: &mut Map<String, Value>, prefix: &str, endpoint: &Endpoint) {
     if !reads && !endpoint.parameters.is_empty() {
         operation["requestBody"] = body(&endpoint.parameters);
     }
-    if endpoint.uploads {
+    if endpoint.uploads != Uploads::None {
         let schema = operation["requestBody"]["content"]["application/json"]["schema"].clone();
         operation["requestBody"]["content"]["multipart/form-data"] = json!({"schema": schema});
     }

@@ -14,6 +14,7 @@ use crate::endpoint::Endpoint;
 use crate::endpoint::Shape::{Empty, Many, One};
 use crate::error::Failure;
 use crate::messages::query;
+use crate::uploads::{self, Described};
 
 pub(crate) fn endpoints() -> Vec<Endpoint> {
     let mut all = conversation_endpoints();
@@ -41,9 +42,14 @@ fn message_endpoints() -> Vec<Endpoint> {
     let (messages, message) = ("/private/{user}/messages", "/private/{user}/messages/{message}");
     vec![
         Endpoint::new(Method::POST, messages, "Send a private message", send)
+            .takes_old_uploads()
             .scopes(&[Private])
-            .needs("event", "string", "message")
-            .needs("content", "string", "1 to 8096 characters")
+            .needs("event", "string", "message; with --profile classic also file")
+            .needs(
+                "content",
+                "string",
+                "1 to 8096 characters; of a file the file, or data, content_type and file_name",
+            )
             .takes("uuid", "string", "Your own id for it; repeating a post with it is safe")
             .answers(200, "It is on disk", Some(Empty)),
         Endpoint::new(Method::GET, messages, "List or search private messages", list_messages)
@@ -85,19 +91,35 @@ async fn update(call: Call) -> Answer {
     json(StatusCode::OK, &call.app().set_private_open(call.actor()?, with, open).await?)
 }
 
-async fn send(call: Call) -> Answer {
+async fn send(mut call: Call) -> Answer {
     let to = other(&call)?;
+    let files = std::mem::take(&mut call.files);
     let classic = call.shared.names.classic;
     let mut params = call.params.reader();
     let event = params.required_text("event", 1..=100);
-    if !event.is_empty() && event != Event::Message.as_str() {
-        params.error("event", "must be message");
+    let is_file = classic && event == Event::File.as_str();
+    if !event.is_empty() && event != Event::Message.as_str() && !is_file {
+        params.error("event", if classic { "must be message or file" } else { "must be message" });
     }
     let uuid = params.opt_text("uuid", 0..=MAX_UUID_CHARS).filter(|uuid| !uuid.trim().is_empty());
-    let content = params.required_text("content", 0..=usize::MAX);
+    let content = if is_file { String::new() } else { params.required_text("content", 0..=usize::MAX) };
     let tags = if classic { params.list_of_text("tags").unwrap_or_default() } else { Vec::new() };
+    uploads::check_places(&files, is_file, false, &mut params);
     params.finish()?;
-    let new = NewPrivateMessage { content, tags, uuid, wait: classic };
+    let described = match is_file {
+        true => Some(Described::read(&call.params, !files.is_empty(), call.shared.json_upload).await?),
+        false => None,
+    };
+    // What was taken in is held until it is posted.
+    let (file, _held) = match described {
+        Some(described) => {
+            call.app().may_write_to(call.actor()?, to).await?;
+            let (attachment, held) = uploads::content(call.app(), files, described).await?;
+            (Some(attachment), Some(held))
+        }
+        None => (None, None),
+    };
+    let new = NewPrivateMessage { content, file, tags, uuid, wait: classic };
     match call.app().post_private(call.actor()?, to, new).await? {
         Posted::Message(view) => {
             Ok(encoded(StatusCode::CREATED, call.app().encoder().message(&view, Place::Private)))

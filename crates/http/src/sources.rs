@@ -102,7 +102,8 @@ async fn target(call: &Call) -> Result<(eddyline_model::RoomId, SourceId), crate
 }
 
 fn url(params: &mut Reader<'_>, name: &str) -> Option<String> {
-    let text = params.opt_text(name, 0..=2000)?;
+    // How long it may be is a part of the check.
+    let text = params.opt_text(name, 0..=usize::MAX)?;
     match eddyline_wire::check_url(&text) {
         Err(wrong) if !text.is_empty() => {
             params.error(name, wrong);

@@ -1,6 +1,6 @@
 //! Threads (specification, section 4, Threads), and triggering their actions (section 6).
 
-use eddyline_app::{Room, ThreadsOf};
+use eddyline_app::{Error, Room, ThreadsOf};
 use eddyline_model::Timestamp;
 use eddyline_model::items::MAX_SHORT_CHARS;
 use eddyline_model::messages::ThreadState;
@@ -37,7 +37,12 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             .scopes(&[Flow])
             .takes("name", "string", "The action's name; with another it is not done")
             .answers(200, "It is done", Some(Empty))
-            .answers(424, "The integration did not do it", Some(One("IntegrationError"))),
+            .answers(424, "The integration did not do it", Some(One("IntegrationError")))
+            .answers(
+                429,
+                "Too many of your actions, or of the application's, are under way",
+                Some(One("ErrorBody")),
+            ),
     ]
 }
 
@@ -52,9 +57,16 @@ async fn trigger(call: Call) -> Answer {
     let mut params = call.params.reader();
     let name = params.opt_text("name", 0..=MAX_SHORT_CHARS);
     params.finish()?;
-    let (thread, position) = (call.segment("thread"), call.id("position")?);
+    let (thread, position) = (call.segment("thread"), position(&call)?);
     call.app().trigger_action(call.actor()?, &room, thread, position, name.as_deref()).await?;
     Ok(done())
+}
+
+/// The position that the path names, which has one spelling.
+fn position(call: &Call) -> Result<usize, Failure> {
+    let text = call.segment("position");
+    let position = text.parse().ok().filter(|position: &usize| position.to_string() == text);
+    position.ok_or_else(|| Error::NotFound.into())
 }
 
 async fn list(call: Call) -> Answer {

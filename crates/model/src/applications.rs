@@ -255,6 +255,10 @@ impl FromStr for PageUri {
     type Err = InvalidUri;
 
     fn from_str(text: &str) -> Result<Self, InvalidUri> {
+        // Told first: a picture that is written as an address is too long as well.
+        if text.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("data:")) {
+            return Err(InvalidUri::NotAPage);
+        }
         let page = Self(text.to_owned());
         let url = parse(&page.filled("x", "x"))?;
         if text.len() > MAX_ADDRESS {

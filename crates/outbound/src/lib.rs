@@ -4,7 +4,8 @@
 //! An [`Outbound`] resolves the host once, refuses addresses that are not public ([`is_public`]), and
 //! connects to exactly the addresses that were checked, with the host's own name for TLS. It follows
 //! no redirects, takes no proxy from the environment, keeps no connections, and bounds the time and
-//! the size of every answer.
+//! the size of every answer. A look-up that takes longer than the request may cannot be ended; what
+//! counts requests is kept for as long as that goes on ([`Request::held`]).
 //!
 //! ```no_run
 //! use eddyline_outbound::{Config, Outbound, Request};
@@ -25,6 +26,7 @@ mod guard;
 mod target;
 mod tls;
 
+use std::any::Any;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -34,7 +36,7 @@ use tokio_rustls::TlsConnector;
 
 pub use crate::error::Error;
 pub use crate::guard::is_public;
-use crate::target::Target;
+use crate::target::{Lookup, Target};
 
 /// The bounds of every request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,13 +69,17 @@ pub struct Request {
     pub headers: HeaderMap,
     /// The body, which may be empty.
     pub body: Bytes,
+    /// What is dropped when nothing goes on for this request any more, such as its turn among others. A
+    /// look-up of its host may outlast the answer, and a caller who waits for none.
+    pub held: Option<Arc<dyn Any + Send + Sync>>,
 }
 
 impl Request {
     /// A `POST` without headers of its own.
     #[must_use]
     pub fn post(url: impl Into<String>, body: impl Into<Bytes>) -> Self {
-        Self { method: Method::POST, url: url.into(), headers: HeaderMap::new(), body: body.into() }
+        let (url, body) = (url.into(), body.into());
+        Self { method: Method::POST, url, headers: HeaderMap::new(), body, held: None }
     }
 }
 
@@ -93,6 +99,7 @@ pub struct Response {
 pub struct Outbound {
     config: Config,
     tls: TlsConnector,
+    lookup: Lookup,
 }
 
 impl Outbound {
@@ -106,7 +113,7 @@ impl Outbound {
     #[must_use]
     pub fn with_tls(config: Config, mut tls: rustls::ClientConfig) -> Self {
         tls.alpn_protocols = vec![b"http/1.1".to_vec()];
-        Self { config, tls: Arc::new(tls).into() }
+        Self { config, tls: Arc::new(tls).into(), lookup: target::by_system() }
     }
 
     /// Sends a request, once, and reads the whole answer.
@@ -131,8 +138,10 @@ impl Outbound {
 
     async fn run(&self, request: Request, max: Option<usize>) -> Result<Response, Error> {
         let target = Target::parse(&request.url)?;
+        // Until the end of this, and of a look-up that lasts longer.
+        let held = request.held.clone();
         let answer = async {
-            let addresses = target.resolve(self.config.allow_private).await?;
+            let addresses = target.resolve(self.config.allow_private, &self.lookup, held.clone()).await?;
             let stream = target.connect(&addresses, self.config.timeout).await?;
             match target.server_name()? {
                 Some(name) => {
@@ -143,5 +152,32 @@ impl Outbound {
             }
         };
         tokio::time::timeout(self.config.timeout, answer).await.map_err(|_| Error::Timeout)?
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Mutex, mpsc};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn what_counts_a_request_is_kept_while_its_host_is_still_looked_up() {
+        let (answer, answered) = mpsc::channel::<()>();
+        let answered = Mutex::new(answered);
+        let lookup: Lookup = Arc::new(move |_, _| {
+            let _ = answered.lock().unwrap().recv();
+            Ok(Vec::new())
+        });
+        let config = Config { timeout: Duration::from_millis(1), ..Config::default() };
+        let outbound = Outbound { lookup, ..Outbound::new(config) };
+        let (turn, ended) = tokio::sync::oneshot::channel::<()>();
+        let turn = Arc::new(turn);
+        let left = Arc::downgrade(&turn);
+        let request = Request { held: Some(turn), ..Request::post("https://slow.example/", "") };
+        assert!(matches!(outbound.send_for_head(request).await, Err(Error::Timeout)));
+        assert!(left.upgrade().is_some(), "the look-up goes on");
+        drop(answer);
+        assert!(ended.await.is_err(), "dropped, and not sent");
     }
 }

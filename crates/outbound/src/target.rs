@@ -1,6 +1,9 @@
 //! The place that an address names: read once, resolved once, and connected to as it was checked.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::any::Any;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs as _};
+use std::sync::Arc;
 use std::time::Duration;
 
 use http::HeaderValue;
@@ -16,6 +19,14 @@ const MAX_URL: usize = 8 * 1024;
 
 /// The most addresses of one host that are tried.
 const MAX_ADDRESSES: usize = 4;
+
+/// Finds the addresses of a host for a port. It may block.
+pub(crate) type Lookup = Arc<dyn Fn(&str, u16) -> io::Result<Vec<SocketAddr>> + Send + Sync>;
+
+/// As this machine is set up to.
+pub(crate) fn by_system() -> Lookup {
+    Arc::new(|host, port| Ok((host, port).to_socket_addrs()?.collect()))
+}
 
 #[derive(Debug)]
 pub(crate) struct Target {
@@ -62,8 +73,14 @@ impl Target {
         })
     }
 
-    /// The addresses of the host, all of which may be connected to.
-    pub(crate) async fn resolve(&self, allow_private: bool) -> Result<Vec<SocketAddr>, Error> {
+    /// The addresses of the host, all of which may be connected to. What is `held` is kept until the
+    /// look-up has ended, which does not end with whoever waits for it.
+    pub(crate) async fn resolve(
+        &self,
+        allow_private: bool,
+        lookup: &Lookup,
+        held: Option<Arc<dyn Any + Send + Sync>>,
+    ) -> Result<Vec<SocketAddr>, Error> {
         let found: Vec<SocketAddr> = match &self.host {
             Host::Ipv4(address) => vec![(*address, self.port).into()],
             Host::Ipv6(address) => vec![(*address, self.port).into()],
@@ -72,8 +89,12 @@ impl Target {
                 vec![(Ipv4Addr::LOCALHOST, self.port).into(), (Ipv6Addr::LOCALHOST, self.port).into()]
             }
             Host::Domain(name) => {
-                let found = tokio::net::lookup_host((name.as_str(), self.port)).await;
-                found.map_err(Error::connect)?.collect()
+                let (name, port, lookup) = (name.clone(), self.port, lookup.clone());
+                let found = tokio::task::spawn_blocking(move || {
+                    let _held = held;
+                    lookup(&name, port)
+                });
+                found.await.map_err(Error::connect)?.map_err(Error::connect)?
             }
         };
         checked(found, allow_private)
@@ -231,7 +252,7 @@ mod tests {
             "http://[::]/",
             "http://0/",
         ] {
-            let refused = target(url).resolve(false).await;
+            let refused = target(url).resolve(false, &by_system(), None).await;
             assert!(matches!(refused, Err(Error::ForbiddenAddress)), "{url}: {refused:?}");
         }
     }

@@ -155,6 +155,11 @@ mod tests {
             (json!({"title": "x".repeat(1001)}), "thread[title]"),
             (json!({"title": "x", "body": "ä".repeat(40_000)}), "thread[body]"),
             (json!({"title": "x", "external_url": "javascript:alert(1)"}), "thread[external_url]"),
+            (json!({"title": "x", "external_url": "data:image/png;base64,AAAA"}), "thread[external_url]"),
+            (
+                json!({"title": "x", "actions": [{"@type": "ViewAction", "name": "x", "url": "http://x", "image": "data:,"}]}),
+                "thread[actions][0][image]",
+            ),
             (json!({"title": "x", "status": "open"}), "thread[status]"),
             (json!({"title": "x", "status": {"value": "x", "color": "pink"}}), "thread[status][color]"),
             (json!({"title": "x", "status": {"color": "red"}}), "thread[status][value]"),
@@ -181,6 +186,15 @@ mod tests {
             let errors = read(&written).expect_err("a mistake");
             assert!(errors.contains_key(field), "{written}: {errors:?}");
         }
+    }
+
+    #[test]
+    fn a_picture_within_an_address_is_refused_for_what_it_is() {
+        let mut errors = FieldErrors::new();
+        let picture = format!("data:image/png;base64,{}", "A".repeat(5000));
+        read_author(&json!({"name": "Ada", "avatar": picture}), &mut errors);
+        let text = "must be an address that begins with http:// or https://";
+        assert_eq!(errors, FieldErrors::from([("author[avatar]".into(), vec![text.into()])]));
     }
 
     #[test]

@@ -69,7 +69,8 @@ impl<'a, 'e> Object<'a, 'e> {
 
     /// An address on the web.
     pub(crate) fn url(&mut self, name: &str) -> Option<String> {
-        let url = self.text(name, MAX_URL)?;
+        // How long it may be is told last: what is no address on the web is often long as well.
+        let url = self.text(name, usize::MAX)?;
         match check_url(&url) {
             Ok(()) => Some(url),
             Err(text) => {
@@ -183,5 +184,27 @@ fn as_list(value: &Value) -> Option<Vec<&Value>> {
             Some(numbered.into_iter().map(|(_, value)| value).collect())
         }
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_on_the_web_is_one_however_its_scheme_is_written() {
+        for good in
+            ["http://x", "https://tracker.example/1", "HTTPS://tracker.example/1", "hTTp://[::1]:80/?a#b"]
+        {
+            assert_eq!(check_url(good), Ok(()), "{good}");
+        }
+        let no_page = Err("must be an address that begins with http:// or https://");
+        let picture = format!("data:image/png;base64,{}", "A".repeat(5000));
+        for bad in ["", "tracker.example", "//x", "http:/x", "http:///x", "ftp://x", "JavaScript:alert(1)"]
+            .into_iter()
+            .chain(["data:text/html,x", "DATA:text/html,x", "data://x/y", " http://x", &picture])
+        {
+            assert_eq!(check_url(bad), no_page, "{bad:.50}");
+        }
     }
 }

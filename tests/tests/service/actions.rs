@@ -12,6 +12,7 @@ mod receiver;
 mod refusals;
 mod targets;
 mod trust;
+mod turns;
 
 /// Options of a server that asks integrations on this machine, and does not wait long for them.
 const OPTIONS: &[&str] = &["--allow-private-targets", "--action-timeout-seconds", "3"];

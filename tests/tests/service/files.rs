@@ -15,7 +15,7 @@ mod s3;
 mod upload;
 
 /// A PNG picture of one point.
-const PIXEL: &[u8] = &[
+pub(crate) const PIXEL: &[u8] = &[
     0x89, b'P', b'N', b'G', 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 0x0d, b'I', b'H', b'D', b'R', 0, 0, 0, 1, 0, 0,
     0, 1, 8, 6, 0, 0, 0, 0x1f, 0x15, 0xc4, 0x89, 0, 0, 0, 0x0d, b'I', b'D', b'A', b'T', 0x78, 0xda, 0x63,
     0x64, 0xf8, 0xcf, 0x50, 0x0f, 0, 0x03, 0x86, 0x01, 0x80, 0x5a, 0x34, 0x7d, 0x6b, 0, 0, 0, 0, b'I', b'E',
@@ -53,7 +53,7 @@ impl Form {
         self.0
     }
 
-    async fn send(self, client: &Client, path: &str) -> RawResponse {
+    pub(crate) async fn send(self, client: &Client, path: &str) -> RawResponse {
         let request =
             client.request(Method::POST, path).raw("multipart/form-data; boundary=edge", self.end());
         request.header("x-service-wait-for-message", "1").send().await.unwrap()
@@ -82,7 +82,7 @@ impl Form {
     }
 }
 
-fn in_json(name: &str, content_type: &str, bytes: &[u8]) -> Json {
+pub(crate) fn in_json(name: &str, content_type: &str, bytes: &[u8]) -> Json {
     let content = json!({"data": STANDARD.encode(bytes), "content_type": content_type, "file_name": name});
     json!({"event": "file", "content": content})
 }
@@ -128,7 +128,7 @@ async fn follow_with(server: &Server, link: &str, headers: &[(&str, &str)]) -> R
 }
 
 /// Downloads what is at the path of a file.
-async fn fetch(server: &Server, client: &Client, path: &str) -> RawResponse {
+pub(crate) async fn fetch(server: &Server, client: &Client, path: &str) -> RawResponse {
     follow(server, &link(client, path).await).await
 }
 

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 mod classic;
 mod conversations;
+mod files;
 mod messages;
 mod rights;
 mod streams;

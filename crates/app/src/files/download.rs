@@ -5,8 +5,10 @@ use std::time::Duration;
 
 use eddyline_auth::{Download as Claim, DownloadError, Variant};
 use eddyline_files::Key;
+use eddyline_model::RoomId;
 use eddyline_model::files::{File, FileId};
-use eddyline_model::policy::FlowDeed;
+use eddyline_model::policy::{FlowDeed, PrivateDeed};
+use eddyline_model::scopes::Scope;
 use eddyline_wire::disposition;
 use futures_util::TryStreamExt as _;
 
@@ -36,14 +38,14 @@ pub struct Download {
 
 impl App {
     /// An address where a file can be read without credentials for a short while, for a caller who may
-    /// read the flow it is in.
+    /// read the flow or the private conversation it is in.
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`], [`Error::Denied`].
+    /// [`Error::NotFound`], [`Error::Denied`], [`Error::MissingScope`].
     pub async fn file_link(&self, actor: &Actor, id: &str, variant: Variant) -> Result<String> {
         let file = self.load_file(id).await?;
-        self.admit(actor, file.room, FlowDeed::Read).await?;
+        self.admit_reader(actor, file.room).await?;
         let (files, millis) = (self.files()?, self.config().files.link_millis);
         let found = self.found(&file, variant).await?;
         let lifetime = Duration::from_millis(millis.unsigned_abs());
@@ -54,6 +56,25 @@ impl App {
         let claim = Claim { file: file.id.0, variant };
         let token = self.inner.links.sign(&claim, self.now().plus_millis(millis).0);
         Ok(format!("{}/download/{token}/{}", self.config().addresses.base, in_path(&found.name)))
+    }
+
+    async fn admit_reader(&self, actor: &Actor, room: RoomId) -> Result<()> {
+        match self.admit(actor, room, FlowDeed::Read).await {
+            Err(Error::NotFound) => {}
+            admitted => {
+                actor.require_any(&[Scope::Flow])?;
+                return admitted.map(drop);
+            }
+        }
+        let people = self.store().read(move |session| session.private_users(room)).await?;
+        let (one, other) = people.ok_or(Error::NotFound)?;
+        let with = match actor.user()?.user.id {
+            own if own == one => other,
+            own if own == other => one,
+            _ => return Err(Error::NotFound),
+        };
+        actor.require_any(&[Scope::Private])?;
+        self.admit_private(actor, with, PrivateDeed::Read).await.map(drop)
     }
 
     /// The file behind a link's token.

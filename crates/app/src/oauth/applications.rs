@@ -253,16 +253,18 @@ impl App {
         Ok(secret)
     }
 
-    /// Removes an application. All that users allowed it ends.
+    /// Removes an application. All that users allowed it ends, and its sources go with it, which is told in
+    /// their flows.
     ///
     /// # Errors
     ///
     /// [`Error::NotFound`], [`Error::Denied`].
     pub async fn remove_application(&self, actor: &Actor, id: ApplicationId) -> Result<()> {
+        let by = actor.user_id();
         // Also in an organization that can only be read: things may become fewer there.
         self.with_application(actor, id, Needs::Nothing, move |tx, application| {
             end_grants(tx, GrantsOf::Application(application.id))?;
-            sources::remove_all(tx, application.id)?;
+            sources::remove_all(tx, application.id, by)?;
             tx.delete_application(application.id)
         })
         .await?;
@@ -281,6 +283,10 @@ impl App {
         let (outcome, event) = self
             .store()
             .write(move |tx| {
+                // Flows are held before applications.
+                if needs == Needs::Nothing {
+                    sources::lock_flows(tx, id)?;
+                }
                 let Some(mut application) = tx.lock_application(id)? else { return Ok(Err(Error::NotFound)) };
                 let actor = actor.afresh(tx)?;
                 let allowed = actor.user().and_then(|caller| {
@@ -314,6 +320,7 @@ impl App {
 enum Needs {
     /// That it can be written to.
     Writing,
+    /// The application goes, with its sources in whatever flows.
     Nothing,
 }
 

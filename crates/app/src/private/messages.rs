@@ -1,6 +1,6 @@
 //! Private messages: posting, finding, changing.
 //!
-//! They bear no tags, but for the classic profile, where they have those of a flow's messages.
+//! They bear no tags and are no files, but for the classic profile, where they are as a flow's messages.
 
 use std::sync::Arc;
 
@@ -11,9 +11,11 @@ use eddyline_model::tags::{self, Context, Extracted};
 use eddyline_model::{MessageId, UserId, search};
 use eddyline_storage::{Outcome, PrivateRoom, Result as StoreResult, Tx};
 use eddyline_wire::Place;
+use serde_json::json;
 
 use super::{Pair, key};
 use crate::actor::Actor;
+use crate::files::NewAttachment;
 use crate::messages::{
     Edit, check_tags, check_text, digest, remove, resolve_tags, truncate, write_content, write_tags,
 };
@@ -27,8 +29,10 @@ const PEOPLE: usize = 2;
 /// A private message as a caller wants it.
 #[derive(Clone, Debug)]
 pub struct NewPrivateMessage {
-    /// Its text.
+    /// Its text; of a file nothing.
     pub content: String,
+    /// The file that it is; for the classic profile only.
+    pub file: Option<NewAttachment>,
     /// Tags beside those in the text; for the classic profile only.
     pub tags: Vec<String>,
     /// The caller's own identifier.
@@ -47,7 +51,9 @@ impl App {
     /// and where all common organizations are inactive, [`Error::Conflict`] for a uuid that was used
     /// for something else.
     pub async fn post_private(&self, actor: &Actor, to: UserId, new: NewPrivateMessage) -> Result<Posted> {
-        check_text(&new.content)?;
+        if new.file.is_none() {
+            check_text(&new.content)?;
+        }
         let own = actor.user()?.user.id;
         for _ in 0..ATTEMPTS {
             let (pair, room) = self.private_room(actor, to, PrivateDeed::Write).await?;
@@ -72,6 +78,15 @@ impl App {
         Err(Error::Unavailable("who may write to whom keeps changing".into()))
     }
 
+    /// Whether the caller may write to a user, before there is anything to send.
+    ///
+    /// # Errors
+    ///
+    /// As [`App::post_private`].
+    pub async fn may_write_to(&self, actor: &Actor, to: UserId) -> Result<()> {
+        self.admit_private(actor, to, PrivateDeed::Write).await.map(drop)
+    }
+
     fn private_draft(
         &self,
         own: UserId,
@@ -80,28 +95,39 @@ impl App {
         room: PrivateRoom,
         new: &NewPrivateMessage,
     ) -> Result<Draft> {
+        let (event, content) = match &new.file {
+            None => (Event::Message, new.content.clone()),
+            Some(file) => {
+                let document = serde_json::to_string(&file.describe());
+                (Event::File, document.map_err(|error| Error::Internal(error.to_string()))?)
+            }
+        };
         let extracted = if self.tags_private_messages() {
             check_tags(&new.tags, PEOPLE)?;
-            let context = Context { roster: pair, sender: Some(own), has_attachments: false };
-            tags::extract(&new.tags, &new.content, &context)
+            let context = Context { roster: pair, sender: Some(own), has_attachments: new.file.is_some() };
+            tags::extract(&new.tags, &search::text_of_message(event, &content), &context)
         } else {
             Extracted::default()
         };
-        let fingerprint = match new.uuid {
-            None => 0,
-            Some(_) => digest(&format!("{own}\n{}", new.content)),
+        let fingerprint = match (&new.uuid, &new.file) {
+            (None, _) => 0,
+            (Some(_), None) => digest(&format!("{own}\n{}", new.content)),
+            // The id of a file is another each time.
+            (Some(_), Some(NewAttachment { file, .. })) => {
+                digest(&json!([own.0, file.name, &file.object.digest[..]]).to_string())
+            }
         };
-        let content = new.content.clone();
         Ok(Draft {
             access_version: Some(room.access_version),
-            search_tokens: search::of_message(Event::Message, &content),
+            search_tokens: search::of_message(event, &content),
             tags: extracted.tags,
             explicit_tags: extracted.explicit,
             mentions: extracted.mentions,
             uuid: new.uuid.clone(),
             fingerprint,
+            files: new.file.iter().map(|attachment| attachment.file.clone()).collect(),
             to: Some(to),
-            ..Draft::bare(room.id, Event::Message, Author::user(own), content, self.now())
+            ..Draft::bare(room.id, event, Author::user(own), content, self.now())
         })
     }
 

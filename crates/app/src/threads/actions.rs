@@ -2,11 +2,12 @@
 
 use eddyline_auth::action::{self, Parties};
 use eddyline_auth::{SealingKey, Secret};
+use eddyline_model::applications::Application;
 use eddyline_model::items::{Action, EntryPoint};
 use eddyline_model::policy;
 use eddyline_model::sources::Keeper;
 use eddyline_model::users::User;
-use eddyline_model::{MessageId, RoomId};
+use eddyline_model::{ApplicationId, MessageId, RoomId};
 use eddyline_storage::{Result as StoreResult, Session};
 use serde_json::{Value, json};
 
@@ -20,6 +21,7 @@ use crate::{App, Error, Result};
 struct Ready {
     action: Action,
     target: EntryPoint,
+    application: ApplicationId,
     client_id: String,
     secret: Secret,
 }
@@ -33,8 +35,9 @@ impl App {
     ///
     /// [`Error::Denied`] for flow tokens, [`Error::NotFound`], [`Error::Conflict`] when the action has
     /// another name, [`Error::Invalid`] when it is a link only, [`Error::Gone`] when the thread's source was
-    /// removed, [`Error::Integration`] when the integration cannot be asked or does not agree, and
-    /// [`Error::Unavailable`] when too many are being asked.
+    /// removed, [`Error::Integration`] when the integration cannot be asked or does not agree,
+    /// [`Error::TooManyRequests`] when the caller or the application has too many actions under way, and
+    /// [`Error::Unavailable`] when all together have.
     pub async fn trigger_action(
         &self,
         actor: &Actor,
@@ -51,11 +54,8 @@ impl App {
         let parties = Parties { issuer: &self.config().addresses.base, audience: &ready.client_id };
         let token = action::sign(&ready.secret, parties, user.id, &body, self.now());
         let EntryPoint::EntryPoint { url, method } = ready.target;
-        let outcome = self.inner.integrations.ask(Asked { url, method, token, body }).await;
-        if let Err(Error::Integration(failed)) = &outcome {
-            tracing::info!(thread = thread_id, status = failed.status, "an action was not done");
-        }
-        outcome
+        let (application, user, thread) = (ready.application, user.id, thread_id.to_owned());
+        self.inner.integrations.ask(Asked { application, user, thread, url, method, token, body }).await
     }
 
     async fn ready_action(
@@ -77,7 +77,13 @@ impl App {
             };
             let target = target.clone();
             let signed = signed_with(session, keeper, &app.inner.sealing)?;
-            Ok(signed.map(|(client_id, secret)| Ready { action, target, client_id, secret }))
+            Ok(signed.map(|(of, secret)| Ready {
+                action,
+                target,
+                application: of.id,
+                client_id: of.client_id,
+                secret,
+            }))
         });
         found.await?
     }
@@ -107,7 +113,7 @@ fn signed_with(
     session: &mut Session<'_>,
     keeper: Option<Keeper>,
     sealing: &SealingKey,
-) -> StoreResult<Result<(String, Secret)>> {
+) -> StoreResult<Result<(Application, Secret)>> {
     let cannot = |text: &str| Ok(Err(IntegrationFailed::unasked(text).into()));
     let Some(keeper) = keeper else { return cannot("No integration keeps this thread") };
     if let Some(source) = keeper.source
@@ -128,7 +134,7 @@ fn signed_with(
         );
     };
     match sealing.open(&application.client_id, &sealed) {
-        Some(secret) => Ok(Ok((application.client_id, secret))),
+        Some(secret) => Ok(Ok((application, secret))),
         None => Ok(Err(Error::Internal("the secret of an application cannot be opened".into()))),
     }
 }

@@ -1,19 +1,23 @@
 //! How an integration is asked to do something, and what its answer means (specification, sections 5
 //! and 6).
 
+use std::sync::Arc;
+
 use eddyline_model::items::Method as ActionMethod;
+use eddyline_model::{ApplicationId, UserId};
 use eddyline_outbound::{Config, Error as Failure, Outbound, Request, Response};
 use http::header::{ACCEPT, CONTENT_TYPE, USER_AGENT, WWW_AUTHENTICATE};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
-use tokio::sync::Semaphore;
+use tracing::Instrument as _;
 use url::Url;
 
+use super::turns::{Busy, Turns};
 use crate::config::Profile;
 use crate::error::IntegrationFailed;
 use crate::{Error, Result};
 
-/// How many integrations are asked at the same time. Each of them may take its time.
-const AT_ONCE: usize = 64;
+/// Seconds after which whoever has too many actions under way may come back.
+const RETRY_SECONDS: u64 = 2;
 /// The longest address at which users may be told to sign in, in bytes.
 const MAX_AUTHENTICATION_URL: usize = 4096;
 /// What the challenge of an integration is called, here and in the original service.
@@ -22,13 +26,18 @@ const SCHEMES: [&str; 2] = ["Service-Token", "Flowdock-Token"];
 /// What asks integrations.
 pub(crate) struct Integrations {
     outbound: Outbound,
-    turns: Semaphore,
+    turns: Turns,
     /// The header with the signed token.
     token: HeaderName,
 }
 
 /// What an integration is asked.
 pub(crate) struct Asked {
+    pub(crate) application: ApplicationId,
+    /// Who triggered it.
+    pub(crate) user: UserId,
+    /// The thread, for the log.
+    pub(crate) thread: String,
     pub(crate) url: String,
     pub(crate) method: ActionMethod,
     pub(crate) token: String,
@@ -43,16 +52,21 @@ impl Integrations {
         };
         Self {
             outbound: Outbound::new(bounds),
-            turns: Semaphore::new(AT_ONCE),
+            turns: Turns::default(),
             token: HeaderName::from_static(token),
         }
     }
 
-    /// Asks, once, and judges the answer.
+    /// Asks, once, and judges the answer. Whoever waits for it no longer ends nothing: what was begun is
+    /// brought to its end, and its turn ends with it.
     pub(crate) async fn ask(&self, asked: Asked) -> Result<()> {
-        let busy = || Error::Unavailable("many integrations are being asked; try again in a moment".into());
-        let _turn = self.turns.try_acquire().map_err(|_| busy())?;
-        let Asked { url, method, token, body } = asked;
+        let Asked { application, user, thread, url, method, token, body } = asked;
+        let turn = self.turns.take(application, user).map_err(|busy| match busy {
+            Busy::Share => Error::TooManyRequests { retry_after: RETRY_SECONDS },
+            Busy::All => {
+                Error::Unavailable("many integrations are being asked; try again in a moment".into())
+            }
+        })?;
         let mut token = HeaderValue::try_from(token)
             .map_err(|_| Error::Internal("a signed token does not fit a header".into()))?;
         token.set_sensitive(true);
@@ -63,12 +77,23 @@ impl Integrations {
             (USER_AGENT, HeaderValue::from_static(concat!("Eddyline/", env!("CARGO_PKG_VERSION")))),
         ]);
         // The token covers the body, so every method has one.
-        let request = Request { method: as_sent(method), url, headers, body: body.into() };
-        // What else the answer says is nobody's concern, and may be long or slow.
-        match self.outbound.send_for_head(request).await {
-            Ok(answer) => Ok(judge(&answer)?),
-            Err(failure) => Err(IntegrationFailed::unasked(&told(&failure)).into()),
-        }
+        let (method, body, held) = (as_sent(method), body.into(), Arc::new(turn));
+        let request = Request { method, url, headers, body, held: Some(held) };
+        let outbound = self.outbound.clone();
+        let asking = async move {
+            // What else the answer says is nobody's concern, and may be long or slow.
+            let outcome = match outbound.send_for_head(request).await {
+                Ok(answer) => judge(&answer),
+                Err(failure) => Err(IntegrationFailed::unasked(&told(&failure))),
+            };
+            if let Err(failed) = &outcome {
+                tracing::info!(thread, status = failed.status, "an action was not done");
+            }
+            outcome
+        };
+        let asking = tokio::spawn(asking.in_current_span());
+        let outcome = asking.await.map_err(|error| Error::Internal(error.to_string()))?;
+        Ok(outcome?)
     }
 }
 

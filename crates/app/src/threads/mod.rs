@@ -2,6 +2,7 @@
 
 mod actions;
 mod asking;
+mod turns;
 
 pub(crate) use asking::Integrations;
 use eddyline_model::messages::ThreadState;

@@ -72,9 +72,13 @@ fn decode_now(text: &str) -> Option<Vec<u8>> {
             .with_decode_padding_mode(DecodePaddingMode::Indifferent)
             .with_decode_allow_trailing_bits(true),
     );
-    let text = match text.strip_prefix("data:") {
-        Some(rest) => rest.split_once(";base64,")?.1,
-        None => text,
+    let text = match text.get(..5) {
+        Some(scheme) if scheme.eq_ignore_ascii_case("data:") => {
+            let (kind, data) = text[5..].split_once(',')?;
+            let coding = kind.get(kind.len().checked_sub(7)?..)?;
+            coding.eq_ignore_ascii_case(";base64").then_some(data)?
+        }
+        _ => text,
     };
     let letters = text.bytes().filter(|byte| !byte.is_ascii_whitespace()).map(|byte| match byte {
         b'-' => b'+',
@@ -90,12 +94,18 @@ mod tests {
 
     #[test]
     fn base64_is_read_as_clients_write_it() {
-        for text in ["+/+/aGk=", "-_-_aGk=", "-_-_aGk", "+/+/\r\naGk=\r\n", "data:text/plain;base64,+/+/aGk="]
-        {
+        for text in [
+            "+/+/aGk=",
+            "-_-_aGk=",
+            "-_-_aGk",
+            "+/+/\r\naGk=\r\n",
+            "data:text/plain;base64,+/+/aGk=",
+            "DATA:;Base64,+/+/aGk=",
+        ] {
             assert_eq!(decode_now(text).as_deref(), Some(&b"\xfb\xff\xbfhi"[..]), "{text}");
         }
         assert_eq!(decode_now("").as_deref(), Some(&b""[..]));
-        for bad in ["a", "a*bc", "data:text/plain,hi", "=", "grüße"] {
+        for bad in ["a", "a*bc", "data:text/plain,hi", "data:base64,hi", "data:hi", "=", "grüße"] {
             assert_eq!(decode_now(bad), None, "{bad}");
         }
     }

@@ -74,6 +74,9 @@ pub(crate) async fn read_form(
             continue;
         };
         if turn.is_none() {
+            if !endpoint.takes_files(&shared.names) {
+                return Err(invalid("content", "must be a text: private messages are no files"));
+            }
             let sender = know_sender(shared, endpoint, parts, query, &fields, actor).await?;
             unknown = usize::MAX;
             admit(shared, segments, sender, &query.clone().with_body(fields.clone().finish())).await?;
@@ -158,6 +161,10 @@ async fn know_sender<'a>(
 
 /// Whether the sender may post where the files go, as far as that is told by now: before they are written.
 async fn admit(shared: &Shared, segments: &Segments, sender: &Actor, so_far: &Params) -> Result<(), Failure> {
+    if !segments.get("user").is_empty() {
+        let to = segments.get("user").parse().map_err(|_| Error::NotFound)?;
+        return Ok(shared.app.may_write_to(sender, to).await?);
+    }
     let mut params = so_far.reader();
     let flow = params.opt_text("flow", 1..=300);
     let event = params.opt_text("event", 0..=100);

@@ -25,9 +25,6 @@ impl FromStr for Website {
         if address.is_empty() {
             return Ok(Self(String::new()));
         }
-        if address.chars().nth(MAX_WEBSITE).is_some() {
-            return Err(InvalidName::TooLong(MAX_WEBSITE));
-        }
         if address.chars().any(char::is_control) {
             return Err(InvalidName::ControlCharacter);
         }
@@ -37,6 +34,10 @@ impl FromStr for Website {
         let odd = |c: char| c.is_whitespace() || matches!(c, '<' | '>' | '"' | '\\' | '`');
         if !known || host.is_empty() || address.chars().any(odd) {
             return Err(InvalidName::NotAPage);
+        }
+        // Told last: a picture that is written as an address is too long as well.
+        if address.chars().nth(MAX_WEBSITE).is_some() {
+            return Err(InvalidName::TooLong(MAX_WEBSITE));
         }
         Ok(Self(address.to_owned()))
     }
@@ -57,6 +58,8 @@ mod tests {
         {
             assert_eq!(bad.parse::<Website>(), Err(InvalidName::NotAPage), "{bad:?}");
         }
+        let picture = format!("data:image/png;base64,{}", "A".repeat(500));
+        assert_eq!(picture.parse::<Website>(), Err(InvalidName::NotAPage));
         let long = format!("https://{}", "x".repeat(500));
         assert_eq!(long.parse::<Website>(), Err(InvalidName::TooLong(500)));
         assert_eq!("https://a\0".parse::<Website>(), Err(InvalidName::ControlCharacter));

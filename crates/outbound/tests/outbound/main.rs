@@ -34,7 +34,8 @@ async fn a_request_arrives_as_it_was_meant_and_its_answer_comes_back() {
     headers.insert("transfer-encoding", HeaderValue::from_static("chunked"));
     let url = format!("http://127.0.0.1:{}/a?b=c#d", server.port);
     let body = "{\"a\":1}".into();
-    let answer = allowed().send(Request { method: Method::PUT, url, headers, body }).await.unwrap();
+    let answer =
+        allowed().send(Request { method: Method::PUT, url, headers, body, held: None }).await.unwrap();
     assert_eq!((answer.status.as_u16(), &answer.body[..]), (200, &b"{}"[..]));
     assert_eq!(answer.headers["x-mark"], "7");
 

@@ -3,10 +3,9 @@
 use eddyline_client::Json;
 use eddyline_tests::{Server, note_secret, on_both_databases};
 use serde_json::json;
-use tokio::task::JoinSet;
 
 use super::receiver::{Answer, status, with_headers};
-use super::{Stage, close, is_done, path, push};
+use super::{Stage, close, is_done, push};
 
 on_both_databases![crate::actions::OPTIONS;
     an_integration_may_want_the_user_to_sign_in_first,
@@ -14,9 +13,6 @@ on_both_databases![crate::actions::OPTIONS;
     an_answer_other_than_200_is_told_with_its_status,
     a_redirect_is_not_followed,
     an_integration_that_does_not_answer_well_is_told,
-];
-on_both_databases![&["--allow-private-targets", "--action-timeout-seconds", "60"];
-    only_so_many_integrations_are_asked_at_once,
 ];
 
 /// What the trigger of an action answers when the integration answers this.
@@ -126,26 +122,4 @@ async fn an_integration_that_does_not_answer_well_is_told(server: Server) {
     let told = stage.trigger(&stage.acme.ben, &thread, "0").await;
     let expected = json!({"message": "The integration could not be reached", "status": null});
     assert_eq!((told.status.as_u16(), told.json()), (424, expected));
-}
-
-async fn only_so_many_integrations_are_asked_at_once(server: Server) {
-    const AT_ONCE: usize = 64;
-    let stage = Stage::set(server).await;
-    let thread = stage.thread().await;
-    stage.receiver.answers(Answer::Silence);
-    let mut waiting = JoinSet::new();
-    for _ in 0..AT_ONCE {
-        let request = stage.acme.ben.client.request(eddyline_client::Method::POST, &path(&thread, "0"));
-        waiting.spawn(request.send());
-    }
-    stage.receiver.is_asked(AT_ONCE).await;
-    let answer = stage.trigger(&stage.acme.ada, &thread, "0").await;
-    assert_eq!(answer.status, 503, "{}", answer.text());
-    assert!(answer.header("retry-after").is_some());
-    assert_eq!(stage.receiver.asked().len(), AT_ONCE);
-    stage.receiver.let_go();
-    for answer in waiting.join_all().await {
-        is_done(&answer.unwrap());
-    }
-    is_done(&stage.trigger(&stage.acme.ada, &thread, "0").await);
 }

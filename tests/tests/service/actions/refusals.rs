@@ -77,7 +77,7 @@ async fn only_what_a_thread_offers_is_triggered(server: Server) {
     let url = stage.receiver.url("/close");
     let view = json!({"@type": "ViewAction", "name": "Look", "url": url});
     let thread = push(&stage.source, "1", &[view, close(&url)]).await;
-    for position in ["2", "20", "-1", "x", "1.0", "18446744073709551616"] {
+    for position in ["2", "20", "-1", "x", "1.0", "01", "+1", "%2B1", "18446744073709551616"] {
         assert_eq!(status(&ben.client, &thread, position).await, 404, "{position}");
     }
     let link = stage.trigger(ben, &thread, "0").await;

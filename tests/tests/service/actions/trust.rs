@@ -1,15 +1,10 @@
 //! An integration in another language, with a library of others, finds out what to trust (`verify.py`).
 
-use std::process::Stdio;
-
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use eddyline_client::Json;
-use eddyline_testing::python;
-use eddyline_tests::{Caller, Robot, Server, on_both_databases};
+use eddyline_tests::{Caller, Python, Robot, Server, on_both_databases};
 use serde_json::json;
-use tokio::io::AsyncWriteExt as _;
-use tokio::process::Command;
 
 use super::{Stage, is_done, push, source, update};
 
@@ -20,7 +15,7 @@ on_both_databases![crate::actions::OPTIONS;
 const SCRIPT: &str = include_str!("verify.py");
 
 async fn an_integration_trusts_only_what_was_signed_for_it(server: Server) {
-    let Some(python) = python::with("authlib", &["authlib"]) else { return };
+    let Some(python) = Python::with("authlib", &["authlib"]) else { return };
     let stage = Stage::set(server).await;
     let other = stage.server.robot("acme", &[]);
     let (neighbour, _) = source(&stage.server, &other);
@@ -37,20 +32,7 @@ async fn an_integration_trusts_only_what_was_signed_for_it(server: Server) {
             }
         }
     }
-    let mut script = Command::new(python)
-        .args(["-c", SCRIPT])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .kill_on_drop(true)
-        .spawn()
-        .expect("it was there just now");
-    let mut input = script.stdin.take().unwrap();
-    input.write_all(json!(requests).to_string().as_bytes()).await.unwrap();
-    drop(input);
-    let output = script.wait_with_output().await.unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let judged: usize = serde_json::from_slice(&output.stdout).unwrap();
+    let judged: usize = python.run(SCRIPT, &json!(requests)).await;
     assert_eq!(judged, requests.len());
 }
 

@@ -44,8 +44,8 @@ async fn a_link_needs_no_credentials_and_is_bound_to_its_file(tenant: Tenant) {
         Some("inline; filename=\"data.json\"")
     );
     let token = token(&link);
-    let last = if token.ends_with('A') { "B" } else { "A" };
-    let changed = format!("{last}{}", &token[1..]);
+    let first = if token.starts_with('A') { "B" } else { "A" };
+    let changed = format!("{first}{}", &token[1..]);
     for forged in [&changed, &token[..token.len() - 1], "x", "..", &format!("{token}A")] {
         let answer = follow(server, &link.replace(token, forged)).await;
         assert_eq!(answer.status, 404, "{forged}");

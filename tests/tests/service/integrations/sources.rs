@@ -151,7 +151,11 @@ async fn what_is_too_long_or_no_address_is_refused(tenant: Tenant) {
             vec![url(2000)],
             vec![url(2001), "javascript:alert(1)".into(), "tracker.example".into(), "https://".into()],
         ),
-        ("configuration_url", vec!["http://localhost/x".into()], vec!["data:text/html,x".into(), "x".into()]),
+        (
+            "configuration_url",
+            vec!["http://localhost/x".into(), "HTTPS://tracker.example/x".into()],
+            vec!["data:text/html,x".into(), "x".into()],
+        ),
     ] {
         for text in good {
             let changed = tenant.ben.send(Method::PUT, &path(&tenant, &source), &json!({name: text})).await;
@@ -165,6 +169,16 @@ async fn what_is_too_long_or_no_address_is_refused(tenant: Tenant) {
         }
         assert_eq!(tenant.ben.get(&path(&tenant, &source)).await, before);
     }
+    // A picture within an address is refused for what it is, however long it is.
+    let picture = format!("data:image/png;base64,{}", "A".repeat(3000));
+    let no_page = json!(["must be an address that begins with http:// or https://"]);
+    let refused =
+        tenant.ben.send(Method::PUT, &path(&tenant, &source), &json!({"external_url": picture})).await;
+    assert_eq!(refused.json()["errors"]["external_url"], no_page);
+    let avatar = json!({"name": "Ada", "avatar": picture});
+    let mut pushed = activity("1", "x");
+    pushed["author"] = avatar;
+    assert_eq!(try_push(&source.client, &pushed).await.json()["errors"]["author[avatar]"], no_page);
     let number = json!({"error_message": {"text": "x"}});
     assert_eq!(tenant.ben.send(Method::PUT, &path(&tenant, &source), &number).await.status, 400);
 }

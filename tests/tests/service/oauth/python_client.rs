@@ -1,14 +1,8 @@
 //! Authlib, a client library of others and in another language: it finds out by itself how OAuth works
 //! here, and gets along with it (`python_client.py`).
 
-use std::process::Stdio;
-
-use eddyline_client::Json;
-use eddyline_testing::python;
-use eddyline_tests::{CALLBACK, PASSWORD, Robot, Tenant, note_secret, on_shared_servers};
+use eddyline_tests::{CALLBACK, PASSWORD, Python, Robot, Tenant, note_secret, on_shared_servers};
 use serde_json::json;
-use tokio::io::AsyncWriteExt as _;
-use tokio::process::Command;
 
 on_shared_servers![
     authlib_gets_uses_refreshes_and_revokes_tokens_with_a_secret_in_the_header,
@@ -32,7 +26,7 @@ async fn authlib_gets_uses_refreshes_and_revokes_tokens_without_a_secret(tenant:
 
 /// Lets the script do all it can as an application that shows itself in this way.
 async fn drive(tenant: &Tenant, way: &str, options: &[&str]) {
-    let Some(python) = python::with("authlib", &["authlib", "requests"]) else { return };
+    let Some(python) = Python::with("authlib", &["authlib", "requests"]) else { return };
     let Robot { client_id, client_secret, .. } = tenant.server().robot(&tenant.name, options);
     let about = json!({
         "server": tenant.server().base_url(),
@@ -44,19 +38,7 @@ async fn drive(tenant: &Tenant, way: &str, options: &[&str]) {
         "password": PASSWORD,
         "flow": tenant.main,
     });
-    let mut script = Command::new(python)
-        .args(["-c", SCRIPT])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .kill_on_drop(true)
-        .spawn()
-        .expect("it was there just now");
-    // Secrets do not stand on a command line, which others on the machine can see.
-    script.stdin.take().unwrap().write_all(about.to_string().as_bytes()).await.unwrap();
-    let output = script.wait_with_output().await.unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let secrets: Vec<Json> = serde_json::from_slice(&output.stdout).unwrap();
+    let secrets: Vec<String> = python.run(SCRIPT, &about).await;
     assert!(!secrets.is_empty());
-    secrets.iter().filter_map(Json::as_str).for_each(note_secret);
+    secrets.iter().for_each(|secret| note_secret(secret));
 }

@@ -94,11 +94,28 @@ async fn a_removed_application_takes_its_sources_along(tenant: Tenant) {
     let robot = tenant.server().robot(&tenant.name, &[]);
     let source = Source::of(&robot, &tenant.ben, &tenant.main, "Tickets").await;
     let other = Source::new(&tenant).await;
+    let second = Source::of(&robot, &tenant.ben, &tenant.main, "Bugs").await;
+    let side = format!("{}/side", tenant.name);
+    tenant.flow("side", &[&tenant.ben]);
+    let aside = Source::of(&robot, &tenant.ben, &side, "Aside").await;
     let pushed = source.push(&activity("1", "in time")).await;
+    let mut streams = [
+        (eddyline_tests::Listener::to(&tenant.ben.client, &[&tenant.main]).await, vec!["Tickets", "Bugs"]),
+        (eddyline_tests::Listener::to(&tenant.ben.client, &[&side]).await, vec!["Aside"]),
+    ];
     let mut ada = tenant.server().signed_in(&tenant.ada.email, PASSWORD).await;
     let page = format!("/developer/{}/remove", robot.id);
     assert_eq!(ada.post(&page, &[]).await.sent_on(), "/developer?done=removed");
-    is_gone(&source).await;
+    for (stream, names) in &mut streams {
+        for name in names {
+            let told = stream.event("action").await;
+            assert_eq!(told["content"], json!({"type": "source-remove", "description": name}));
+            assert_eq!(told["user"], tenant.ada.id.to_string());
+        }
+    }
+    for gone in [&source, &second, &aside] {
+        is_gone(gone).await;
+    }
     other.push(&activity("1", "not concerned")).await;
     // The thread stays, with the name of the source instead of the application's.
     let thread = tenant.ben.get(&tenant.path(&format!("/threads/{}", text(&pushed["thread_id"])))).await;
