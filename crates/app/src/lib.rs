@@ -70,6 +70,7 @@ pub use eddyline_auth::oauth::{
 };
 pub use eddyline_auth::{
     Credentials, CredentialsError, Password, PasswordPolicy, Secret, SignInLimits, constant_time_eq,
+    network_of,
 };
 pub use eddyline_outbound::Config as OutboundConfig;
 pub use error::{Error, FieldErrors, IntegrationFailed, Result};

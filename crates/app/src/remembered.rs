@@ -1,26 +1,26 @@
 //! What was loaded from the store and is asked for again and again, until somebody tells of a change.
 //!
 //! While one loads, another may forget: what was loaded is then the state before the change, and must not
-//! be remembered after it. So whoever forgets counts first and removes then, and whoever remembers notes
-//! the count before loading and looks at it again afterwards: in whatever order they meet, one of both
-//! removes what is old.
+//! be remembered after it, not even for a moment. So forgettings are counted, and whoever loads remembers
+//! only if there was none meanwhile. Counting and removing are one step to others, and so are looking at
+//! the count and remembering.
 
 use std::future::Future;
 use std::hash::Hash;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use quick_cache::sync::Cache;
 
 /// Values by their keys. Those that were not asked for lately make room for others.
 pub(crate) struct Remembered<K, V> {
     known: Cache<K, V>,
-    forgettings: AtomicU64,
+    forgettings: Mutex<u64>,
 }
 
-impl<K: Eq + Hash + Clone, V: Clone> Remembered<K, V> {
+impl<K: Eq + Hash, V: Clone> Remembered<K, V> {
     /// Room for this many.
     pub(crate) fn new(capacity: usize) -> Self {
-        Self { known: Cache::new(capacity), forgettings: AtomicU64::new(0) }
+        Self { known: Cache::new(capacity), forgettings: Mutex::new(0) }
     }
 
     /// What is known under a key, if what is remembered can be `trusted` now; or else what there is to
@@ -45,12 +45,12 @@ impl<K: Eq + Hash + Clone, V: Clone> Remembered<K, V> {
         if trusted && let Some(known) = self.known.get(&key) {
             return Ok(Some(known));
         }
-        let before = self.forgettings.load(Ordering::SeqCst);
+        let before = *self.forgettings();
         let found = load.await?;
         if let Some(value) = found.as_ref().filter(|value| keeps(value)) {
-            self.known.insert(key.clone(), value.clone());
-            if self.forgettings.load(Ordering::SeqCst) != before {
-                self.known.remove(&key);
+            let now = self.forgettings();
+            if *now == before {
+                self.known.insert(key, value.clone());
             }
         }
         Ok(found)
@@ -58,20 +58,27 @@ impl<K: Eq + Hash + Clone, V: Clone> Remembered<K, V> {
 
     /// Forgets one.
     pub(crate) fn forget(&self, key: &K) {
-        self.forgettings.fetch_add(1, Ordering::SeqCst);
+        let mut count = self.forgettings();
+        *count += 1;
         self.known.remove(key);
     }
 
     /// Forgets all for which `keeps` says no.
     pub(crate) fn retain(&self, keeps: impl Fn(&K, &V) -> bool) {
-        self.forgettings.fetch_add(1, Ordering::SeqCst);
+        let mut count = self.forgettings();
+        *count += 1;
         self.known.retain(keeps);
     }
 
     /// Forgets everything.
     pub(crate) fn forget_all(&self) {
-        self.forgettings.fetch_add(1, Ordering::SeqCst);
+        let mut count = self.forgettings();
+        *count += 1;
         self.known.clear();
+    }
+
+    fn forgettings(&self) -> MutexGuard<'_, u64> {
+        self.forgettings.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

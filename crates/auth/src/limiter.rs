@@ -207,8 +207,10 @@ impl AddressGuard {
     }
 }
 
-/// What counts as one address: an IPv4 address, or the /64 network of an IPv6 address.
-fn network_of(address: IpAddr) -> IpAddr {
+/// What counts as one address: an IPv4 address, or the /64 network of an IPv6 address, which is what one
+/// subscriber has.
+#[must_use]
+pub fn network_of(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V4(address) => IpAddr::V4(address),
         IpAddr::V6(address) => IpAddr::V6((address.to_bits() >> 64 << 64).into()),

@@ -19,7 +19,7 @@ use crate::endpoint::{Access, Endpoint, Uploads};
 use crate::error::Failure;
 use crate::json;
 use crate::params::{Invalid, Params};
-use crate::serve::{BodyError, BodyLimit, read_body};
+use crate::serve::{BodyError, BodyLimit, read_body, read_long_body};
 use crate::turns::{Sender, Turn};
 use crate::uploads::{self, FormBody, Received};
 
@@ -105,16 +105,14 @@ impl Call {
                 files = form.files;
                 form.fields
             }
-            (None, true)
-                if actor.is_some()
-                    && endpoint.takes_files(&shared.names)
-                    && is_long(&body, limit, &parts.headers) =>
-            {
-                let sender = actor.as_ref().ok_or(Failure::Anonymous)?;
-                sender.require_any(endpoint.scopes)?;
-                turn = Some(shared.files.take(sender.into())?);
-                let bytes = uploads::json_bytes(shared.json_upload, limit.bytes);
-                let body = read_body(body, BodyLimit { bytes, ..limit }).await?;
+            (None, true) if endpoint.takes_files(&shared.names) && uploads::is_json(&parts.headers) => {
+                let longer = || {
+                    let Some(sender) = &actor else { return Err(BodyError::TooLarge.into()) };
+                    sender.require_any(endpoint.scopes)?;
+                    turn = Some(shared.files.take(sender.into())?);
+                    Ok::<_, Failure>(uploads::json_bytes(shared.json_upload, limit.bytes))
+                };
+                let body = read_long_body(body, limit, longer).await?;
                 long = body.len() > limit.bytes;
                 // A file is one text; whatever is made of many values is none.
                 if long && body.iter().filter(|byte| matches!(byte, b',' | b'[' | b'{')).count() > MAX_VALUES
@@ -189,12 +187,6 @@ impl Call {
 fn has_body(parts: &Parts) -> bool {
     parts.headers.contains_key(http::header::CONTENT_LENGTH)
         || parts.headers.contains_key(http::header::TRANSFER_ENCODING)
-}
-
-/// Whether a body may turn out longer than others are, because a file is in it.
-fn is_long(body: &Body, limit: BodyLimit, headers: &HeaderMap) -> bool {
-    let fits = body.size_hint().upper().is_some_and(|most| most <= limit.bytes as u64);
-    !fits && uploads::is_json(headers)
 }
 
 fn parse_body(

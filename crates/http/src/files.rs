@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use axum::body::Body;
 use axum::response::Response;
-use eddyline_app::{Download, Variant};
+use eddyline_app::{Download, Variant, network_of};
 use eddyline_model::scopes::Scope::Flow;
 use eddyline_wire::disposition;
 use futures_util::StreamExt as _;
@@ -78,7 +78,7 @@ async fn download(call: Call) -> Answer {
         None => (StatusCode::OK, found.size),
         Some(range) => (StatusCode::PARTIAL_CONTENT, range.end - range.start),
     };
-    let turn = call.shared.downloads.take(call.client_address())?;
+    let turn = call.shared.downloads.take(network_of(call.client_address()))?;
     let content = call.app().read_download(&found, range.clone()).await?;
     // The turn lasts as long as the content does.
     let content = content.inspect(move |_| {

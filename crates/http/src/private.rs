@@ -106,19 +106,14 @@ async fn send(mut call: Call) -> Answer {
     let tags = if classic { params.list_of_text("tags").unwrap_or_default() } else { Vec::new() };
     uploads::check_places(&files, is_file, false, &mut params);
     params.finish()?;
-    let described = match is_file {
-        true => Some(Described::read(&call.params, !files.is_empty(), call.shared.json_upload).await?),
-        false => None,
-    };
     // What was taken in is held until it is posted.
-    let (file, _held) = match described {
-        Some(described) => {
-            call.app().may_write_to(call.actor()?, to).await?;
-            let (attachment, held) = uploads::content(call.app(), files, described).await?;
-            (Some(attachment), Some(held))
-        }
-        None => (None, None),
-    };
+    let (mut file, mut _held) = (None, None);
+    if is_file {
+        call.app().may_write_to(call.actor()?, to).await?;
+        let described = Described::read(&call.params, !files.is_empty(), call.shared.json_upload).await?;
+        let (attachment, held) = uploads::content(call.app(), files, described).await?;
+        (file, _held) = (Some(attachment), Some(held));
+    }
     let new = NewPrivateMessage { content, file, tags, uuid, wait: classic };
     match call.app().post_private(call.actor()?, to, new).await? {
         Posted::Message(view) => {

@@ -1,5 +1,5 @@
-//! Bounds on what goes on at once, with a share for each caller: whoever takes their time takes it from
-//! nobody else.
+//! Bounds on what goes on at once, with a share for each caller: whoever takes their time leaves turns for
+//! others.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -4,7 +4,7 @@ use diesel::prelude::*;
 use eddyline_model::{Timestamp, UserId};
 
 use crate::Result;
-use crate::schema::{sessions, users};
+use crate::schema::sessions;
 use crate::session::{Session, portable};
 
 /// A session, without its secret.
@@ -106,16 +106,13 @@ impl Session<'_> {
     ///
     /// As any query.
     pub fn lock_user(&mut self, id: UserId) -> Result<()> {
-        match &mut self.0 {
-            #[cfg(feature = "postgres")]
-            crate::session::Inner::Postgres(c) => {
-                let row = users::table.find(id.0).select(users::id).for_no_key_update();
-                row.get_result::<i64>(*c).optional()?;
-            }
-            // Whoever writes to SQLite writes alone.
-            #[cfg(feature = "sqlite")]
-            crate::session::Inner::Sqlite(_) => {}
+        #[cfg(feature = "postgres")]
+        if let Some(c) = self.postgres() {
+            let row = crate::schema::users::table.find(id.0).select(crate::schema::users::id);
+            row.for_no_key_update().get_result::<i64>(c).optional()?;
         }
+        // Without PostgreSQL nobody is to be held.
+        let _ = id;
         Ok(())
     }
 }

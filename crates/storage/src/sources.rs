@@ -138,12 +138,26 @@ portable! {
         Ok(rooms.into_iter().map(RoomId).collect())
     }
 
-    /// Removes all sources of an application that goes, and parts them from it.
-    pub fn remove_application_sources(c, application: ApplicationId, now: Timestamp) -> Result<()> {
-        let of_application = sources::table.filter(sources::application_id.eq(application.0));
-        diesel::update(of_application.filter(sources::removed_at.is_null()))
+    /// Removes the sources of an application in a flow.
+    pub fn remove_application_sources(
+        c,
+        application: ApplicationId,
+        room: RoomId,
+        now: Timestamp,
+    ) -> Result<()> {
+        let there = sources::table
+            .filter(sources::application_id.eq(application.0))
+            .filter(sources::room_id.eq(room.0))
+            .filter(sources::removed_at.is_null());
+        diesel::update(there)
             .set((sources::removed_at.eq(now.0), sources::updated_at.eq(now.0)))
             .execute(c)?;
+        Ok(())
+    }
+
+    /// Parts all sources, which were removed before, from an application that goes.
+    pub fn part_from_application(c, application: ApplicationId) -> Result<()> {
+        let of_application = sources::table.filter(sources::application_id.eq(application.0));
         diesel::update(of_application).set(sources::application_id.eq(None::<i64>)).execute(c)?;
         Ok(())
     }

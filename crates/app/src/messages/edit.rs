@@ -51,7 +51,8 @@ impl App {
                 message = write_content(tx, actor, &message, content, extracted, &words)?;
             }
             if let Some(wanted) = &edit.tags {
-                let context = Context { roster: room, sender: Some(user), has_attachments: false };
+                let context =
+                    Context { roster: room, sender: Some(user), has_attachments: has_files(&message) };
                 let extracted = tags::replace(&message.tags, &message.explicit_tags, wanted, &context);
                 write_tags(tx, actor, &message, extracted)?;
             }
@@ -59,6 +60,12 @@ impl App {
         })
         .await
     }
+}
+
+/// Whether a message bears files, which is told by a tag that nobody set.
+pub(crate) fn has_files(message: &Message) -> bool {
+    let bears = |tags: &[String]| tags.iter().any(|tag| tag == tags::FILE);
+    bears(&message.tags) && !bears(&message.explicit_tags)
 }
 
 /// Gives a message another text, with the tags that make of it, and tells the streams. Gives the

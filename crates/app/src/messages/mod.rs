@@ -17,7 +17,7 @@ use serde_json::Value;
 
 pub(crate) use delete::{remove, truncate};
 pub use edit::Edit;
-pub(crate) use edit::{write_content, write_tags};
+pub(crate) use edit::{has_files, write_content, write_tags};
 pub(crate) use find::resolve_tags;
 pub use inbox::NewInbox;
 pub(crate) use latest::Latest;

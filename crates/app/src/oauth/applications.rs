@@ -7,7 +7,7 @@ use eddyline_model::applications::{Application, MAX_REDIRECT_URIS, PageUri, Redi
 use eddyline_model::names::display_name;
 use eddyline_model::organizations::Organization;
 use eddyline_model::policy::{self, ApplicationDeed, OrganizationDeed};
-use eddyline_model::{ApplicationId, OrganizationId, Timestamp, UserId};
+use eddyline_model::{ApplicationId, OrganizationId, RoomId, Timestamp, UserId};
 use eddyline_storage::{GrantsOf, Result as StoreResult, Tx};
 
 use super::end_grants;
@@ -261,8 +261,20 @@ impl App {
     /// [`Error::NotFound`], [`Error::Denied`].
     pub async fn remove_application(&self, actor: &Actor, id: ApplicationId) -> Result<()> {
         let by = actor.user_id();
-        // Also in an organization that can only be read: things may become fewer there.
-        self.with_application(actor, id, Needs::Nothing, move |tx, application| {
+        // Also in an organization that can only be read: things may become fewer there. First of all nobody
+        // acts for it any more; then its sources go flow by flow, so that others write meanwhile, however
+        // many there are.
+        let end = |tx: &mut Tx<'_, '_>, application: &mut Application| {
+            end_grants(tx, GrantsOf::Application(application.id))
+        };
+        self.with_application(actor, id, Needs::Nothing, end).await?;
+        for room in self.store().read(move |session| session.rooms_of_application(id)).await? {
+            let remove = move |tx: &mut Tx<'_, '_>, application: &mut Application| {
+                sources::remove_in(tx, application.id, room, by)
+            };
+            self.with_application(actor, id, Needs::Flow(room), remove).await?;
+        }
+        self.with_application(actor, id, Needs::Flows, move |tx, application| {
             end_grants(tx, GrantsOf::Application(application.id))?;
             sources::remove_all(tx, application.id, by)?;
             tx.delete_application(application.id)
@@ -284,8 +296,10 @@ impl App {
             .store()
             .write(move |tx| {
                 // Flows are held before applications.
-                if needs == Needs::Nothing {
-                    sources::lock_flows(tx, id)?;
+                match needs {
+                    Needs::Flow(room) => tx.lock_room(room)?,
+                    Needs::Flows => sources::lock_flows(tx, id)?,
+                    Needs::Writing | Needs::Nothing => {}
                 }
                 let Some(mut application) = tx.lock_application(id)? else { return Ok(Err(Error::NotFound)) };
                 let actor = actor.afresh(tx)?;
@@ -315,13 +329,16 @@ impl App {
     }
 }
 
-/// What a change of an application asks of its organization.
+/// What a change of an application needs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Needs {
-    /// That it can be written to.
+    /// An organization that can be written to.
     Writing,
-    /// The application goes, with its sources in whatever flows.
     Nothing,
+    /// A flow, held.
+    Flow(RoomId),
+    /// All flows where it has sources, held.
+    Flows,
 }
 
 /// Whether somebody may still register an application for an organization.

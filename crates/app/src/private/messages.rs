@@ -17,7 +17,8 @@ use super::{Pair, key};
 use crate::actor::Actor;
 use crate::files::NewAttachment;
 use crate::messages::{
-    Edit, check_tags, check_text, digest, remove, resolve_tags, truncate, write_content, write_tags,
+    Edit, check_tags, check_text, digest, has_files, remove, resolve_tags, truncate, write_content,
+    write_tags,
 };
 use crate::{App, Error, Posted, Profile, Result};
 
@@ -209,7 +210,8 @@ impl App {
                 message = write_content(tx, actor, &message, content, extracted, &words)?;
             }
             if let Some(wanted) = &edit.tags {
-                let context = Context { roster: pair, sender: Some(user), has_attachments: false };
+                let context =
+                    Context { roster: pair, sender: Some(user), has_attachments: has_files(&message) };
                 let extracted = tags::replace(&message.tags, &message.explicit_tags, wanted, &context);
                 let changes = write_tags(tx, actor, &message, extracted)?;
                 // Whoever takes off their own mark has read the message.

@@ -10,8 +10,10 @@ use eddyline_wire::{Source as WireSource, is_unseen};
 use serde_json::json;
 
 mod describe;
+mod ending;
 
 use self::describe::{Around, describe};
+pub(crate) use self::ending::{forget_all, lock_flows, remove_all, remove_in};
 use crate::actor::{Actor, Credential};
 use crate::flow_users::action;
 use crate::rooms::Room;
@@ -19,9 +21,6 @@ use crate::{App, Error, Result};
 
 /// The most sources of a flow.
 const MAX_SOURCES: usize = 200;
-
-/// How many removals are told with one query, as many as the writer posts together otherwise.
-const TOLD_AT_ONCE: usize = 256;
 
 /// A source to be made.
 #[derive(Clone, Debug)]
@@ -360,42 +359,4 @@ fn insert(
     // An application's posts may go to another source now, or to none.
     tx.bump_access(room)?;
     Ok(tx.source(id)?.ok_or(Error::NotFound))
-}
-
-/// Holds the flows in which an application has sources. To be called before the application is held.
-pub(crate) fn lock_flows(tx: &mut Tx<'_, '_>, application: ApplicationId) -> StoreResult<()> {
-    tx.rooms_of_application(application)?.into_iter().try_for_each(|room| tx.lock_room(room))
-}
-
-/// Removes all sources of an application that goes, and tells their flows who did that.
-pub(crate) fn remove_all(
-    tx: &mut Tx<'_, '_>,
-    application: ApplicationId,
-    by: Option<UserId>,
-) -> StoreResult<()> {
-    let now = tx.now();
-    let mut told = Vec::new();
-    for room in tx.rooms_of_application(application)? {
-        // Another server may have made a source there since the flows were held.
-        tx.lock_room(room)?;
-        for source in tx.application_sources_in(application, room, i64::MAX)? {
-            told.push(action(tx, room, by, "source-remove", &json!(source.name)));
-        }
-        // Posts that were let in before are looked at again.
-        tx.bump_access(room)?;
-        tx.tell(Control::FlowTokens { room });
-    }
-    tx.remove_application_sources(application, now)?;
-    for drafts in told.chunks(TOLD_AT_ONCE) {
-        tx.post(drafts)?;
-    }
-    Ok(())
-}
-
-/// Has what is remembered of an application's sources forgotten, since it shows itself differently.
-pub(crate) fn forget_all(tx: &mut Tx<'_, '_>, application: ApplicationId) -> StoreResult<()> {
-    for room in tx.rooms_of_application(application)? {
-        tx.tell(Control::FlowTokens { room });
-    }
-    Ok(())
 }

@@ -50,7 +50,8 @@ fn parameter(header: &[u8]) -> Option<(&[u8], Vec<u8>, &[u8])> {
 }
 
 /// A value up to the quotation mark that ends it, and what follows that. Only a quotation mark is
-/// escaped: the other backslashes belong to paths.
+/// escaped: the other backslashes belong to paths, also the last one of a path that ends in one. Browsers
+/// write a quotation mark and the ends of lines as if they were in an address.
 fn unquote(quoted: &[u8]) -> (Vec<u8>, &[u8]) {
     let mut value = Vec::new();
     let mut rest = quoted;
@@ -58,14 +59,37 @@ fn unquote(quoted: &[u8]) -> (Vec<u8>, &[u8]) {
         rest = after;
         match (byte, after.first()) {
             (b'"', _) => break,
-            (b'\\', Some(b'"')) => {
+            (b'\\', Some(b'"')) if !ends_parameter(&after[1..]) => {
                 value.push(b'"');
                 rest = &after[1..];
+            }
+            (b'%', Some(_)) if escape(after).is_some() => {
+                value.extend(escape(after));
+                rest = &after[2..];
             }
             _ => value.push(*byte),
         }
     }
     (value, rest)
+}
+
+/// Whether what follows a quotation mark is nothing, or another parameter.
+fn ends_parameter(after: &[u8]) -> bool {
+    let after = after.trim_ascii_start();
+    let Some(next) = after.strip_prefix(b";") else { return after.is_empty() };
+    let name = next.split(|byte| *byte == b'=').next().unwrap_or_default().trim_ascii();
+    let token = |byte: &u8| byte.is_ascii_alphanumeric() || b"*-_.".contains(byte);
+    name.len() < next.len() && !name.is_empty() && name.iter().all(token)
+}
+
+/// What stands behind a `%`, if it is one of the three that browsers write so.
+fn escape(after: &[u8]) -> Option<u8> {
+    match after.get(..2)?.to_ascii_uppercase().as_slice() {
+        b"22" => Some(b'"'),
+        b"0D" => Some(b'\r'),
+        b"0A" => Some(b'\n'),
+        _ => None,
+    }
 }
 
 fn text(bytes: Vec<u8>) -> String {
@@ -111,6 +135,10 @@ mod tests {
             (b"FileName = plain.txt ", "plain.txt"),
             (b"filename=\"a;b=\\\"c\\\".txt\"; x=y", "a;b=\"c\".txt"),
             (b"filename=\"C:\\work\\plan.pdf\"", "C:\\work\\plan.pdf"),
+            (b"filename=\"C:\\work\\\"", "C:\\work\\"),
+            (b"filename=\"C:\\work\\\"; x=y", "C:\\work\\"),
+            (b"filename=\"say \\\"a; b\\\" twice.txt\"", "say \"a; b\" twice.txt"),
+            (b"filename=\"a %22b%22%0d%0A 100%.txt\"", "a \"b\"\r\n 100%.txt"),
             (b"filename=\"\"", ""),
             (b"filename*=UTF-8''gr%C3%BC%C3%9Fe.txt", "gr\u{fc}\u{df}e.txt"),
             (b"filename*=utf-8'de'a%20b%22.txt", "a b\".txt"),
@@ -150,8 +178,9 @@ mod tests {
         }
 
         #[test]
-        fn a_quoted_name_is_read_back(name in "[^\"\\\\\0-\x1f]{0,30}") {
-            prop_assert_eq!(file_name(format!("filename=\"{name}\"").as_bytes()), Some(name));
+        fn a_quoted_name_is_read_back(name in "[^%\0]{0,30}") {
+            let quoted = name.replace('"', "%22").replace('\r', "%0D").replace('\n', "%0A");
+            prop_assert_eq!(file_name(format!("filename=\"{quoted}\"").as_bytes()), Some(name));
         }
     }
 }

@@ -61,24 +61,53 @@ pub async fn read_body<B>(body: B, limit: BodyLimit) -> Result<Bytes, BodyError>
 where
     B: Body<Data = Bytes>,
 {
-    if body.size_hint().lower() > limit.bytes as u64 {
-        return Err(BodyError::TooLarge);
+    read_long_body(body, limit, || Err(BodyError::TooLarge)).await
+}
+
+/// The same for a body that may be longer than `limit`: as soon as it turns out to be, `longer` is asked
+/// how long it may be then, once.
+///
+/// # Errors
+///
+/// [`BodyError`], and what `longer` says.
+pub async fn read_long_body<B, E, F>(body: B, limit: BodyLimit, longer: F) -> Result<Bytes, E>
+where
+    B: Body<Data = Bytes>,
+    E: From<BodyError>,
+    F: FnOnce() -> Result<usize, E>,
+{
+    let told = body.size_hint().lower();
+    let (mut most, mut longer) = (limit.bytes, Some(longer));
+    if told > most as u64 {
+        most = longer.take().map_or(Ok(most), |longer| longer())?;
+        if told > most as u64 {
+            return Err(BodyError::TooLarge.into());
+        }
     }
-    timeout(limit.time, collect(body, limit.bytes)).await.unwrap_or(Err(BodyError::Timeout))
+    let all = collect(body, most, longer);
+    timeout(limit.time, all).await.unwrap_or_else(|_| Err(BodyError::Timeout.into()))
 }
 
 /// A body that comes in one piece, as most do, is not copied.
-async fn collect<B>(body: B, most: usize) -> Result<Bytes, BodyError>
+async fn collect<B, E, F>(body: B, mut most: usize, mut longer: Option<F>) -> Result<Bytes, E>
 where
     B: Body<Data = Bytes>,
+    E: From<BodyError>,
+    F: FnOnce() -> Result<usize, E>,
 {
     let mut body = pin!(body);
     let mut first = Bytes::new();
     let mut all = BytesMut::new();
     while let Some(frame) = body.frame().await {
         let Ok(data) = frame.map_err(|_| BodyError::Aborted)?.into_data() else { continue };
-        if first.len() + all.len() + data.len() > most {
-            return Err(BodyError::TooLarge);
+        let length = first.len() + all.len() + data.len();
+        if length > most
+            && let Some(longer) = longer.take()
+        {
+            most = longer()?;
+        }
+        if length > most {
+            return Err(BodyError::TooLarge.into());
         }
         if first.is_empty() && all.is_empty() {
             first = data;

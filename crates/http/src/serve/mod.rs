@@ -42,7 +42,7 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tower::{Service, ServiceExt};
 
-pub use body::{BodyError, BodyLimit, read_body};
+pub use body::{BodyError, BodyLimit, read_body, read_long_body};
 pub use handoff::{FrameSource, stream};
 pub use limits::Limits;
 pub use socket::bind;

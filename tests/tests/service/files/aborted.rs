@@ -1,7 +1,7 @@
 //! Uploads that end in the middle.
 
 use eddyline_tests::{Server, basic, on_both_databases};
-use tokio::io::AsyncWriteExt as _;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
 use super::{Form, until_kept};
@@ -11,6 +11,7 @@ on_both_databases![
     a_server_that_dies_leaves_no_half_file,
     what_comes_with_a_refused_message_goes,
     nobody_sends_all_files_that_are_sent_at_once,
+    messages_that_come_in_pieces_are_no_files,
 ];
 
 /// Begins to send a file and does not end.
@@ -72,4 +73,28 @@ async fn nobody_sends_all_files_that_are_sent_at_once(server: Server) {
     sockets.pop();
     until_kept(&server, 16).await;
     file().posted(&acme.ben.client, path).await;
+}
+
+async fn messages_that_come_in_pieces_are_no_files(server: Server) {
+    let acme = server.acme();
+    let host = server.base_url().split('/').nth(2).unwrap();
+    let message = r#"{"event":"message","content":"in pieces"}"#;
+    let begun = format!(
+        "POST /flows/acme/main/messages HTTP/1.1\r\nHost: {host}\r\nAuthorization: Basic {}\r\n\
+         Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n{:x}\r\n{message}\r\n",
+        basic(&acme.ben.token, ""),
+        message.len(),
+    );
+    let mut sockets = Vec::new();
+    for _ in 0..20 {
+        let mut socket = TcpStream::connect(host).await.unwrap();
+        socket.write_all(begun.as_bytes()).await.unwrap();
+        sockets.push(socket);
+    }
+    for mut socket in sockets {
+        socket.write_all(b"0\r\n\r\n").await.unwrap();
+        let mut status = [0; 12];
+        socket.read_exact(&mut status).await.unwrap();
+        assert_eq!(&status, b"HTTP/1.1 202");
+    }
 }

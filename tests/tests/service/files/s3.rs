@@ -3,7 +3,7 @@
 use eddyline_client::{Client, Json, Method};
 use eddyline_testing::postgres;
 use eddyline_testing::s3::S3Server;
-use eddyline_tests::{Backend, Server, Setting, note_secret};
+use eddyline_tests::{Backend, Server, Setting, eventually, note_secret};
 
 use super::{Form, PIXEL, in_json, link, text};
 
@@ -82,7 +82,5 @@ async fn walk(server: &Server, store: &S3Server) {
 }
 
 async fn until(store: &S3Server, count: usize) {
-    while store.objects().len() != count {
-        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
-    }
+    eventually("the objects are gone", async || store.objects().len() == count).await;
 }

@@ -98,11 +98,14 @@ async fn a_removed_application_takes_its_sources_along(tenant: Tenant) {
     let side = format!("{}/side", tenant.name);
     tenant.flow("side", &[&tenant.ben]);
     let aside = Source::of(&robot, &tenant.ben, &side, "Aside").await;
+    let stranger = tenant.neighbour();
+    let abroad = Source::of(&robot, &stranger.ben, &stranger.main, "Abroad").await;
     let pushed = source.push(&activity("1", "in time")).await;
     let mut streams = [
         (eddyline_tests::Listener::to(&tenant.ben.client, &[&tenant.main]).await, vec!["Tickets", "Bugs"]),
         (eddyline_tests::Listener::to(&tenant.ben.client, &[&side]).await, vec!["Aside"]),
     ];
+    let mut elsewhere = eddyline_tests::Listener::to(&stranger.ben.client, &[&stranger.main]).await;
     let mut ada = tenant.server().signed_in(&tenant.ada.email, PASSWORD).await;
     let page = format!("/developer/{}/remove", robot.id);
     assert_eq!(ada.post(&page, &[]).await.sent_on(), "/developer?done=removed");
@@ -113,7 +116,10 @@ async fn a_removed_application_takes_its_sources_along(tenant: Tenant) {
             assert_eq!(told["user"], tenant.ada.id.to_string());
         }
     }
-    for gone in [&source, &second, &aside] {
+    let told = elsewhere.event("action").await;
+    assert_eq!(told["content"], json!({"type": "source-remove", "description": "Abroad"}));
+    assert_eq!(told["user"], "0", "nobody there knows who it was");
+    for gone in [&source, &second, &aside, &abroad] {
         is_gone(gone).await;
     }
     other.push(&activity("1", "not concerned")).await;

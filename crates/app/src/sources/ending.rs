@@ -1,0 +1,61 @@
+//! What becomes of an application's sources when it changes or goes.
+
+use eddyline_model::log::Control;
+use eddyline_model::{ApplicationId, RoomId, UserId};
+use eddyline_storage::{Result as StoreResult, Tx};
+use serde_json::json;
+
+use crate::flow_users::action;
+
+/// Holds the flows in which an application has sources. To be called before the application is held.
+pub(crate) fn lock_flows(tx: &mut Tx<'_, '_>, application: ApplicationId) -> StoreResult<()> {
+    tx.rooms_of_application(application)?.into_iter().try_for_each(|room| tx.lock_room(room))
+}
+
+/// Removes what sources an application that goes has in a flow, which is held, and tells the flow who did
+/// that, if they are of its organization: others there learn of nobody elsewhere.
+pub(crate) fn remove_in(
+    tx: &mut Tx<'_, '_>,
+    application: ApplicationId,
+    room: RoomId,
+    by: Option<UserId>,
+) -> StoreResult<()> {
+    let now = tx.now();
+    let Some(flow) = tx.flow(room)? else { return Ok(()) };
+    let by = match by {
+        Some(user) if tx.organization_user(flow.organization, user)?.is_some() => Some(user),
+        _ => None,
+    };
+    let mut told = Vec::new();
+    for source in tx.application_sources_in(application, room, i64::MAX)? {
+        told.push(action(tx, room, by, "source-remove", &json!(source.name)));
+    }
+    tx.remove_application_sources(application, room, now)?;
+    // Posts that were let in before are looked at again.
+    tx.bump_access(room)?;
+    tx.tell(Control::FlowTokens { room });
+    tx.post(&told)?;
+    Ok(())
+}
+
+/// Removes what sources an application has left, and parts all from it.
+pub(crate) fn remove_all(
+    tx: &mut Tx<'_, '_>,
+    application: ApplicationId,
+    by: Option<UserId>,
+) -> StoreResult<()> {
+    for room in tx.rooms_of_application(application)? {
+        // Another server may have made a source there since the flows were held.
+        tx.lock_room(room)?;
+        remove_in(tx, application, room, by)?;
+    }
+    tx.part_from_application(application)
+}
+
+/// Has what is remembered of an application's sources forgotten, since it shows itself differently.
+pub(crate) fn forget_all(tx: &mut Tx<'_, '_>, application: ApplicationId) -> StoreResult<()> {
+    for room in tx.rooms_of_application(application)? {
+        tx.tell(Control::FlowTokens { room });
+    }
+    Ok(())
+}
