@@ -32,7 +32,7 @@ pub use caller::{Caller, PASSWORD};
 pub use dice::Dice;
 pub use listener::Listener;
 pub use outbox::Letter;
-pub use patience::eventually;
+pub use patience::Patience;
 pub use python::Python;
 pub use raw::{Raw, basic};
 pub use robot::{CALLBACK, Robot};

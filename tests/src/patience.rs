@@ -1,20 +1,31 @@
 //! Waiting for what happens by and by.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How long to look again before giving up: far longer than anything takes on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+const LIMIT: Duration = Duration::from_secs(60);
 
-/// Looks until something is so.
-///
-/// # Panics
-///
-/// When it is not so after a minute.
-pub async fn eventually(what: &str, mut is_so: impl AsyncFnMut() -> bool) {
-    let looking = async {
-        while !is_so().await {
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-    };
-    tokio::time::timeout(PATIENCE, looking).await.unwrap_or_else(|_| panic!("never happened: {what}"));
+/// Between two looks at something that is to happen.
+#[derive(Debug)]
+pub struct Patience {
+    what: &'static str,
+    since: Instant,
+}
+
+impl Patience {
+    /// For something to happen from now on.
+    #[must_use]
+    pub fn until(what: &'static str) -> Self {
+        Self { what, since: Instant::now() }
+    }
+
+    /// Waits a moment before the next look.
+    ///
+    /// # Panics
+    ///
+    /// When it did not happen within a minute.
+    pub async fn goes_on(&self) {
+        assert!(self.since.elapsed() < LIMIT, "never happened: {}", self.what);
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
 }

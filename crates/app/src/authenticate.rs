@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use eddyline_auth::{Credentials, Password, Secret, TokenHash};
 use eddyline_model::scopes::Scopes;
@@ -46,6 +47,8 @@ pub(crate) struct Callers {
     accounts: Remembered<String, KnownAccount>,
     /// `None` stands for a source that was removed.
     flow_tokens: Remembered<TokenHash, Option<Actor>>,
+    /// Counts the forgettings, once they are done.
+    changes: AtomicU64,
 }
 
 impl Default for Callers {
@@ -55,6 +58,7 @@ impl Default for Callers {
             access: Remembered::new(REMEMBERED),
             accounts: Remembered::new(REMEMBERED),
             flow_tokens: Remembered::new(REMEMBERED),
+            changes: AtomicU64::new(0),
         }
     }
 }
@@ -66,6 +70,7 @@ impl Callers {
         self.access.retain(|hash, known| {
             !credentials.contains(&hash.credential()) && !grants.contains(&known.credential.grant)
         });
+        self.changes.fetch_add(1, Ordering::SeqCst);
     }
 
     /// Forgets the tokens of a flow.
@@ -73,6 +78,7 @@ impl Callers {
         // What was removed stays so.
         let elsewhere = |actor: &Actor| !matches!(actor, Actor::FlowToken { room: of, .. } if *of == room);
         self.flow_tokens.retain(|_, known| known.as_ref().is_none_or(elsewhere));
+        self.changes.fetch_add(1, Ordering::SeqCst);
     }
 
     /// Forgets everybody. Changes of users are rare, and loading one again is one query.
@@ -81,6 +87,7 @@ impl Callers {
         self.access.forget_all();
         self.accounts.forget_all();
         self.flow_tokens.forget_all();
+        self.changes.fetch_add(1, Ordering::SeqCst);
     }
 }
 
@@ -164,6 +171,14 @@ impl App {
         });
         let known = self.inner.callers.access.find(self.trusts_caches(), hash, load).await?;
         known.ok_or(Error::InvalidToken)?.actor(self.now())
+    }
+
+    /// What is another value once credentials have ended, or changed in what they are good for; `None`
+    /// while this process does not know. Whoever found out about a caller and then waited, for a body that
+    /// takes its time, compares it with the one before, and asks again if it changed.
+    #[must_use]
+    pub fn credential_changes(&self) -> Option<u64> {
+        self.trusts_caches().then(|| self.inner.callers.changes.load(Ordering::SeqCst))
     }
 
     /// The same caller once more: as what they showed has them now, if it still holds.

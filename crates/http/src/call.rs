@@ -10,7 +10,6 @@ use eddyline_model::policy::FlowDeed;
 use eddyline_wire::forms;
 use http::header::{AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE};
 use http::{Extensions, HeaderMap, Request, StatusCode, request::Parts};
-use http_body::Body as _;
 use percent_encoding::percent_decode_str;
 use serde_json::Map;
 
@@ -81,6 +80,7 @@ impl Call {
         // Whoever shows something beside the body is known before the body is waited for; whoever
         // does not can make the server hold only little.
         let params = Params::merge(query, Map::new());
+        let changes = shared.app.credential_changes();
         let mut actor = match public {
             true => None,
             false => authenticate(shared, &parts, &params).await?,
@@ -137,7 +137,9 @@ impl Call {
         if long && !params.is_file() {
             return Err(BodyError::TooLarge.into());
         }
-        if late && !public {
+        // What was shown may have ended while the body came.
+        let changed = changes.is_none() || changes != shared.app.credential_changes();
+        if !public && (late || (changed && actor.is_some())) {
             actor = authenticate(shared, &parts, &params).await?;
             seen.clone_from(&actor);
         }

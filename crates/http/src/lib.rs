@@ -95,7 +95,7 @@ impl Default for Config {
 /// Enough for any chat message with its flow token.
 const UNKNOWN_BODY_BYTES: usize = 128 * 1024;
 /// How many files are received at once, and from one caller; each takes memory until it is whole.
-const FILES: (usize, usize) = (32, 16);
+const FILES: (usize, usize) = (32, 8);
 
 /// How many forms with parts are received at once, and from one caller. None takes much memory, and all
 /// the time that its sender likes.

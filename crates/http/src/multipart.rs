@@ -47,7 +47,7 @@ pub(crate) enum Error {
     /// A text is not UTF-8; its name is given.
     #[error("is not valid UTF-8")]
     Utf8(String),
-    /// The texts, up to the one named, have more than [`MAX_TEXT_BYTES`].
+    /// The texts and their names, up to the one named, have more than [`MAX_TEXT_BYTES`].
     #[error("is too long")]
     LongText(String),
     /// The body could not be read on.
@@ -146,12 +146,14 @@ impl Multipart {
     pub(crate) async fn text(&mut self, mut part: Part) -> Result<String, Error> {
         let shown = |name: &str| name.chars().take(MAX_SHOWN).collect();
         let mut text = Vec::new();
-        while let Some(chunk) = part.chunk().await? {
+        self.text_bytes += part.name.len();
+        while self.text_bytes <= MAX_TEXT_BYTES {
+            let Some(chunk) = part.chunk().await? else { break };
             self.text_bytes += chunk.len();
-            if self.text_bytes > MAX_TEXT_BYTES {
-                return Err(Error::LongText(shown(&part.name)));
-            }
             text.extend_from_slice(&chunk);
+        }
+        if self.text_bytes > MAX_TEXT_BYTES {
+            return Err(Error::LongText(shown(&part.name)));
         }
         String::from_utf8(text).map_err(|_| Error::Utf8(shown(&part.name)))
     }

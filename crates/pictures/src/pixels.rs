@@ -289,9 +289,14 @@ mod tests {
 
     #[test]
     fn a_much_larger_picture_keeps_its_colours_and_its_transparency() {
-        let left_clear = RgbaImage::from_fn(990, 990, |x, _| {
-            if x < 495 { Rgba([0, 0, 200, 0]) } else { Rgba([200, 0, 0, 255]) }
-        });
+        let left_clear =
+            RgbaImage::from_fn(
+                990,
+                990,
+                |x, _| {
+                    if x < 495 { Rgba([0, 0, 200, 0]) } else { Rgba([200, 0, 0, 255]) }
+                },
+            );
         let packed = unpacked(left_clear).fit(33).expect("it is whole");
         let found = image::load_from_memory(&packed.bytes).expect("it is whole").to_rgba8();
         assert_eq!(found.dimensions(), (33, 33));

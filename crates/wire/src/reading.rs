@@ -170,7 +170,7 @@ pub fn check_url(text: &str) -> Result<(), &'static str> {
 #[must_use]
 pub fn is_unseen(c: char) -> bool {
     c.is_control()
-        || matches!(c, '\u{61c}' | '\u{180e}')
+        || matches!(c, '\u{61c}' | '\u{180e}' | '\u{fff9}'..='\u{fffb}')
         || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 

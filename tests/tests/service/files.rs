@@ -3,7 +3,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use eddyline_client::{Client, Json, Method, RawResponse};
-use eddyline_tests::{Caller, Server, Tenant, eventually};
+use eddyline_tests::{Caller, Patience, Server, Tenant};
 use serde_json::json;
 
 mod aborted;
@@ -134,7 +134,10 @@ pub(crate) async fn fetch(server: &Server, client: &Client, path: &str) -> RawRe
 
 /// Waits until the server has no more than these many files.
 async fn until_kept(server: &Server, count: usize) {
-    eventually("the files are gone", async || server.kept_files().len() == count).await;
+    let patience = Patience::until("there are as many files");
+    while server.kept_files().len() != count {
+        patience.goes_on().await;
+    }
 }
 
 fn text(value: &Json) -> &str {

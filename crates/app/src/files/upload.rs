@@ -173,7 +173,8 @@ fn is_media_type(text: &str) -> bool {
     let token = |text: &str| {
         !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"!#$&-^_.+".contains(&b))
     };
-    let plain = text.len() <= MAX_TYPE_BYTES && text.bytes().all(|b| (b' '..0x7f).contains(&b));
+    // Behind a comma browsers read another type, which would not be the one that was judged.
+    let plain = text.len() <= MAX_TYPE_BYTES && text.bytes().all(|b| (b' '..0x7f).contains(&b) && b != b',');
     let essence = text.split(';').next().unwrap_or_default().trim_end();
     plain && essence.split_once('/').is_some_and(|(kind, subtype)| token(kind) && token(subtype))
 }
@@ -270,8 +271,17 @@ mod tests {
         for good in ["text/plain", "text/plain; charset=utf-8", "application/vnd.ms-excel", "image/svg+xml"] {
             assert!(is_media_type(good), "{good}");
         }
-        for bad in ["", "text", "/plain", "text/", "text/pl ain", "text/plain\r\nX: y", "tüxt/plain", "a b/c"]
-        {
+        for bad in [
+            "",
+            "text",
+            "/plain",
+            "text/",
+            "text/pl ain",
+            "text/plain\r\nX: y",
+            "tüxt/plain",
+            "a b/c",
+            "a/b;,c/d",
+        ] {
             assert!(!is_media_type(bad), "{bad:?}");
         }
         assert!(!is_media_type(&format!("text/{}", "x".repeat(300))));

@@ -51,12 +51,13 @@ pub(crate) async fn read_form(
     let mut fields = Form::new();
     let mut files = Vec::new();
     let mut turn = None;
-    // Who is not known yet can keep us for no longer, and with no more, than with any other body.
+    // Until files come, a form can keep us for no longer than any other body; who is not known yet, with no
+    // more either.
     let until = Instant::now() + shared.body.time;
     let mut unknown = if actor.is_none() { shared.unknown_body().bytes } else { usize::MAX };
     loop {
         let next = form.next();
-        let Some(part) = (match actor {
+        let Some(part) = (match turn {
             Some(_) => next.await?,
             None => timeout_at(until, next).await.map_err(|_| BodyError::Timeout)??,
         }) else {
@@ -65,7 +66,7 @@ pub(crate) async fn read_form(
         let Some(role) = role_of(&part, is_file(&fields, query))? else {
             let name = part.name.clone();
             let text = form.text(part);
-            let text = match actor {
+            let text = match turn {
                 Some(_) => text.await?,
                 None => timeout_at(until, text).await.map_err(|_| BodyError::Timeout)??,
             };

@@ -145,7 +145,11 @@ async fn a_source_whose_application_goes_shows_its_own_name(home: Arc<Home>) {
     let world = World::new(&home).await;
     let application = an_application(&world, "abc").await.id;
     let made = make(&world, world.main, application, "tickets").await;
-    let gone = world.store.write(move |tx| tx.remove_application_sources(application, Timestamp(9)));
+    let main = world.main;
+    let gone = world.store.write(move |tx| {
+        tx.remove_application_sources(application, main, Timestamp(9))?;
+        tx.part_from_application(application)
+    });
     gone.await.expect("they are removed");
     let kept = find(&world, made.id).await.expect("it is there");
     assert_eq!((kept.application, kept.removed_at), (None, Some(Timestamp(9))));

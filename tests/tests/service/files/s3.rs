@@ -3,7 +3,7 @@
 use eddyline_client::{Client, Json, Method};
 use eddyline_testing::postgres;
 use eddyline_testing::s3::S3Server;
-use eddyline_tests::{Backend, Server, Setting, eventually, note_secret};
+use eddyline_tests::{Backend, Patience, Server, Setting, note_secret};
 
 use super::{Form, PIXEL, in_json, link, text};
 
@@ -82,5 +82,8 @@ async fn walk(server: &Server, store: &S3Server) {
 }
 
 async fn until(store: &S3Server, count: usize) {
-    eventually("the objects are gone", async || store.objects().len() == count).await;
+    let patience = Patience::until("there are as many objects");
+    while store.objects().len() != count {
+        patience.goes_on().await;
+    }
 }

@@ -3,6 +3,8 @@
 use eddyline_client::{Credentials, Json, Method};
 use eddyline_tests::{Acme, Backend, PASSWORD, Server, Tenant, on_shared_servers, run};
 use serde_json::json;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
 
 use crate::integrations::{Source, activity, push, status, try_push};
 
@@ -12,6 +14,7 @@ on_shared_servers![
     a_source_removes_itself,
     the_removal_is_told_in_the_flow,
     a_removed_application_takes_its_sources_along,
+    what_ends_while_a_body_comes_is_worth_nothing_after_it,
     a_source_outlasts_the_removal_of_its_maker,
     what_a_removed_source_pushed_stays,
 ];
@@ -126,6 +129,47 @@ async fn a_removed_application_takes_its_sources_along(tenant: Tenant) {
     // The thread stays, with the name of the source instead of the application's.
     let thread = tenant.ben.get(&tenant.path(&format!("/threads/{}", text(&pushed["thread_id"])))).await;
     assert_eq!(thread["source"], json!({"id": source.id, "icon": null, "application": "Tickets"}));
+}
+
+/// Begins to send a message and does not end.
+async fn begin(tenant: &Tenant, query: &str, token: &str) -> TcpStream {
+    let host = tenant.server().base_url().split('/').nth(2).unwrap();
+    let message = format!(r#"{{"event":"message","content":"late","flow":"{}"}}"#, tenant.main);
+    let begun = format!(
+        "POST /messages{query} HTTP/1.1\r\nHost: {host}\r\n{token}Content-Type: application/json\r\n\
+         Expect: 100-continue\r\nTransfer-Encoding: chunked\r\n\r\n",
+    );
+    let mut socket = TcpStream::connect(host).await.unwrap();
+    socket.write_all(begun.as_bytes()).await.unwrap();
+    // It is asked for when it is known who sends it.
+    let mut go_on = [0; 25];
+    socket.read_exact(&mut go_on).await.unwrap();
+    assert_eq!(&go_on, b"HTTP/1.1 100 Continue\r\n\r\n");
+    socket.write_all(format!("{:x}\r\n{message}\r\n", message.len()).as_bytes()).await.unwrap();
+    socket
+}
+
+async fn end(mut socket: TcpStream) -> String {
+    socket.write_all(b"0\r\n\r\n").await.unwrap();
+    let mut status = [0; 12];
+    socket.read_exact(&mut status).await.unwrap();
+    String::from_utf8(status[9..].to_vec()).unwrap()
+}
+
+async fn what_ends_while_a_body_comes_is_worth_nothing_after_it(tenant: Tenant) {
+    let robot = tenant.server().robot(&tenant.name, &[]);
+    let source = Source::of(&robot, &tenant.ben, &tenant.main, "Tickets").await;
+    let by_source = format!("?flow_token={}", source.token);
+    let tokens = robot.by_password(&tenant.ben, "flow").await;
+    let bearer = format!("Authorization: Bearer {}\r\n", text(&tokens["access_token"]));
+    for (query, header, expected) in [(by_source.as_str(), "", "202"), ("", bearer.as_str(), "202")] {
+        assert_eq!(end(begin(&tenant, query, header).await).await, expected);
+    }
+    let (pushing, posting) = (begin(&tenant, &by_source, "").await, begin(&tenant, "", &bearer).await);
+    assert_eq!(status(&source.client, Method::DELETE, "/sources", &Json::Null).await, 204);
+    robot.revoke(&tokens["access_token"]).await;
+    assert_eq!(end(pushing).await, "410");
+    assert_eq!(end(posting).await, "401");
 }
 
 async fn a_source_outlasts_the_removal_of_its_maker(tenant: Tenant) {
