@@ -8,7 +8,7 @@ use eddyline_model::applications::Application;
 use eddyline_model::grants::{Grant, Refresh};
 use eddyline_model::log::Control;
 use eddyline_model::scopes::Scopes;
-use eddyline_model::{ApplicationId, UserId, names};
+use eddyline_model::{ApplicationId, EventId, UserId, names};
 use eddyline_storage::{GrantsOf, Result as StoreResult, Tx};
 
 use super::client::waits_for;
@@ -126,9 +126,7 @@ impl App {
                 Ok(Ok(share))
             })
             .await?;
-        if outcome.is_err() {
-            self.settle_end(event).await?;
-        }
+        self.settle_exchange(&outcome, event).await?;
         Ok(outcome)
     }
 
@@ -147,7 +145,7 @@ impl App {
         };
         let (user, checked) = (known.0.user.id, known.0.password_hash.clone());
         let (key, id) = (names::email_key(username), application.id);
-        let (outcome, _) = self
+        let (outcome, event) = self
             .store()
             .write(move |tx| {
                 // As with signing in, the password must not have been changed since it was checked.
@@ -162,6 +160,7 @@ impl App {
                 begin(tx, id, (user, scopes), &fresh).map(Ok)
             })
             .await?;
+        self.settle_exchange(&outcome, event).await?;
         Ok(outcome)
     }
 
@@ -196,10 +195,18 @@ impl App {
                 }
             })
             .await?;
-        if outcome.is_err() {
-            self.settle_end(event).await?;
-        }
+        self.settle_exchange(&outcome, event).await?;
         Ok(outcome)
+    }
+
+    /// Waits until everybody knows what an exchange ended: a grant that made room for the new one, or,
+    /// when it was refused, the grant of a code or token that was shown again, maybe not for the first time.
+    async fn settle_exchange(&self, outcome: &Outcome, event: Option<EventId>) -> Result<(), Error> {
+        match outcome {
+            Ok(_) => self.settle(event).await,
+            Err(_) => self.settle_end(event).await?,
+        }
+        Ok(())
     }
 }
 
@@ -211,7 +218,7 @@ fn begin(
     fresh: &Fresh,
 ) -> StoreResult<Share> {
     let mut others = tx.grants_of(GrantsOf::UserAt(user, application))?;
-    others.sort_by_key(|grant| grant.used_at);
+    others.sort_by_key(|grant| (grant.used_at, grant.id));
     for Grant { id, .. } in others.iter().take((others.len() + 1).saturating_sub(MAX_GRANTS)) {
         tx.end_grant(*id)?;
         tx.tell(Control::GrantEnd { user, grant: *id });
