@@ -39,6 +39,7 @@ mod sources;
 mod stream;
 mod threads;
 mod tidy;
+mod turns;
 mod users;
 
 use std::sync::Arc;
@@ -90,6 +91,7 @@ pub use rooms::{Member, Room};
 pub use sources::{NewSource, SourceChanges};
 pub use stream::{Listen, StreamPoint};
 pub use threads::ThreadsOf;
+pub use turns::{NoTurn, Turn, Turns};
 pub use users::{NewPassword, UserChanges};
 
 /// What the stream hands out; see [`App::listen`].

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use bytes::Bytes;
-use eddyline_app::{Actor, App, Credentials, Error, Room, Secret};
+use eddyline_app::{Actor, App, Credentials, Error, Room, Secret, Turn};
 use eddyline_model::policy::FlowDeed;
 use eddyline_wire::forms;
 use http::header::{AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE};
@@ -19,7 +19,7 @@ use crate::error::Failure;
 use crate::json;
 use crate::params::{Invalid, Params};
 use crate::serve::{BodyError, BodyLimit, read_body, read_long_body};
-use crate::turns::{Sender, Turn};
+use crate::turns::Sender;
 use crate::uploads::{self, FormBody, Received};
 
 /// The most values of a long body.

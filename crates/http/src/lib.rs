@@ -49,7 +49,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use axum::Router;
-use eddyline_app::App;
+use eddyline_app::{App, Turns};
 use ipnet::IpNet;
 
 pub use crate::face::{Api, Face};
@@ -57,7 +57,7 @@ pub use crate::forwarded::{ClientInfo, TrustedProxies};
 use crate::names::Names;
 use crate::routes::Routes;
 use crate::serve::BodyLimit;
-use crate::turns::{Sender, Turns};
+use crate::turns::Sender;
 
 /// How requests are read.
 #[derive(Clone, Debug)]

@@ -56,23 +56,20 @@ pub(crate) async fn send(mut call: Call) -> Answer {
         params.error("external_thread_id", "is required, or thread_id");
     }
     params.finish()?;
-    let file = match event {
-        Event::File => Some(Described::read(&call.params, !files.is_empty(), call.shared.json_upload).await?),
-        _ => None,
-    };
     let room = target(&call).await?;
     if !segment.is_empty() {
         // Of the address, so its absence is a matter of the address.
         call.app().thread_root(&room, segment)?;
     }
     // What was taken in is held until it is posted.
-    let _held = match file {
-        Some(described) => {
+    let _held = match event {
+        Event::File => {
+            let described = Described::read(&call.params, !files.is_empty(), call.shared.json_upload).await?;
             let (attachment, held) = uploads::content(call.app(), files, described).await?;
             new.files.push(attachment);
             vec![held]
         }
-        None => {
+        _ => {
             let (attachments, held) = uploads::attachments(files)?;
             new.files = attachments;
             held

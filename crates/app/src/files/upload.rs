@@ -249,6 +249,7 @@ mod tests {
             ("../../etc/passwd", "passwd"),
             (" a\r\nb\0.txt ", "ab.txt"),
             ("invoice\u{202e}fdp.exe", "invoicefdp.exe"),
+            ("invoice\u{61c}fdp.exe", "invoicefdp.exe"),
             ("\u{1f469}\u{200d}\u{1f680}.png", "\u{1f469}\u{200d}\u{1f680}.png"),
             (
                 "\u{645}\u{6cc}\u{200c}\u{631}\u{648}\u{645}.txt",

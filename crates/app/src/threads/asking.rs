@@ -11,11 +11,16 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use tracing::Instrument as _;
 use url::Url;
 
-use super::turns::{Busy, Turns};
 use crate::config::Profile;
 use crate::error::IntegrationFailed;
-use crate::{Error, Result};
+use crate::{Error, NoTurn, Result, Turns};
 
+/// How many integrations are asked at the same time. Each of them may take its time.
+const AT_ONCE: usize = 64;
+/// How many of these turns the actions of one application have: if it is slow, others are not.
+const OF_APPLICATION: usize = 8;
+/// How many of them one user has, which is less than a whole application.
+const OF_USER: usize = 4;
 /// Seconds after which whoever has too many actions under way may come back.
 const RETRY_SECONDS: u64 = 2;
 /// The longest address at which users may be told to sign in, in bytes.
@@ -26,7 +31,8 @@ const SCHEMES: [&str; 2] = ["Service-Token", "Flowdock-Token"];
 /// What asks integrations.
 pub(crate) struct Integrations {
     outbound: Outbound,
-    turns: Turns,
+    applications: Turns<ApplicationId>,
+    users: Turns<UserId>,
     /// The header with the signed token.
     token: HeaderName,
 }
@@ -52,7 +58,8 @@ impl Integrations {
         };
         Self {
             outbound: Outbound::new(bounds),
-            turns: Turns::default(),
+            applications: Turns::new(AT_ONCE, OF_APPLICATION),
+            users: Turns::new(AT_ONCE, OF_USER),
             token: HeaderName::from_static(token),
         }
     }
@@ -61,12 +68,14 @@ impl Integrations {
     /// brought to its end, and its turn ends with it.
     pub(crate) async fn ask(&self, asked: Asked) -> Result<()> {
         let Asked { application, user, thread, url, method, token, body } = asked;
-        let turn = self.turns.take(application, user).map_err(|busy| match busy {
-            Busy::Share => Error::TooManyRequests { retry_after: RETRY_SECONDS },
-            Busy::All => {
+        let busy = |why| match why {
+            NoTurn::Own => Error::TooManyRequests { retry_after: RETRY_SECONDS },
+            NoTurn::All => {
                 Error::Unavailable("many integrations are being asked; try again in a moment".into())
             }
-        })?;
+        };
+        let turns =
+            (self.applications.take(application).map_err(busy)?, self.users.take(user).map_err(busy)?);
         let mut token = HeaderValue::try_from(token)
             .map_err(|_| Error::Internal("a signed token does not fit a header".into()))?;
         token.set_sensitive(true);
@@ -77,7 +86,7 @@ impl Integrations {
             (USER_AGENT, HeaderValue::from_static(concat!("Eddyline/", env!("CARGO_PKG_VERSION")))),
         ]);
         // The token covers the body, so every method has one.
-        let (method, body, held) = (as_sent(method), body.into(), Arc::new(turn));
+        let (method, body, held) = (as_sent(method), body.into(), Arc::new(turns));
         let request = Request { method, url, headers, body, held: Some(held) };
         let outbound = self.outbound.clone();
         let asking = async move {

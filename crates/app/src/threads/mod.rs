@@ -2,7 +2,6 @@
 
 mod actions;
 mod asking;
-mod turns;
 
 pub(crate) use asking::Integrations;
 use eddyline_model::messages::ThreadState;

@@ -73,13 +73,15 @@ fn unquote(quoted: &[u8]) -> (Vec<u8>, &[u8]) {
     (value, rest)
 }
 
-/// Whether what follows a quotation mark is nothing, or another parameter.
+/// Whether what follows a quotation mark is nothing, or another parameter. It looks no further than the
+/// name of that, since it is asked for each mark.
 fn ends_parameter(after: &[u8]) -> bool {
     let after = after.trim_ascii_start();
     let Some(next) = after.strip_prefix(b";") else { return after.is_empty() };
-    let name = next.split(|byte| *byte == b'=').next().unwrap_or_default().trim_ascii();
+    let next = next.trim_ascii_start();
     let token = |byte: &u8| byte.is_ascii_alphanumeric() || b"*-_.".contains(byte);
-    name.len() < next.len() && !name.is_empty() && name.iter().all(token)
+    let end = next.iter().position(|byte| !token(byte)).unwrap_or(next.len());
+    end > 0 && next[end..].trim_ascii_start().starts_with(b"=")
 }
 
 /// What stands behind a `%`, if it is one of the three that browsers write so.

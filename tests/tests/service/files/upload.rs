@@ -16,6 +16,7 @@ on_shared_servers![
     names_and_types_are_kept,
     base64_is_read_in_every_form,
     a_repeated_upload_is_the_first_message,
+    other_tags_leave_it_a_file,
 ];
 on_both_databases![equal_bytes_are_kept_once_and_as_long_as_somebody_has_them];
 
@@ -181,6 +182,16 @@ async fn a_repeated_upload_is_the_first_message(tenant: Tenant) {
     tenant.ben.does(Method::DELETE, &tenant.message_path(&first), &json!({})).await;
     let new = file(b"two").posted(&tenant.ben.client, &path).await;
     assert_ne!(new["id"], first["id"], "what is gone is not repeated");
+}
+
+async fn other_tags_leave_it_a_file(tenant: Tenant) {
+    let message = upload(&tenant, "notes.txt", "text/plain", b"hello").await;
+    for (tags, then) in [(json!(["tea"]), json!(["tea", ":file"])), (json!([]), json!([":file"]))] {
+        let path = tenant.message_path(&message);
+        let answer = tenant.ben.send(Method::PUT, &path, &json!({"tags": tags})).await;
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        assert_eq!(tenant.ada.get(&path).await["tags"], then);
+    }
 }
 
 async fn equal_bytes_are_kept_once_and_as_long_as_somebody_has_them(server: Server) {
