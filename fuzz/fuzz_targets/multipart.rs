@@ -4,7 +4,7 @@
 
 // Read here as it is, since the rest of its crate is a whole server.
 #[allow(dead_code)]
-#[path = "../../crates/http/src/multipart.rs"]
+#[path = "../../crates/http/src/multipart/mod.rs"]
 mod multipart;
 
 use std::convert::Infallible;
