@@ -31,16 +31,36 @@ const ROWS: usize = 500;
 /// How often an equal object may come and go while one is to be kept.
 const ATTEMPTS: usize = 10;
 
-type FileRow = (String, i64, i64, String, String, i64, String, Option<String>);
+/// What of a file is read to hand it out.
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = files)]
+struct FileRow {
+    id: String,
+    room_id: i64,
+    message_id: i64,
+    name: String,
+    content_type: String,
+    size: i64,
+    object_key: String,
+    thumbnail_key: Option<String>,
+}
 
 // Conditions are spelled as the indexes spell them, so that the planners may use those.
 fn loose() -> SqlLiteral<Bool> {
     sql("state <> 1")
 }
 
-fn to_file((id, room, message, name, content_type, size, object, thumbnail): FileRow) -> File {
-    let (id, room, message) = (FileId(id), RoomId(room), MessageId(message));
-    File { id, room, message, name, content_type, size, object, thumbnail }
+fn to_file(row: FileRow) -> File {
+    File {
+        id: FileId(row.id),
+        room: RoomId(row.room_id),
+        message: MessageId(row.message_id),
+        name: row.name,
+        content_type: row.content_type,
+        size: row.size,
+        object: row.object_key,
+        thumbnail: row.thumbnail_key,
+    }
 }
 
 portable! {
@@ -158,17 +178,8 @@ portable! {
     pub fn file(c, id: &FileId) -> Result<Option<File>> {
         let row = files::table
             .find(&id.0)
-            .select((
-                files::id,
-                files::room_id,
-                files::message_id,
-                files::name,
-                files::content_type,
-                files::size,
-                files::object_key,
-                files::thumbnail_key,
-            ))
-            .get_result::<FileRow>(c)
+            .select(FileRow::as_select())
+            .get_result(c)
             .optional()?;
         Ok(row.map(to_file))
     }

@@ -16,9 +16,42 @@ const ROOM_KIND_FLOW: i16 = 0;
 /// How many rows one statement adds.
 const ROWS: usize = 500;
 
-type FlowRow = (i64, String, i64, String, String, Option<String>, i16, bool, Option<i64>, String, i64);
-type RoomRow = (i64, Option<i64>, i64);
-type MemberRow = (i64, i64, bool, bool, i64, i64, i64);
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = flows)]
+struct FlowRow {
+    room_id: i64,
+    public_id: String,
+    organization_id: i64,
+    name: String,
+    parameterized_name: String,
+    description: Option<String>,
+    access_mode: i16,
+    disabled: bool,
+    creator_id: Option<i64>,
+    join_secret: String,
+    created_at: i64,
+}
+
+/// What of its room a flow is shown with.
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = rooms)]
+struct RoomRow {
+    last_message_id: i64,
+    last_message_at: Option<i64>,
+    access_version: i64,
+}
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = room_members)]
+struct MemberRow {
+    room_id: i64,
+    user_id: i64,
+    open: bool,
+    blocked: bool,
+    last_activity: i64,
+    last_ping: i64,
+    read_up_to: i64,
+}
 
 fn mode_code(mode: AccessMode) -> i16 {
     match mode {
@@ -29,48 +62,34 @@ fn mode_code(mode: AccessMode) -> i16 {
 }
 
 fn to_flow((row, room): (FlowRow, RoomRow)) -> Result<Flow> {
-    let (
-        room_id,
-        id,
-        organization,
-        name,
-        parameterized_name,
-        description,
-        mode,
-        disabled,
-        creator,
-        join_secret,
-        created,
-    ) = row;
     Ok(Flow {
-        room: RoomId(room_id),
-        id: FlowId(id),
-        organization: OrganizationId(organization),
-        name,
-        parameterized_name,
-        description,
-        access_mode: match mode {
+        room: RoomId(row.room_id),
+        id: FlowId(row.public_id),
+        organization: OrganizationId(row.organization_id),
+        name: row.name,
+        parameterized_name: row.parameterized_name,
+        description: row.description,
+        access_mode: match row.access_mode {
             0 => AccessMode::Invitation,
             1 => AccessMode::Link,
             2 => AccessMode::Organization,
             _ => return Err(Error::Corrupt("access mode")),
         },
-        disabled,
-        creator: creator.map(UserId),
-        join_secret,
-        created_at: Timestamp(created),
-        last_message_id: room.0,
-        last_message_at: room.1.map(Timestamp),
-        access_version: room.2,
+        disabled: row.disabled,
+        creator: row.creator_id.map(UserId),
+        join_secret: row.join_secret,
+        created_at: Timestamp(row.created_at),
+        last_message_id: room.last_message_id,
+        last_message_at: room.last_message_at.map(Timestamp),
+        access_version: room.access_version,
     })
 }
 
-fn membership(
-    (room, user, open, blocked, last_activity, last_ping, read_up_to): MemberRow,
-) -> FlowMembership {
+fn membership(row: MemberRow) -> FlowMembership {
+    let MemberRow { room_id, user_id, open, blocked, last_activity, last_ping, read_up_to } = row;
     FlowMembership {
-        room: RoomId(room),
-        user: UserId(user),
+        room: RoomId(room_id),
+        user: UserId(user_id),
         open,
         blocked,
         last_activity: Timestamp(last_activity),
@@ -96,12 +115,6 @@ pub struct NewFlow {
     pub join_secret: String,
     /// The time of making.
     pub created_at: Timestamp,
-}
-
-macro_rules! room_columns {
-    () => {
-        (rooms::last_message_id, rooms::last_message_at, rooms::access_version)
-    };
 }
 
 portable! {
@@ -137,7 +150,7 @@ portable! {
         let row = flows::table
             .inner_join(rooms::table.on(rooms::id.eq(flows::room_id)))
             .filter(flows::room_id.eq(room.0))
-            .select((flows::all_columns, room_columns!()))
+            .select((FlowRow::as_select(), RoomRow::as_select()))
             .get_result::<(FlowRow, RoomRow)>(c)
             .optional()?;
         row.map(to_flow).transpose()
@@ -177,7 +190,7 @@ portable! {
             .inner_join(rooms::table.on(rooms::id.eq(flows::room_id)))
             .filter(flows::organization_id.eq_any(ids))
             .order(flows::room_id)
-            .select((flows::all_columns, room_columns!()))
+            .select((FlowRow::as_select(), RoomRow::as_select()))
             .load::<(FlowRow, RoomRow)>(c)?;
         rows.into_iter().map(to_flow).collect()
     }
@@ -205,7 +218,8 @@ portable! {
 
     /// What a user is in a room; `None` when never there, or gone.
     pub fn room_membership(c, room: RoomId, user: UserId) -> Result<Option<FlowMembership>> {
-        let row = room_members::table.find((room.0, user.0)).get_result::<MemberRow>(c).optional()?;
+        let row =
+            room_members::table.find((room.0, user.0)).select(MemberRow::as_select()).get_result(c).optional()?;
         Ok(row.map(membership))
     }
 
@@ -214,7 +228,8 @@ portable! {
         let rows = room_members::table
             .filter(room_members::user_id.eq(user.0))
             .order(room_members::room_id)
-            .load::<MemberRow>(c)?;
+            .select(MemberRow::as_select())
+            .load(c)?;
         Ok(rows.into_iter().map(membership).collect())
     }
 
@@ -226,7 +241,7 @@ portable! {
             .inner_join(users::table.on(users::id.eq(room_members::user_id)))
             .filter(room_members::room_id.eq_any(ids))
             .order((room_members::room_id, room_members::user_id))
-            .select((room_members::all_columns, UserRow::as_select()))
+            .select((MemberRow::as_select(), UserRow::as_select()))
             .load(c)?;
         Ok(rows.into_iter().map(|(member, person)| (membership(member), to_user(person))).collect())
     }

@@ -10,8 +10,26 @@ use crate::schema::{links, mails};
 use crate::session::portable;
 use crate::{Error, Result};
 
-type MailRow = (i64, i16, i64, String, Option<String>, i64, i64, i64);
-type LinkRow = (i16, i64, Option<String>, i64);
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = mails)]
+struct MailRow {
+    id: i64,
+    purpose: i16,
+    target_id: i64,
+    recipient: String,
+    detail: Option<String>,
+    attempts: i64,
+    created_at: i64,
+}
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = links)]
+struct LinkRow {
+    purpose: i16,
+    target_id: i64,
+    email: Option<String>,
+    expires_at: i64,
+}
 
 /// How many rows one statement adds, or how many numbers it is given.
 const ROWS: usize = 500;
@@ -36,9 +54,14 @@ fn purpose(code: i16, target: i64) -> Result<Purpose> {
 }
 
 fn to_mail(row: MailRow) -> Result<QueuedMail> {
-    let (id, code, target, recipient, detail, attempts, _, created_at) = row;
-    let purpose = purpose(code, target)?;
-    Ok(QueuedMail { id, purpose, recipient, detail, attempts, created_at: Timestamp(created_at) })
+    Ok(QueuedMail {
+        id: row.id,
+        purpose: purpose(row.purpose, row.target_id)?,
+        recipient: row.recipient,
+        detail: row.detail,
+        attempts: row.attempts,
+        created_at: Timestamp(row.created_at),
+    })
 }
 
 /// A mail to be put into the queue.
@@ -124,7 +147,8 @@ portable! {
             // Asked again, since another process may have taken it since.
             let row = diesel::update(mails::table.find(id).filter(mails::due_at.le(now.0)))
                 .set((mails::due_at.eq(again.0), mails::attempts.eq(mails::attempts + 1)))
-                .get_result::<MailRow>(c)
+                .returning(MailRow::as_returning())
+                .get_result(c)
                 .optional()?;
             match row.map(to_mail).transpose() {
                 Ok(mail) => taken.extend(mail),
@@ -197,11 +221,11 @@ portable! {
         let row = links::table
             .find(hash)
             .filter(links::expires_at.gt(now.0))
-            .select((links::purpose, links::target_id, links::email, links::expires_at))
-            .get_result::<LinkRow>(c)
+            .select(LinkRow::as_select())
+            .get_result(c)
             .optional()?;
-        row.map(|(code, target, email, expires_at)| {
-            Ok(Link { purpose: purpose(code, target)?, email, expires_at: Timestamp(expires_at) })
+        row.map(|LinkRow { purpose: code, target_id, email, expires_at }| {
+            Ok(Link { purpose: purpose(code, target_id)?, email, expires_at: Timestamp(expires_at) })
         })
         .transpose()
     }

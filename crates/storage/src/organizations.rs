@@ -13,7 +13,19 @@ use crate::session::{Session, dialect, portable};
 use crate::users::{UserRow, to_user};
 use crate::{Error, Result};
 
-type Row = (i64, String, String, i64, bool, Option<i64>, i64, Option<String>, Option<String>);
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = organizations)]
+struct Row {
+    id: i64,
+    name: String,
+    parameterized_name: String,
+    user_limit: i64,
+    active: bool,
+    parent_id: Option<i64>,
+    created_at: i64,
+    trial_ends: Option<String>,
+    billing_date: Option<String>,
+}
 
 /// The people of an organization, ordered by number, each with whether they administer it.
 pub type People = Vec<(User, bool)>;
@@ -23,21 +35,19 @@ fn to_day(text: Option<String>) -> Result<Option<Day>> {
 }
 
 fn to_organization(row: Row, user_count: i64) -> Result<Organization> {
-    let (id, name, parameterized_name, user_limit, active, parent, created_at, trial_ends, billing_date) =
-        row;
-    let subscription = match to_day(trial_ends)? {
+    let subscription = match to_day(row.trial_ends)? {
         Some(ends) => Subscription::Trial { ends },
-        None => Subscription::Paid { next_bill: to_day(billing_date)? },
+        None => Subscription::Paid { next_bill: to_day(row.billing_date)? },
     };
     Ok(Organization {
-        id: OrganizationId(id),
-        name,
-        parameterized_name,
-        user_limit,
+        id: OrganizationId(row.id),
+        name: row.name,
+        parameterized_name: row.parameterized_name,
+        user_limit: row.user_limit,
         user_count,
-        active,
-        parent: parent.map(OrganizationId),
-        created_at: Timestamp(created_at),
+        active: row.active,
+        parent: row.parent_id.map(OrganizationId),
+        created_at: Timestamp(row.created_at),
         subscription,
     })
 }
@@ -105,7 +115,8 @@ portable! {
 
     /// The organization with this number.
     pub fn organization(c, id: OrganizationId) -> Result<Option<Organization>> {
-        let Some(row) = organizations::table.find(id.0).get_result::<Row>(c).optional()? else { return Ok(None) };
+        let row = organizations::table.find(id.0).select(Row::as_select()).get_result(c).optional()?;
+        let Some(row) = row else { return Ok(None) };
         let count = organization_members::table
             .filter(organization_members::organization_id.eq(id.0))
             .count()
@@ -131,7 +142,8 @@ portable! {
         let rows = organizations::table
             .filter(organizations::id.eq_any(mine()))
             .order(organizations::id)
-            .load::<Row>(c)?;
+            .select(Row::as_select())
+            .load(c)?;
         let shared = diesel::alias!(organization_members as shared);
         let people = shared
             .inner_join(users::table.on(users::id.eq(shared.field(organization_members::user_id))))
@@ -146,7 +158,7 @@ portable! {
         let mut people = people.into_iter().peekable();
         rows.into_iter()
             .map(|row| {
-                let id = row.0;
+                let id = row.id;
                 let mut of_it = Vec::new();
                 while let Some((_, person, admin)) = people.next_if(|(organization, ..)| *organization == id) {
                     of_it.push((to_user(person), admin));
