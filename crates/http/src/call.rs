@@ -8,22 +8,19 @@ use bytes::Bytes;
 use eddyline_app::{Actor, App, Credentials, Error, Room, Secret, Turn};
 use eddyline_model::policy::FlowDeed;
 use eddyline_wire::forms;
-use http::header::{AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE};
-use http::{Extensions, HeaderMap, Request, StatusCode, request::Parts};
+use http::header::{AUTHORIZATION, CONTENT_TYPE};
+use http::{Extensions, HeaderMap, Request, request::Parts};
 use percent_encoding::percent_decode_str;
 use serde_json::Map;
 
 use crate::Shared;
-use crate::endpoint::{Access, Endpoint, Uploads};
+use crate::body::{ReadBody, Reading};
+use crate::endpoint::{Access, Endpoint};
 use crate::error::Failure;
-use crate::json;
 use crate::params::{Invalid, Params};
-use crate::serve::{BodyError, BodyLimit, read_body, read_long_body};
+use crate::serve::BodyError;
 use crate::turns::Sender;
-use crate::uploads::{self, FormBody, Received};
-
-/// The most values of a long body.
-const MAX_VALUES: usize = 10_000;
+use crate::uploads::Received;
 
 /// A request that has been read and whose sender is known.
 pub(crate) struct Call {
@@ -61,14 +58,14 @@ impl Segments {
 }
 
 impl Call {
-    /// Reads a request for an endpoint. The sender, once known, is put into `seen`, also when
+    /// Reads a request for an endpoint. The sender, once known, is put into `actor`, also when
     /// something else is wrong.
     pub(crate) async fn read(
         shared: &Arc<Shared>,
         endpoint: &Endpoint,
         segments: Segments,
         request: Request<Body>,
-        seen: &mut Option<Actor>,
+        actor: &mut Option<Actor>,
     ) -> Result<Self, Failure> {
         let (parts, body) = request.into_parts();
         let query = forms::parse(parts.uri.query().unwrap_or_default().as_bytes())?;
@@ -81,58 +78,16 @@ impl Call {
         // does not can make the server hold only little.
         let params = Params::merge(query, Map::new());
         let changes = shared.app.credential_changes();
-        let mut actor = match public {
-            true => None,
-            false => authenticate(shared, &parts, &params).await?,
-        };
-        seen.clone_from(&actor);
+        if !public {
+            *actor = authenticate(shared, &parts, &params).await?;
+        }
         let known = actor.is_some() || endpoint.access == Access::TokensInPath;
         let limit = if known { shared.body } else { shared.unknown_body() };
-        let (mut raw, mut files, mut long, mut turn) = (Bytes::new(), Vec::new(), false, None);
-        let body = match (endpoint.file, has_body(&parts)) {
-            (_, false) => Map::new(),
-            (None, true) if endpoint.unread => {
-                check_coding(&parts.headers)?;
-                raw = read_body(body, limit).await?;
-                Map::new()
-            }
-            (None, true) if endpoint.uploads != Uploads::None && uploads::is_form(&parts.headers) => {
-                check_coding(&parts.headers)?;
-                let read =
-                    uploads::read_form(shared, endpoint, &parts, body, &segments, &params, &mut actor).await;
-                seen.clone_from(&actor);
-                let form: FormBody = read?;
-                files = form.files;
-                form.fields
-            }
-            (None, true) if endpoint.takes_files(&shared.names) && uploads::is_json(&parts.headers) => {
-                let longer = || {
-                    let Some(sender) = &actor else { return Err(BodyError::TooLarge.into()) };
-                    sender.require_any(endpoint.scopes)?;
-                    turn = Some(shared.files.take(sender.into())?);
-                    Ok::<_, Failure>(uploads::json_bytes(shared.json_upload, limit.bytes))
-                };
-                let body = read_long_body(body, limit, longer).await?;
-                long = body.len() > limit.bytes;
-                // A file is one text; whatever is made of many values is none.
-                if long && body.iter().filter(|byte| matches!(byte, b',' | b'[' | b'{')).count() > MAX_VALUES
-                {
-                    return Err(BodyError::TooLarge.into());
-                }
-                parse_body(endpoint, &parts.headers, &body)?
-            }
-            (None, true) => parse_body(endpoint, &parts.headers, &read_body(body, limit).await?)?,
-            (Some(wanted), true) => {
-                let sender = actor.as_ref().ok_or(Failure::Anonymous)?;
-                sender.require_any(endpoint.scopes)?;
-                check_kind(&parts.headers, wanted.kinds)?;
-                let _turn = shared.files.take(sender.into())?;
-                raw = read_body(body, BodyLimit { bytes: wanted.bytes, ..limit }).await?;
-                Map::new()
-            }
-        };
-        let late = body.contains_key("flow_token") || (actor.is_none() && body.contains_key("access_token"));
-        let params = params.with_body(body);
+        let reading = Reading { shared, endpoint, parts: &parts, segments: &segments, query: &params, limit };
+        let ReadBody { fields, raw, files, long, turn } = reading.read(body, actor).await?;
+        let late =
+            fields.contains_key("flow_token") || (actor.is_none() && fields.contains_key("access_token"));
+        let params = params.with_body(fields);
         // Only a file may be so long.
         if long && !params.is_file() {
             return Err(BodyError::TooLarge.into());
@@ -140,17 +95,16 @@ impl Call {
         // What was shown may have ended while the body came.
         let changed = changes.is_none() || changes != shared.app.credential_changes();
         if !public && (late || (changed && actor.is_some())) {
-            actor = authenticate(shared, &parts, &params).await?;
-            seen.clone_from(&actor);
+            *actor = authenticate(shared, &parts, &params).await?;
         }
-        if let Some(actor) = &actor {
+        if let Some(actor) = actor {
             shared.app.count_request(actor)?;
             actor.require_any(endpoint.scopes)?;
         } else if !public {
             return Err(Failure::Anonymous);
         }
         let Parts { headers, extensions, .. } = parts;
-        let shared = shared.clone();
+        let (shared, actor) = (shared.clone(), actor.clone());
         Ok(Self { shared, actor, params, headers, raw, files, extensions, segments, _turn: turn })
     }
 
@@ -186,61 +140,10 @@ impl Call {
     }
 }
 
-fn has_body(parts: &Parts) -> bool {
-    parts.headers.contains_key(http::header::CONTENT_LENGTH)
-        || parts.headers.contains_key(http::header::TRANSFER_ENCODING)
-}
-
-fn parse_body(
-    endpoint: &Endpoint,
-    headers: &HeaderMap,
-    body: &[u8],
-) -> Result<Map<String, serde_json::Value>, Failure> {
-    if body.is_empty() {
-        return Ok(Map::new());
-    }
-    check_coding(headers)?;
-    match kind_of(headers).as_str() {
-        "application/json" => Ok(json::parse_object(body)?),
-        "application/x-www-form-urlencoded" => Ok(forms::parse(body)?),
-        // Old scripts send JSON without saying so.
-        "" | "text/json" => Ok(json::parse_object(body)?),
-        other if endpoint.uploads != Uploads::None => Err(unsupported(
-            other,
-            "application/json, application/x-www-form-urlencoded or multipart/form-data",
-        )),
-        other => Err(unsupported(other, "application/json or application/x-www-form-urlencoded")),
-    }
-}
-
-/// Checks that a file may be of a wanted kind. What it is, its content tells.
-fn check_kind(headers: &HeaderMap, wanted: &[&str]) -> Result<(), Failure> {
-    check_coding(headers)?;
-    match kind_of(headers).as_str() {
-        "" | "application/octet-stream" => Ok(()),
-        kind if wanted.contains(&kind) => Ok(()),
-        other => Err(unsupported(other, &wanted.join(", "))),
-    }
-}
-
-fn check_coding(headers: &HeaderMap) -> Result<(), Failure> {
-    let plain = |coding: &http::HeaderValue| coding.as_bytes().eq_ignore_ascii_case(b"identity");
-    if headers.get(CONTENT_ENCODING).is_none_or(plain) {
-        return Ok(());
-    }
-    let text = "Content-Encoding is not supported; send the body as it is";
-    Err(Failure::Request(StatusCode::UNSUPPORTED_MEDIA_TYPE, text.to_owned()))
-}
-
 /// The kind of the body, without its parameters and in lower case; empty when it is not told.
 pub(crate) fn kind_of(headers: &HeaderMap) -> String {
     let kind = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
-}
-
-fn unsupported(kind: &str, wanted: &str) -> Failure {
-    let text = format!("Content-Type {kind} is not supported; send {wanted}");
-    Failure::Request(StatusCode::UNSUPPORTED_MEDIA_TYPE, text)
 }
 
 /// The first credentials present decide, also when they are bad: a flow token, then the

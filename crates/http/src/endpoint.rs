@@ -61,13 +61,35 @@ pub(crate) struct File {
     pub(crate) bytes: usize,
 }
 
-/// Whether an endpoint takes files beside its parameters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Uploads {
-    None,
-    /// In the classic profile.
-    Classic,
-    All,
+/// What an endpoint takes as the body of a request.
+#[derive(Clone, Copy)]
+pub(crate) enum Takes {
+    /// Parameters.
+    Parameters,
+    /// Parameters, and files beside them: as parts of a form, or as Base64 in JSON.
+    Uploads,
+    /// The same in the classic profile. In others a form with parts is a form like any other.
+    OldUploads,
+    /// A file. Credentials must stand elsewhere then.
+    File(File),
+    /// What the handler reads itself.
+    Unread,
+}
+
+impl Takes {
+    /// Whether forms with parts are read.
+    pub(crate) fn forms_with_parts(self) -> bool {
+        matches!(self, Self::Uploads | Self::OldUploads)
+    }
+
+    /// Whether files may come with the parameters.
+    pub(crate) fn files(self, names: &Names) -> bool {
+        match self {
+            Self::Uploads => true,
+            Self::OldUploads => names.classic,
+            Self::Parameters | Self::File(_) | Self::Unread => false,
+        }
+    }
 }
 
 /// An endpoint.
@@ -82,12 +104,7 @@ pub(crate) struct Endpoint {
     pub(crate) answers: Vec<Described>,
     /// Whether the answer may be compressed. That would delay a stream.
     pub(crate) compress: bool,
-    /// Whether the body is a file. Credentials must stand elsewhere then.
-    pub(crate) file: Option<File>,
-    /// Whether forms with parts are read.
-    pub(crate) uploads: Uploads,
-    /// Whether the handler reads the body itself.
-    pub(crate) unread: bool,
+    pub(crate) takes: Takes,
     pub(crate) handler: Handler,
 }
 
@@ -107,9 +124,7 @@ impl Endpoint {
             parameters: Vec::new(),
             answers: Vec::new(),
             compress: true,
-            file: None,
-            uploads: Uploads::None,
-            unread: false,
+            takes: Takes::Parameters,
             handler: Box::new(move |call| Box::pin(handler(call))),
         }
     }
@@ -134,34 +149,25 @@ impl Endpoint {
 
     /// Takes a file as the body instead of parameters.
     pub(crate) fn takes_file(mut self, kinds: &'static [&'static str], bytes: usize) -> Self {
-        self.file = Some(File { kinds, bytes });
+        self.takes = Takes::File(File { kinds, bytes });
         self
     }
 
     /// Takes files beside the parameters: as parts of a form, or as Base64 in JSON.
     pub(crate) fn takes_uploads(mut self) -> Self {
-        self.uploads = Uploads::All;
+        self.takes = Takes::Uploads;
         self
     }
 
     /// The same for the classic profile. In others a form with parts is a form like any other.
     pub(crate) fn takes_old_uploads(mut self) -> Self {
-        self.uploads = Uploads::Classic;
+        self.takes = Takes::OldUploads;
         self
-    }
-
-    /// Whether files may come with the parameters.
-    pub(crate) fn takes_files(&self, names: &Names) -> bool {
-        match self.uploads {
-            Uploads::None => false,
-            Uploads::Classic => names.classic,
-            Uploads::All => true,
-        }
     }
 
     /// Leaves the body to the handler, as it came.
     pub(crate) fn unread(mut self) -> Self {
-        self.unread = true;
+        self.takes = Takes::Unread;
         self
     }
 

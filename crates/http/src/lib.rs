@@ -12,6 +12,7 @@
 mod answer;
 mod avatars;
 mod beside;
+mod body;
 mod call;
 mod endpoint;
 mod error;

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use utoipa::PartialSchema;
 
 use crate::answer::encoded;
-use crate::endpoint::{Access, Described, Endpoint, Parameter, Shape, Uploads};
+use crate::endpoint::{Access, Described, Endpoint, Parameter, Shape, Takes};
 use crate::oauth::wire::{ClientErrorAnswer, IntrospectionAnswer, TokenAnswer};
 use crate::{Config, Shared, routes};
 
@@ -98,11 +98,11 @@ fn describe(paths: &mut Map<String, Value>, prefix: &str, endpoint: &Endpoint) {
     if !reads && !endpoint.parameters.is_empty() {
         operation["requestBody"] = body(&endpoint.parameters);
     }
-    if endpoint.uploads != Uploads::None {
+    if endpoint.takes.forms_with_parts() {
         let schema = operation["requestBody"]["content"]["application/json"]["schema"].clone();
         operation["requestBody"]["content"]["multipart/form-data"] = json!({"schema": schema});
     }
-    if let Some(file) = endpoint.file {
+    if let Takes::File(file) = endpoint.takes {
         let kinds: Map<String, Value> =
             file.kinds.iter().map(|kind| ((*kind).to_owned(), json!({}))).collect();
         operation["requestBody"] = json!({"required": true, "content": kinds});

@@ -1,7 +1,6 @@
 //! Forms with parts, read part by part.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use axum::body::Body;
 use bytes::Bytes;
@@ -13,15 +12,14 @@ use eddyline_wire::forms::Form;
 use futures_util::StreamExt as _;
 use http::StatusCode;
 use http::header::CONTENT_TYPE;
-use http::request::Parts;
 use http_body_util::BodyStream;
 use serde_json::{Map, Value};
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::{Received, Role};
 use crate::Shared;
+use crate::body::Reading;
 use crate::call::{Segments, authenticate, invalid};
-use crate::endpoint::Endpoint;
 use crate::error::Failure;
 use crate::multipart::{self, Multipart, Part};
 use crate::params::Params;
@@ -38,14 +36,11 @@ pub(crate) struct FormBody {
 
 /// Reads a form. Its files are taken only from a sender who is known when they come.
 pub(crate) async fn read_form(
-    shared: &Arc<Shared>,
-    endpoint: &Endpoint,
-    parts: &Parts,
+    reading: Reading<'_>,
     body: Body,
-    segments: &Segments,
-    query: &Params,
     actor: &mut Option<Actor>,
 ) -> Result<FormBody, Failure> {
+    let Reading { shared, endpoint, parts, segments, query, .. } = reading;
     let content_type = parts.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let mut form = Multipart::new(patient(body, shared.body), content_type.unwrap_or_default())?;
     let mut fields = Form::new();
@@ -75,10 +70,10 @@ pub(crate) async fn read_form(
             continue;
         };
         if turn.is_none() {
-            if !endpoint.takes_files(&shared.names) {
+            if !endpoint.takes.files(&shared.names) {
                 return Err(invalid("content", "must be a text: private messages are no files"));
             }
-            let sender = know_sender(shared, endpoint, parts, query, &fields, actor).await?;
+            let sender = know_sender(reading, &fields, actor).await?;
             unknown = usize::MAX;
             admit(shared, segments, sender, &query.clone().with_body(fields.clone().finish())).await?;
             turn = Some(shared.forms.take(sender.into())?);
@@ -144,13 +139,11 @@ fn role_of(part: &Part, is_file: bool) -> Result<Option<Role>, Failure> {
 
 /// Whoever sends files must have shown credentials before them.
 async fn know_sender<'a>(
-    shared: &Arc<Shared>,
-    endpoint: &Endpoint,
-    parts: &Parts,
-    query: &Params,
+    reading: Reading<'_>,
     so_far: &Form,
     actor: &'a mut Option<Actor>,
 ) -> Result<&'a Actor, Failure> {
+    let Reading { shared, endpoint, parts, query, .. } = reading;
     let fields = so_far.clone().finish();
     if actor.is_none() || fields.contains_key("flow_token") {
         *actor = authenticate(shared, parts, &query.clone().with_body(fields)).await?;

@@ -1,0 +1,162 @@
+//! The body of a request, read as its endpoint takes it.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use bytes::Bytes;
+use eddyline_app::{Actor, Turn};
+use eddyline_wire::forms;
+use http::header::CONTENT_ENCODING;
+use http::{HeaderMap, StatusCode, request::Parts};
+use serde_json::Map;
+
+use crate::Shared;
+use crate::call::{Segments, kind_of};
+use crate::endpoint::{Endpoint, File, Takes};
+use crate::error::Failure;
+use crate::json;
+use crate::params::Params;
+use crate::serve::{BodyError, BodyLimit, read_body, read_long_body};
+use crate::turns::Sender;
+use crate::uploads::{self, FormBody, Received};
+
+/// The most values of a long body.
+const MAX_VALUES: usize = 10_000;
+
+/// A request whose body is to be read.
+#[derive(Clone, Copy)]
+pub(crate) struct Reading<'a> {
+    pub(crate) shared: &'a Arc<Shared>,
+    pub(crate) endpoint: &'a Endpoint,
+    pub(crate) parts: &'a Parts,
+    pub(crate) segments: &'a Segments,
+    /// The parameters of the address.
+    pub(crate) query: &'a Params,
+    /// How much it may be where files are not concerned.
+    pub(crate) limit: BodyLimit,
+}
+
+/// What the body held.
+#[derive(Default)]
+pub(crate) struct ReadBody {
+    /// Its parameters.
+    pub(crate) fields: Map<String, serde_json::Value>,
+    /// The body as it came, where it is a file or the handler reads it.
+    pub(crate) raw: Bytes,
+    /// The files that came as parts of a form.
+    pub(crate) files: Vec<Received>,
+    /// Whether it is longer than a body may be that holds no file.
+    pub(crate) long: bool,
+    /// To be held while such a body is in memory.
+    pub(crate) turn: Option<Turn<Sender>>,
+}
+
+impl Reading<'_> {
+    /// Reads it. A form with parts may make the sender known.
+    pub(crate) async fn read(self, body: Body, actor: &mut Option<Actor>) -> Result<ReadBody, Failure> {
+        let headers = &self.parts.headers;
+        let takes = self.endpoint.takes;
+        if !has_body(self.parts) {
+            return Ok(ReadBody::default());
+        }
+        match takes {
+            Takes::Unread => {
+                check_coding(headers)?;
+                Ok(ReadBody { raw: read_body(body, self.limit).await?, ..ReadBody::default() })
+            }
+            Takes::File(wanted) => self.read_file(wanted, body, actor.as_ref()).await,
+            _ if takes.forms_with_parts() && uploads::is_form(headers) => {
+                check_coding(headers)?;
+                let FormBody { fields, files } = uploads::read_form(self, body, actor).await?;
+                Ok(ReadBody { fields, files, ..ReadBody::default() })
+            }
+            _ if takes.files(&self.shared.names) && uploads::is_json(headers) => {
+                self.read_long_json(body, actor.as_ref()).await
+            }
+            _ => {
+                let fields = parse_body(self.endpoint, headers, &read_body(body, self.limit).await?)?;
+                Ok(ReadBody { fields, ..ReadBody::default() })
+            }
+        }
+    }
+
+    async fn read_file(self, wanted: File, body: Body, actor: Option<&Actor>) -> Result<ReadBody, Failure> {
+        let sender = actor.ok_or(Failure::Anonymous)?;
+        sender.require_any(self.endpoint.scopes)?;
+        check_kind(&self.parts.headers, wanted.kinds)?;
+        let _turn = self.shared.files.take(sender.into())?;
+        let raw = read_body(body, BodyLimit { bytes: wanted.bytes, ..self.limit }).await?;
+        Ok(ReadBody { raw, ..ReadBody::default() })
+    }
+
+    /// JSON in which a file may be, which only a known sender with a turn may make long.
+    async fn read_long_json(self, body: Body, actor: Option<&Actor>) -> Result<ReadBody, Failure> {
+        let Self { shared, endpoint, limit, .. } = self;
+        let mut turn = None;
+        let longer = || {
+            let Some(sender) = actor else { return Err(BodyError::TooLarge.into()) };
+            sender.require_any(endpoint.scopes)?;
+            turn = Some(shared.files.take(sender.into())?);
+            Ok::<_, Failure>(uploads::json_bytes(shared.json_upload, limit.bytes))
+        };
+        let body = read_long_body(body, limit, longer).await?;
+        let long = body.len() > limit.bytes;
+        // A file is one text; whatever is made of many values is none.
+        if long && body.iter().filter(|byte| matches!(byte, b',' | b'[' | b'{')).count() > MAX_VALUES {
+            return Err(BodyError::TooLarge.into());
+        }
+        let fields = parse_body(endpoint, &self.parts.headers, &body)?;
+        Ok(ReadBody { fields, long, turn, ..ReadBody::default() })
+    }
+}
+
+fn has_body(parts: &Parts) -> bool {
+    parts.headers.contains_key(http::header::CONTENT_LENGTH)
+        || parts.headers.contains_key(http::header::TRANSFER_ENCODING)
+}
+
+fn parse_body(
+    endpoint: &Endpoint,
+    headers: &HeaderMap,
+    body: &[u8],
+) -> Result<Map<String, serde_json::Value>, Failure> {
+    if body.is_empty() {
+        return Ok(Map::new());
+    }
+    check_coding(headers)?;
+    match kind_of(headers).as_str() {
+        "application/json" => Ok(json::parse_object(body)?),
+        "application/x-www-form-urlencoded" => Ok(forms::parse(body)?),
+        // Old scripts send JSON without saying so.
+        "" | "text/json" => Ok(json::parse_object(body)?),
+        other if endpoint.takes.forms_with_parts() => Err(unsupported(
+            other,
+            "application/json, application/x-www-form-urlencoded or multipart/form-data",
+        )),
+        other => Err(unsupported(other, "application/json or application/x-www-form-urlencoded")),
+    }
+}
+
+/// Checks that a file may be of a wanted kind. What it is, its content tells.
+fn check_kind(headers: &HeaderMap, wanted: &[&str]) -> Result<(), Failure> {
+    check_coding(headers)?;
+    match kind_of(headers).as_str() {
+        "" | "application/octet-stream" => Ok(()),
+        kind if wanted.contains(&kind) => Ok(()),
+        other => Err(unsupported(other, &wanted.join(", "))),
+    }
+}
+
+fn check_coding(headers: &HeaderMap) -> Result<(), Failure> {
+    let plain = |coding: &http::HeaderValue| coding.as_bytes().eq_ignore_ascii_case(b"identity");
+    if headers.get(CONTENT_ENCODING).is_none_or(plain) {
+        return Ok(());
+    }
+    let text = "Content-Encoding is not supported; send the body as it is";
+    Err(Failure::Request(StatusCode::UNSUPPORTED_MEDIA_TYPE, text.to_owned()))
+}
+
+fn unsupported(kind: &str, wanted: &str) -> Failure {
+    let text = format!("Content-Type {kind} is not supported; send {wanted}");
+    Failure::Request(StatusCode::UNSUPPORTED_MEDIA_TYPE, text)
+}
