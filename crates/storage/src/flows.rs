@@ -41,7 +41,7 @@ struct RoomRow {
     access_version: i64,
 }
 
-#[derive(Queryable, Selectable)]
+#[derive(Clone, Copy, Queryable, Selectable)]
 #[diesel(table_name = room_members)]
 struct MemberRow {
     room_id: i64,
@@ -86,15 +86,14 @@ fn to_flow((row, room): (FlowRow, RoomRow)) -> Result<Flow> {
 }
 
 fn membership(row: MemberRow) -> FlowMembership {
-    let MemberRow { room_id, user_id, open, blocked, last_activity, last_ping, read_up_to } = row;
     FlowMembership {
-        room: RoomId(room_id),
-        user: UserId(user_id),
-        open,
-        blocked,
-        last_activity: Timestamp(last_activity),
-        last_ping: Timestamp(last_ping),
-        read_up_to: MessageId(read_up_to),
+        room: RoomId(row.room_id),
+        user: UserId(row.user_id),
+        open: row.open,
+        blocked: row.blocked,
+        last_activity: Timestamp(row.last_activity),
+        last_ping: Timestamp(row.last_ping),
+        read_up_to: MessageId(row.read_up_to),
     }
 }
 
