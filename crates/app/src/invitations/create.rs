@@ -37,7 +37,7 @@ impl App {
         let (invitation, _) = self
             .change_room(actor, room.id(), FlowDeed::Invite, move |tx, actor, room| {
                 if let Some(why) = reason_against(tx, room, &email)? {
-                    return Ok(Err(Error::Conflict(why)));
+                    return Err(Error::Conflict(why).into());
                 }
                 let asker = actor.user_id();
                 let (invitation, new) = ask(tx, room.id(), &email, asker, message.as_deref())?;
@@ -45,7 +45,7 @@ impl App {
                     let draft = action(tx, room.id(), asker, "invite", &json!({"email": invitation.email}));
                     tx.post(&[draft])?;
                 }
-                Ok(Ok(invitation))
+                Ok(invitation)
             })
             .await?;
         self.mail_is_queued();
