@@ -144,15 +144,14 @@ impl App {
             .map_err(|refused| Error::field("avatar", refused.to_string()))?;
         let name = new_name();
         let (user, event) = self
-            .store()
-            .write(move |tx| {
+            .change(move |tx| {
                 tx.set_avatar(id, &name, picture.content_type, &picture.bytes)?;
                 tx.tell(Control::UserEdit { user: id });
-                tx.user(id)
+                Ok(tx.user(id)?.ok_or(Error::NotFound)?)
             })
             .await?;
         self.settle(event).await;
-        Ok(User::of(&user.ok_or(Error::NotFound)?, &self.config().addresses.base))
+        Ok(User::of(&user, &self.config().addresses.base))
     }
 
     /// Goes back to the drawn picture. Doing it twice does nothing.

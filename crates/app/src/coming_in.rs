@@ -7,34 +7,29 @@ use eddyline_model::organizations::{Organization, OrganizationMembership, Organi
 use eddyline_model::policy;
 use eddyline_model::users::User;
 use eddyline_model::{OrganizationId, RoomId, UserId};
-use eddyline_storage::{Result as StoreResult, Tx};
+use eddyline_storage::Tx;
 
+use crate::Error;
+use crate::change::Attempt;
 use crate::flow_users::bring_in;
-use crate::{Error, Result};
 
 /// Brings a user into a flow, and into its organization first if need be, and lets the flow know.
-/// Somebody who is there already stays. Writes nothing when it refuses.
+/// Somebody who is there already stays.
 ///
 /// # Errors
 ///
 /// [`Error::NotFound`] when the flow is gone or archived, [`Error::Denied`] when its organization is
 /// inactive or the user is blocked, [`Error::Conflict`] when the organization is full,
 /// [`Error::Invalid`] when somebody there has the user's nick.
-pub(crate) fn come_in(tx: &mut Tx<'_, '_>, room: RoomId, user: &User) -> StoreResult<Result<()>> {
-    let organization = match hold_open_flow(tx, room)? {
-        Ok(organization) => organization,
-        Err(refusal) => return Ok(Err(refusal)),
-    };
+pub(crate) fn come_in(tx: &mut Tx<'_, '_>, room: RoomId, user: &User) -> Attempt<()> {
+    let organization = hold_open_flow(tx, room)?;
     match tx.room_membership(room, user.id)? {
-        Some(membership) if membership.blocked => return Ok(Err(Error::Denied)),
-        Some(_) => return Ok(Ok(())),
+        Some(membership) if membership.blocked => return Err(Error::Denied.into()),
+        Some(_) => return Ok(()),
         None => {}
     }
-    if let Err(refusal) = join_organization(tx, organization, user)? {
-        return Ok(Err(refusal));
-    }
-    bring_in(tx, room, user)?;
-    Ok(Ok(()))
+    join_organization(tx, organization, user)?;
+    Ok(bring_in(tx, room, user)?)
 }
 
 /// Holds a flow that somebody is to come into, and gives its organization, which is not held.
@@ -43,11 +38,12 @@ pub(crate) fn come_in(tx: &mut Tx<'_, '_>, room: RoomId, user: &User) -> StoreRe
 ///
 /// [`Error::NotFound`] when the flow is gone or archived, [`Error::Denied`] when its organization is
 /// inactive.
-pub(crate) fn hold_open_flow(tx: &mut Tx<'_, '_>, room: RoomId) -> StoreResult<Result<OrganizationId>> {
+pub(crate) fn hold_open_flow(tx: &mut Tx<'_, '_>, room: RoomId) -> Attempt<OrganizationId> {
     tx.lock_room(room)?;
-    let Some(flow) = tx.flow(room)?.filter(|flow| !flow.disabled) else { return Ok(Err(Error::NotFound)) };
-    let Some(organization) = tx.organization(flow.organization)? else { return Ok(Err(Error::NotFound)) };
-    Ok(policy::write(&organization).map(|()| organization.id).map_err(Error::from))
+    let flow = tx.flow(room)?.filter(|flow| !flow.disabled).ok_or(Error::NotFound)?;
+    let organization = tx.organization(flow.organization)?.ok_or(Error::NotFound)?;
+    policy::write(&organization).map_err(Error::from)?;
+    Ok(organization.id)
 }
 
 /// Whether an organization, which the caller holds, has a place for somebody with this nick: an
@@ -61,36 +57,34 @@ pub(crate) fn has_place(
     organization: &Organization,
     nick: &str,
     account: Option<UserId>,
-) -> StoreResult<Result<()>> {
+) -> Attempt<()> {
     if tx.nick_is_taken(organization.id, &names::nick_key(nick), account.unwrap_or(UserId(0)))? {
         let text = match account {
             Some(_) => format!("{nick} is taken in this organization; choose another nick first"),
             None => "is taken in this organization".to_owned(),
         };
-        return Ok(Err(Error::field("nick", text)));
+        return Err(Error::field("nick", text).into());
     }
     if organization.user_count >= organization.user_limit {
-        return Ok(Err(Error::Conflict("the organization's user limit is reached".into())));
+        return Err(Error::Conflict("the organization's user limit is reached".into()).into());
     }
-    Ok(Ok(()))
+    Ok(())
 }
 
-fn join_organization(tx: &mut Tx<'_, '_>, id: OrganizationId, user: &User) -> StoreResult<Result<()>> {
+fn join_organization(tx: &mut Tx<'_, '_>, id: OrganizationId, user: &User) -> Attempt<()> {
     if tx.memberships_of(user.id)?.iter().any(|member| member.organization == id) {
-        return Ok(Ok(()));
+        return Ok(());
     }
     // Held, and looked at again: the nick may be changing on another node.
-    let Some(organization) = tx.lock_organization(id)? else { return Ok(Err(Error::NotFound)) };
+    let organization = tx.lock_organization(id)?.ok_or(Error::NotFound)?;
     tx.lock_user(user.id)?;
-    let Some(user) = tx.user(user.id)? else { return Ok(Err(Error::NotFound)) };
+    let user = tx.user(user.id)?.ok_or(Error::NotFound)?;
     // Asked first: a statement that fails would end the transaction on PostgreSQL.
-    if let Err(refusal) = has_place(tx, &organization, &user.nick, Some(user.id))? {
-        return Ok(Err(refusal));
-    }
+    has_place(tx, &organization, &user.nick, Some(user.id))?;
     let now = tx.now();
     let membership =
         OrganizationMembership { organization: id, user: user.id, role: OrganizationRole::Member };
     tx.insert_organization_member(membership, &names::nick_key(&user.nick), now)?;
     tx.tell(Control::UserEdit { user: user.id });
-    Ok(Ok(()))
+    Ok(())
 }

@@ -38,18 +38,18 @@ impl App {
         let (done, event) = self
             .change_room(actor, room.id(), FlowDeed::AddUser, move |tx, actor, room| {
                 match room.member(user) {
-                    Some(member) if member.blocked => return Ok(Err(Error::Denied)),
-                    Some(_) => return Ok(Ok(())),
+                    Some(member) if member.blocked => return Err(Error::Denied.into()),
+                    Some(_) => return Ok(()),
                     None => {}
                 }
                 let belongs = tx.memberships_of(user)?.iter().any(|m| m.organization == room.organization.id);
                 let (true, Some(person)) = (belongs, tx.user(user)?) else {
-                    return Ok(Err(Error::field("id", "is not a user of the organization")));
+                    return Err(Error::field("id", "is not a user of the organization").into());
                 };
                 admit_member(tx, room.id(), &person)?;
                 let draft = action(tx, room.id(), actor.user_id(), "add_people", &json!(person.nick));
                 tx.post(&[draft])?;
-                Ok(Ok(()))
+                Ok(())
             })
             .await?;
         self.settle(event).await;
@@ -72,12 +72,10 @@ impl App {
         let (done, event) = self
             .change_room(actor, room.id(), FlowDeed::See, move |tx, actor, room| {
                 let id = room.id();
-                let Some(member) = room.member(user) else { return Ok(Err(Error::NotFound)) };
-                if let Err(refusal) = policy::block(actor.standing(room), role_of(tx, room, user)?) {
-                    return Ok(Err(refusal.into()));
-                }
+                let member = room.member(user).ok_or(Error::NotFound)?;
+                policy::block(actor.standing(room), role_of(tx, room, user)?).map_err(Error::from)?;
                 if member.blocked == blocked {
-                    return Ok(Ok(()));
+                    return Ok(());
                 }
                 tx.set_blocked(id, user, blocked)?;
                 tx.bump_access(id)?;
@@ -91,7 +89,7 @@ impl App {
                 let kind = if blocked { "block" } else { "unblock" };
                 let draft = action(tx, id, actor.user_id(), kind, &json!({"user": user.0}));
                 tx.post(&[draft])?;
-                Ok(Ok(()))
+                Ok(())
             })
             .await?;
         self.settle(event).await;
@@ -109,13 +107,12 @@ impl App {
             return Err(Error::Denied);
         }
         let id = room.id();
-        let (outcome, event) = self
-            .store()
-            .write(move |tx| {
+        let ((), event) = self
+            .change(move |tx| {
                 tx.lock_room(id)?;
                 match tx.room_membership(id, user)? {
-                    None => return Ok(Err(Error::NotFound)),
-                    Some(membership) if membership.blocked => return Ok(Err(Error::Denied)),
+                    None => return Err(Error::NotFound.into()),
+                    Some(membership) if membership.blocked => return Err(Error::Denied.into()),
                     Some(_) => {}
                 }
                 tx.delete_room_member(id, user)?;
@@ -126,10 +123,9 @@ impl App {
                     tx.post(&[draft])?;
                 }
                 tx.tell(Control::FlowRemove { room: id, user });
-                Ok(Ok(()))
+                Ok(())
             })
             .await?;
-        outcome?;
         self.settle(event).await;
         Ok(())
     }

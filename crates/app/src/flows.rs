@@ -15,6 +15,7 @@ use eddyline_wire::{Flow as WireFlow, FlowUser, OrganizationSummary};
 
 use crate::actor::Actor;
 use crate::addresses::Addresses;
+use crate::change::Attempt;
 use crate::flow_links::{Shown, links};
 use crate::flow_users::bring_in;
 use crate::rooms::Room;
@@ -121,19 +122,14 @@ impl App {
     pub async fn create_flow(&self, actor: &Actor, organization: &str, name: FlowName) -> Result<WireFlow> {
         let user = actor.user()?.user.clone();
         let (id, organization) = (user.id, organization.to_lowercase());
-        let (made, event) = self
-            .store()
-            .write(move |tx| {
-                let organization = match hold_writable(tx, &organization, user.id)? {
-                    Ok(organization) => organization,
-                    Err(refusal) => return Ok(Err(refusal)),
-                };
+        let (room, event) = self
+            .change(move |tx| {
+                let organization = hold_writable(tx, &organization, user.id)?;
                 let room = insert_flow(tx, organization, &name, Some(user.id))?;
                 bring_in(tx, room, &user)?;
-                Ok(Ok(room))
+                Ok(room)
             })
             .await?;
-        let room = made?;
         self.settle(event).await;
         self.describe(room, id, Shown::by(actor)).await
     }
@@ -150,11 +146,8 @@ impl App {
         let deed = if own_mark { FlowDeed::SetOpen } else { FlowDeed::See };
         let ((), event) = self
             .change_room(actor, id, deed, move |tx, actor, room| {
-                if let Err(refusal) = allow_update(actor.standing(room), room, &changes) {
-                    return Ok(Err(refusal));
-                }
-                apply_update(tx, room, &changes, &caller.user)?;
-                Ok(Ok(()))
+                allow_update(actor.standing(room), room, &changes)?;
+                Ok(apply_update(tx, room, &changes, &caller.user)?)
             })
             .await?;
         self.settle(event).await;
@@ -163,12 +156,13 @@ impl App {
 }
 
 /// The organization of that name, held against others, for one of its people who wants to write.
-fn hold_writable(tx: &mut Tx<'_, '_>, name: &str, user: UserId) -> StoreResult<Result<OrganizationId>> {
-    let Some(id) = tx.organization_id_by_name(name)? else { return Ok(Err(Error::NotFound)) };
-    let Some(organization) = tx.lock_organization(id)? else { return Ok(Err(Error::NotFound)) };
+fn hold_writable(tx: &mut Tx<'_, '_>, name: &str, user: UserId) -> Attempt<OrganizationId> {
+    let id = tx.organization_id_by_name(name)?.ok_or(Error::NotFound)?;
+    let organization = tx.lock_organization(id)?.ok_or(Error::NotFound)?;
     let role = tx.memberships_of(user)?.into_iter().find(|m| m.organization == id).map(|m| m.role);
-    let allowed = policy::organization(role, OrganizationDeed::See);
-    Ok(allowed.and_then(|()| policy::write(&organization)).map(|()| id).map_err(Error::from))
+    policy::organization(role, OrganizationDeed::See).map_err(Error::from)?;
+    policy::write(&organization).map_err(Error::from)?;
+    Ok(id)
 }
 
 fn allow_update(standing: Standing, room: &Room, changes: &FlowChanges) -> Result<()> {

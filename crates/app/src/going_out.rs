@@ -11,21 +11,18 @@ use eddyline_model::{OrganizationId, RoomId, policy};
 use eddyline_storage::{Result as StoreResult, Tx};
 use serde_json::json;
 
+use crate::Error;
+use crate::change::Attempt;
 use crate::flow_users::action;
-use crate::{Error, Result};
 
 /// Takes a user out of those of these organizations that they belong to, and out of all flows there,
 /// also those they are blocked from; invitations that would let them in again end. What they wrote stays,
-/// and so do their account and whom they invited. Tells whether they belonged to any. Writes nothing when it refuses.
+/// and so do their account and whom they invited. Tells whether they belonged to any.
 ///
 /// # Errors
 ///
 /// [`Error::Conflict`] when they are the last to administer one of them.
-pub(crate) fn go_out(
-    tx: &mut Tx<'_, '_>,
-    organizations: &[OrganizationId],
-    user: &User,
-) -> StoreResult<Result<bool>> {
+pub(crate) fn go_out(tx: &mut Tx<'_, '_>, organizations: &[OrganizationId], user: &User) -> Attempt<bool> {
     // Rooms before organizations, as those who come in hold them. All rooms of the flows there, since
     // somebody may be about to add the user to one.
     tx.lock_rooms_of(organizations, &[user.id])?;
@@ -41,7 +38,7 @@ pub(crate) fn go_out(
         {
             let text = "the last administrator of an organization cannot be removed; \
                         let somebody else administer it first";
-            return Ok(Err(Error::Conflict(text.into())));
+            return Err(Error::Conflict(text.into()).into());
         }
     }
     for membership in &memberships {
@@ -55,7 +52,7 @@ pub(crate) fn go_out(
         tx.bump_private_rooms_of(user.id)?;
         tx.tell(Control::OrganizationRemove { user: user.id });
     }
-    Ok(Ok(!memberships.is_empty()))
+    Ok(!memberships.is_empty())
 }
 
 /// Takes back what would let them in again.

@@ -12,6 +12,7 @@ mod actor;
 mod addresses;
 mod authenticate;
 mod avatars;
+mod change;
 mod coming_in;
 mod config;
 mod error;

@@ -110,26 +110,20 @@ impl App {
         name: &str,
     ) -> Result<Organization> {
         let (caller, name) = (actor.user()?.user.id, display_name(name).map_err(Error::wrong_name)?);
-        let (outcome, event) = self
-            .store()
-            .write(move |tx| {
-                let Some(mut organization) = tx.lock_organization(id)? else {
-                    return Ok(Err(Error::NotFound));
-                };
+        let ((), event) = self
+            .change(move |tx| {
+                let mut organization = tx.lock_organization(id)?.ok_or(Error::NotFound)?;
                 let role = role_in(&tx.memberships_of(caller)?, id);
                 let allowed = policy::organization(role, OrganizationDeed::Administer);
-                if let Err(refusal) = allowed.and_then(|()| policy::write(&organization)) {
-                    return Ok(Err(refusal.into()));
-                }
+                allowed.and_then(|()| policy::write(&organization)).map_err(Error::from)?;
                 if organization.name != name {
                     organization.name.clone_from(&name);
                     tx.update_organization(&organization)?;
                     tx.tell(Control::OrganizationChange);
                 }
-                Ok(Ok(()))
+                Ok(())
             })
             .await?;
-        outcome?;
         self.settle(event).await;
         self.organization(actor, id).await
     }
@@ -173,25 +167,20 @@ impl App {
         user: UserId,
     ) -> Result<()> {
         let caller = actor.user()?.user.id;
-        let (outcome, event) = self
-            .store()
-            .write(move |tx| {
+        let ((), event) = self
+            .change(move |tx| {
                 // Held before the caller's rights are looked at: others may be taking them.
                 tx.lock_rooms_of(&[id], &[user])?;
                 tx.lock_organization(id)?;
                 let role = role_in(&tx.memberships_of(caller)?, id);
-                if let Err(refusal) = policy::organization(role, OrganizationDeed::Administer) {
-                    return Ok(Err(refusal.into()));
+                policy::organization(role, OrganizationDeed::Administer).map_err(Error::from)?;
+                let (user, _) = tx.organization_user(id, user)?.ok_or(Error::NotFound)?;
+                match go_out(tx, &[id], &user)? {
+                    true => Ok(()),
+                    false => Err(Error::NotFound.into()),
                 }
-                let Some((user, _)) = tx.organization_user(id, user)? else {
-                    return Ok(Err(Error::NotFound));
-                };
-                go_out(tx, &[id], &user)
             })
             .await?;
-        if !outcome? {
-            return Err(Error::NotFound);
-        }
         self.settle(event).await;
         Ok(())
     }

@@ -36,23 +36,21 @@ impl App {
     }
 
     async fn move_marker(&self, room: RoomId, user: UserId, message: MessageId) -> Result<()> {
-        let (moved, _) = self
-            .store()
-            .write(move |tx| {
-                // Looked at again: the user may be out by now.
-                if tx.room_membership(room, user)?.is_none_or(|membership| membership.blocked) {
-                    return Ok(Err(Error::Denied));
-                }
-                if tx.last_message_id(room)?.is_none_or(|last| message > last) {
-                    return Ok(Err(beyond()));
-                }
-                if tx.set_read(room, user, message)? {
-                    tx.tell(Control::Read { room, user, message });
-                }
-                Ok(Ok(()))
-            })
-            .await?;
-        moved
+        self.change(move |tx| {
+            // Looked at again: the user may be out by now.
+            if tx.room_membership(room, user)?.is_none_or(|membership| membership.blocked) {
+                return Err(Error::Denied.into());
+            }
+            if tx.last_message_id(room)?.is_none_or(|last| message > last) {
+                return Err(beyond().into());
+            }
+            if tx.set_read(room, user, message)? {
+                tx.tell(Control::Read { room, user, message });
+            }
+            Ok(())
+        })
+        .await?;
+        Ok(())
     }
 }
 

@@ -13,6 +13,7 @@ use eddyline_model::{EventId, RoomId, UserId};
 use eddyline_storage::{Result as StoreResult, Session, Tx};
 
 use crate::actor::Actor;
+use crate::change::Attempt;
 use crate::private::Pairs;
 use crate::remembered::Remembered;
 use crate::{App, Error, Result};
@@ -171,8 +172,7 @@ impl App {
 
     /// Changes something about a room in one transaction: holds it against others, loads it and the
     /// caller's organizations afresh, checks that the caller may do `deed` and that the organization
-    /// takes changes, and lets `change` do the rest, which must refuse before it writes. Gives the
-    /// position of what was told.
+    /// takes changes, and lets `change` do the rest. Gives the position of what was told.
     pub(crate) async fn change_room<R, F>(
         &self,
         actor: &Actor,
@@ -182,28 +182,23 @@ impl App {
     ) -> Result<(R, Option<EventId>)>
     where
         R: Send + 'static,
-        F: Fn(&mut Tx<'_, '_>, &Actor, &Room) -> StoreResult<Result<R>> + Send + 'static,
+        F: Fn(&mut Tx<'_, '_>, &Actor, &Room) -> Attempt<R> + Send + 'static,
     {
         let actor = actor.clone();
-        let (outcome, event) = self
-            .store()
-            .write(move |tx| {
-                tx.lock_room(id)?;
-                let Some(room) = Room::load(tx, id)? else { return Ok(Err(Error::NotFound)) };
-                let actor = actor.afresh(tx)?;
-                let allowed = policy::flow(actor.standing(&room), &room.flow, deed);
-                let possible = match deed {
-                    // One's own mark is no change of the organization.
-                    FlowDeed::SetOpen => Ok(()),
-                    _ => policy::write(&room.organization),
-                };
-                match allowed.and(possible) {
-                    Ok(()) => change(tx, &actor, &room),
-                    Err(refusal) => Ok(Err(refusal.into())),
-                }
-            })
-            .await?;
-        Ok((outcome?, event))
+        self.change(move |tx| {
+            tx.lock_room(id)?;
+            let room = Room::load(tx, id)?.ok_or(Error::NotFound)?;
+            let actor = actor.afresh(tx)?;
+            let allowed = policy::flow(actor.standing(&room), &room.flow, deed);
+            let possible = match deed {
+                // One's own mark is no change of the organization.
+                FlowDeed::SetOpen => Ok(()),
+                _ => policy::write(&room.organization),
+            };
+            allowed.and(possible).map_err(Error::from)?;
+            change(tx, &actor, &room)
+        })
+        .await
     }
 
     pub(crate) async fn load_room(&self, id: RoomId) -> Result<Arc<Room>> {

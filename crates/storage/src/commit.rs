@@ -1,12 +1,14 @@
 //! How the writer commits: on a connection of its own, again where that is safe, and never guessing
 //! what became of a transaction.
 
+use std::convert::Infallible;
 use std::time::{Duration, Instant};
 
 use eddyline_model::log::LogItem;
 
 use crate::connect::{Connection, Connections, Location, connect};
 use crate::transaction::{Failure, Tx};
+use crate::work::Undone;
 use crate::{Clock, Error, Result};
 
 /// How often a transaction is tried at most.
@@ -14,6 +16,8 @@ const ATTEMPTS: u32 = 3;
 /// How long the outcome of a commit whose answer got lost is looked for, and how often.
 const DOUBT_PATIENCE: Duration = Duration::from_secs(8);
 const RETRY_PAUSE: Duration = Duration::from_millis(200);
+
+const WITHOUT_RESULT: Error = Error::Corrupt("a transaction without a result");
 
 /// Runs one transaction after another.
 pub(crate) struct Committer {
@@ -44,20 +48,30 @@ impl Committer {
         &mut self,
         mut work: impl FnMut(&mut Tx<'_, '_>) -> Result<T>,
     ) -> Result<(T, Vec<LogItem>)> {
+        let done = self.commit_unless(|tx| work(tx).map_err(Undone::Store));
+        done.map_err(|Undone::Store(error): Undone<Infallible>| error)
+    }
+
+    /// The same for work that may decide against itself, which is not tried again.
+    pub(crate) fn commit_unless<T, E>(
+        &mut self,
+        mut work: impl FnMut(&mut Tx<'_, '_>) -> std::result::Result<T, Undone<E>>,
+    ) -> std::result::Result<(T, Vec<LogItem>), Undone<E>> {
         let mut attempt = 0;
         loop {
             attempt += 1;
             self.batch += 1;
             let mut result = None;
             let failure = match self.attempt(&mut work, &mut result) {
-                Ok(()) => return result.ok_or(Error::Corrupt("a transaction without a result")),
+                Ok(()) => return result.ok_or(WITHOUT_RESULT.into()),
                 Err(failure) => failure,
             };
             let error = match failure {
-                Failure::Before(error) => error,
+                Failure::Before(Undone::Because(reason)) => return Err(Undone::Because(reason)),
+                Failure::Before(Undone::Store(error)) => error,
                 Failure::AtCommit(error) if self.is_doubtful(&error) => {
                     if self.was_committed()? {
-                        return result.ok_or(Error::Corrupt("a transaction without a result"));
+                        return result.ok_or(WITHOUT_RESULT.into());
                     }
                     error
                 }
@@ -68,21 +82,21 @@ impl Committer {
                 self.own = None;
             }
             if !again || attempt >= ATTEMPTS {
-                return Err(error);
+                return Err(error.into());
             }
         }
     }
 
-    fn attempt<T>(
+    fn attempt<T, E>(
         &mut self,
-        work: &mut impl FnMut(&mut Tx<'_, '_>) -> Result<T>,
+        work: &mut impl FnMut(&mut Tx<'_, '_>) -> std::result::Result<T, Undone<E>>,
         result: &mut Option<(T, Vec<LogItem>)>,
-    ) -> std::result::Result<(), Failure> {
+    ) -> std::result::Result<(), Failure<E>> {
         let now = (self.clock)();
         let (name, batch) = (self.name.clone(), self.batch);
         let doubtful = self.is_postgres();
         let pooled = matches!(self.location, Location::Memory);
-        let mut connection = self.connection().map_err(Failure::Before)?;
+        let mut connection = self.connection().map_err(|error| Failure::Before(error.into()))?;
         let outcome = connection.session().transact(|session| {
             let mut tx = Tx::new(session, now);
             let value = work(&mut tx)?;

@@ -18,7 +18,8 @@ pub enum Error {
     /// Something with the same unique name is there already.
     #[error("it exists already: {0}")]
     Exists(String),
-    /// A caller's rule was broken inside a write, which was rolled back.
+    /// A rule of the store's own would be broken by a write, which was rolled back. Those of its callers are
+    /// [`Undone::Because`](crate::Undone::Because).
     #[error("refused: {0}")]
     Refused(&'static str),
     /// The database's address cannot be used.

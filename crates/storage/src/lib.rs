@@ -62,4 +62,5 @@ pub use sources::{FlowTokenOf, NewSource};
 pub use store::{Clock, Options, Store};
 pub use transaction::Tx;
 pub use users::NewUser;
+pub use work::Undone;
 pub use writer::Posted;

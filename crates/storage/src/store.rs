@@ -1,5 +1,6 @@
 //! The handle by which everything else reaches the data.
 
+use std::convert::Infallible;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex};
@@ -15,7 +16,7 @@ use crate::commit::Committer;
 use crate::connect::{Connections, Location};
 use crate::session::Session;
 use crate::transaction::Tx;
-use crate::work::Closure;
+use crate::work::{Closure, Undone};
 use crate::writer::{Job, Posted, Writer};
 use crate::{Error, Result};
 
@@ -210,10 +211,26 @@ impl Store {
     ///
     /// What the closure answers (then nothing was written), [`Error::Busy`],
     /// [`Error::Unavailable`], [`Error::DiskFull`].
-    pub async fn write<R, F>(&self, work: F) -> Result<(R, Option<EventId>)>
+    pub async fn write<R, F>(&self, mut work: F) -> Result<(R, Option<EventId>)>
     where
         R: Send + 'static,
         F: FnMut(&mut Tx<'_, '_>) -> Result<R> + Send + 'static,
+    {
+        let done = self.change(move |tx| work(tx).map_err(Undone::Store)).await;
+        done.map_err(|Undone::Store(error): Undone<Infallible>| error)
+    }
+
+    /// The same for a write that may be decided against: once the closure gives a reason
+    /// ([`Undone::Because`]), all that it wrote and told is taken back, and the reason is the answer.
+    ///
+    /// # Errors
+    ///
+    /// The closure's reason, and what [`Store::write`] gives.
+    pub async fn change<R, E, F>(&self, work: F) -> std::result::Result<(R, Option<EventId>), Undone<E>>
+    where
+        R: Send + 'static,
+        E: Send + 'static,
+        F: FnMut(&mut Tx<'_, '_>) -> std::result::Result<R, Undone<E>> + Send + 'static,
     {
         let (reply, answer) = oneshot::channel();
         self.send(Job::Run(Box::new(Closure { work, result: None, reply })))?;

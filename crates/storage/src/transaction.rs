@@ -8,6 +8,7 @@ use eddyline_model::messages::Draft;
 use crate::append::Outcome;
 use crate::log::{NewRow, new_row};
 use crate::session::{Inner, Session};
+use crate::work::Undone;
 use crate::{Error, Result};
 
 /// A writing transaction under way. Everything a [`Session`] can do, and telling the log.
@@ -67,20 +68,20 @@ impl<'c> std::ops::DerefMut for Tx<'_, 'c> {
 }
 
 /// How a transaction failed.
-pub(crate) enum Failure {
+pub(crate) enum Failure<E> {
     /// Before the commit was sent: nothing of it is there.
-    Before(Error),
+    Before(Undone<E>),
     /// While the commit was under way: it may be there, unless the database said otherwise.
     AtCommit(Error),
 }
 
 impl Session<'_> {
     /// Runs `work` in a writing transaction.
-    pub(crate) fn transact<T>(
+    pub(crate) fn transact<T, E>(
         &mut self,
-        work: impl FnOnce(&mut Self) -> Result<T>,
-    ) -> std::result::Result<T, Failure> {
-        self.begin().map_err(Failure::Before)?;
+        work: impl FnOnce(&mut Self) -> std::result::Result<T, Undone<E>>,
+    ) -> std::result::Result<T, Failure<E>> {
+        self.begin().map_err(|error| Failure::Before(error.into()))?;
         match work(self) {
             Ok(value) => match self.commit() {
                 Ok(()) => Ok(value),
@@ -89,9 +90,9 @@ impl Session<'_> {
                     Err(Failure::AtCommit(error))
                 }
             },
-            Err(error) => {
+            Err(undone) => {
                 self.rollback();
-                Err(Failure::Before(error))
+                Err(Failure::Before(undone))
             }
         }
     }

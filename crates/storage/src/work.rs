@@ -3,39 +3,66 @@
 use eddyline_model::log::EventId;
 use tokio::sync::oneshot;
 
+use crate::Error;
 use crate::transaction::Tx;
-use crate::{Error, Result};
+
+/// Why a write was not done. Nothing of it was kept.
+#[derive(Debug)]
+pub enum Undone<E> {
+    /// The store could not do it.
+    Store(Error),
+    /// Whoever writes decided against it, for this reason.
+    Because(E),
+}
+
+impl<E> From<Error> for Undone<E> {
+    fn from(error: Error) -> Self {
+        Self::Store(error)
+    }
+}
 
 /// A write that is not a post: runs in a transaction of its own.
 pub(crate) trait Work: Send {
-    /// Does it. May be called again when nothing of the first call was kept.
-    fn run(&mut self, tx: &mut Tx<'_, '_>) -> Result<()>;
+    /// Does it. May be called again when nothing of the first call was kept. Keeps the reason of a
+    /// refusal to itself.
+    fn run(&mut self, tx: &mut Tx<'_, '_>) -> Result<(), Undone<()>>;
     /// Answers whoever asked for it.
-    fn done(self: Box<Self>, outcome: Result<Option<EventId>>);
+    fn done(self: Box<Self>, outcome: Result<Option<EventId>, Undone<()>>);
 }
+
+/// What a closure answers, with the position of the last log entry that it told.
+type Answer<R, E> = Result<(R, Option<EventId>), Undone<E>>;
 
 /// A closure as [`Work`].
-pub(crate) struct Closure<F, R> {
+pub(crate) struct Closure<F, R, E> {
     pub(crate) work: F,
-    pub(crate) result: Option<R>,
-    pub(crate) reply: oneshot::Sender<Result<(R, Option<EventId>)>>,
+    /// What the last call came to, if the store had no part in it.
+    pub(crate) result: Option<Result<R, E>>,
+    pub(crate) reply: oneshot::Sender<Answer<R, E>>,
 }
 
-impl<F, R> Work for Closure<F, R>
+impl<F, R, E> Work for Closure<F, R, E>
 where
-    F: FnMut(&mut Tx<'_, '_>) -> Result<R> + Send,
+    F: FnMut(&mut Tx<'_, '_>) -> Result<R, Undone<E>> + Send,
     R: Send,
+    E: Send,
 {
-    fn run(&mut self, tx: &mut Tx<'_, '_>) -> Result<()> {
-        self.result = Some((self.work)(tx)?);
-        Ok(())
+    fn run(&mut self, tx: &mut Tx<'_, '_>) -> Result<(), Undone<()>> {
+        let (result, outcome) = match (self.work)(tx) {
+            Ok(result) => (Ok(result), Ok(())),
+            Err(Undone::Because(reason)) => (Err(reason), Err(Undone::Because(()))),
+            Err(Undone::Store(error)) => return Err(Undone::Store(error)),
+        };
+        self.result = Some(result);
+        outcome
     }
 
-    fn done(self: Box<Self>, outcome: Result<Option<EventId>>) {
+    fn done(self: Box<Self>, outcome: Result<Option<EventId>, Undone<()>>) {
         let answer = match (outcome, self.result) {
-            (Ok(event), Some(result)) => Ok((result, event)),
-            (Ok(_), None) => Err(Error::Corrupt("a write without a result")),
-            (Err(error), _) => Err(error),
+            (Ok(event), Some(Ok(result))) => Ok((result, event)),
+            (Err(Undone::Because(())), Some(Err(reason))) => Err(Undone::Because(reason)),
+            (Err(Undone::Store(error)), _) => Err(Undone::Store(error)),
+            (Ok(_) | Err(Undone::Because(())), _) => Err(Error::Corrupt("a write without a result").into()),
         };
         let _ = self.reply.send(answer);
     }

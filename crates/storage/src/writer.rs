@@ -13,7 +13,7 @@ use crate::append::Outcome;
 use crate::backlog::Backlog;
 use crate::commit::Committer;
 use crate::connect::Location;
-use crate::work::Work;
+use crate::work::{Undone, Work};
 use crate::{Error, Result};
 
 /// The most posts in one transaction.
@@ -238,8 +238,9 @@ impl Writer {
         // A mistake in one job must not take the writer, and every later write, with it. It is caught
         // inside the transaction, which is rolled back: a connection dropped while a panic unwinds is
         // closed, and with it a database in memory would end.
-        let outcome = self.committer.commit(|tx| {
-            catch_unwind(AssertUnwindSafe(|| work.run(tx))).unwrap_or(Err(Error::Corrupt("a write panicked")))
+        let outcome = self.committer.commit_unless(|tx| {
+            let panicked = || Err(Undone::Store(Error::Corrupt("a write panicked")));
+            catch_unwind(AssertUnwindSafe(|| work.run(tx))).unwrap_or_else(|_| panicked())
         });
         let outcome = outcome.map(|((), items)| {
             let last = items.last().map(|item| item.id);

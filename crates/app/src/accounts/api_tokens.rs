@@ -48,24 +48,20 @@ impl App {
             (owner(actor)?, display_name(name).map_err(Error::wrong_name)?, actor.clone());
         let secret = Secret::generate();
         let hash = secret.hash();
-        let (outcome, _) = self
-            .store()
-            .write(move |tx| {
-                // Held, so that nobody makes one beside this one, or ends what the caller has shown.
-                tx.lock_user(user)?;
-                if !actor.still_holds(tx)? {
-                    return Ok(Err(Error::Unauthenticated("The credentials are not valid")));
-                }
-                if tx.api_tokens_of(user)?.len() >= MAX_API_TOKENS {
-                    let text = format!("you have {MAX_API_TOKENS} API tokens; end one of them first");
-                    return Ok(Err(Error::Conflict(text)));
-                }
-                let now = tx.now();
-                tx.insert_api_token(&hash.0, user, &name, now)?;
-                Ok(Ok(()))
-            })
-            .await?;
-        outcome?;
+        self.change(move |tx| {
+            // Held, so that nobody makes one beside this one, or ends what the caller has shown.
+            tx.lock_user(user)?;
+            if !actor.still_holds(tx)? {
+                return Err(Error::Unauthenticated("The credentials are not valid").into());
+            }
+            if tx.api_tokens_of(user)?.len() >= MAX_API_TOKENS {
+                let text = format!("you have {MAX_API_TOKENS} API tokens; end one of them first");
+                return Err(Error::Conflict(text).into());
+            }
+            let now = tx.now();
+            Ok(tx.insert_api_token(&hash.0, user, &name, now)?)
+        })
+        .await?;
         Ok(secret)
     }
 
@@ -105,19 +101,15 @@ impl App {
         deed: impl Fn(&mut Tx<'_, '_>, &TokenHash) -> StoreResult<()> + Send + Sync + 'static,
     ) -> Result<()> {
         let user = owner(actor)?;
-        let (found, event) = self
-            .store()
-            .write(move |tx| {
+        let ((), event) = self
+            .change(move |tx| {
                 let all = own(tx, user)?;
-                let Some((hash, _)) = all.iter().find(|(_, token)| token.id == id) else {
-                    return Ok(false);
-                };
-                deed(tx, hash)?;
-                Ok(true)
+                let (hash, _) = all.iter().find(|(_, token)| token.id == id).ok_or(Error::NotFound)?;
+                Ok(deed(tx, hash)?)
             })
             .await?;
         self.settle(event).await;
-        if found { Ok(()) } else { Err(Error::NotFound) }
+        Ok(())
     }
 }
 

@@ -7,10 +7,11 @@ use eddyline_model::flows::Flow;
 use eddyline_model::names::Email;
 use eddyline_model::organizations::Organization;
 use eddyline_model::policy::{self, Place};
-use eddyline_storage::{Result as StoreResult, Session};
+use eddyline_storage::Session;
 
 use super::FlowPath;
 use crate::actor::Actor;
+use crate::change::Attempt;
 use crate::coming_in::come_in;
 use crate::invitations::accept::request_join_in;
 use crate::{App, Error, Result};
@@ -37,17 +38,16 @@ impl App {
     /// [`Error::Denied`] for one who is blocked from it, and when its organization is inactive.
     pub async fn join_link(&self, actor: Option<&Actor>, secret: &str, flow: &str) -> Result<JoinLink> {
         let (secret, name, user) = (secret.to_owned(), flow.to_owned(), actor.and_then(Actor::user_id));
-        self.store()
-            .read(move |session| {
-                let found = find(session, &secret, &name, user)?;
-                Ok(found.map(|Door { flow, organization, place }| JoinLink {
-                    path: FlowPath::of(&organization, &flow),
-                    flow_name: flow.name,
-                    organization_name: organization.name,
-                    joined: place == Place::Inside,
-                }))
+        self.look(move |session| {
+            let Door { flow, organization, place } = find(session, &secret, &name, user)?;
+            Ok(JoinLink {
+                path: FlowPath::of(&organization, &flow),
+                flow_name: flow.name,
+                organization_name: organization.name,
+                joined: place == Place::Inside,
             })
-            .await?
+        })
+        .await
     }
 
     /// Brings somebody who is signed in into a flow by its join link, and gives where it is. Who is
@@ -60,20 +60,16 @@ impl App {
     pub async fn join_by_link(&self, actor: &Actor, secret: &str, flow: &str) -> Result<FlowPath> {
         let id = actor.user()?.user.id;
         let (secret, name) = (secret.to_owned(), flow.to_owned());
-        let (outcome, event) = self
-            .store()
-            .write(move |tx| {
-                let door = match find(tx, &secret, &name, Some(id))? {
-                    Ok(door) => door,
-                    Err(refusal) => return Ok(Err(refusal)),
-                };
-                let Some(user) = tx.user(id)? else { return Ok(Err(Error::NotFound)) };
-                let came = come_in(tx, door.flow.room, &user)?;
-                Ok(came.map(|()| FlowPath::of(&door.organization, &door.flow)))
+        let (path, event) = self
+            .change(move |tx| {
+                let door = find(tx, &secret, &name, Some(id))?;
+                let user = tx.user(id)?.ok_or(Error::NotFound)?;
+                come_in(tx, door.flow.room, &user)?;
+                Ok(FlowPath::of(&door.organization, &door.flow))
             })
             .await?;
         self.settle(event).await;
-        outcome
+        Ok(path)
     }
 
     /// Has an invitation mailed to an address by a join link: who has no account must first prove
@@ -85,16 +81,15 @@ impl App {
     pub async fn request_join(&self, secret: &str, flow: &str, email: &Email, client: IpAddr) -> Result<()> {
         self.count_mail_request(&email.key(), client)?;
         let (secret, name, email) = (secret.to_owned(), flow.to_owned(), email.clone());
-        let (outcome, event) = self
-            .store()
-            .write(move |tx| match find(tx, &secret, &name, None)? {
-                Ok(door) => request_join_in(tx, door.flow.room, &email),
-                Err(refusal) => Ok(Err(refusal)),
+        let ((), event) = self
+            .change(move |tx| {
+                let door = find(tx, &secret, &name, None)?;
+                request_join_in(tx, door.flow.room, &email)
             })
             .await?;
         self.mail_is_queued();
         self.settle(event).await;
-        outcome
+        Ok(())
     }
 }
 
@@ -105,20 +100,13 @@ struct Door {
     place: Place,
 }
 
-fn find(
-    session: &mut Session<'_>,
-    secret: &str,
-    name: &str,
-    user: Option<UserId>,
-) -> StoreResult<Result<Door>> {
-    let Some(room) = session.room_by_join_secret(secret)? else { return Ok(Err(Error::NotFound)) };
-    let Some(flow) = session.flow(room)? else { return Ok(Err(Error::NotFound)) };
+fn find(session: &mut Session<'_>, secret: &str, name: &str, user: Option<UserId>) -> Attempt<Door> {
+    let room = session.room_by_join_secret(secret)?.ok_or(Error::NotFound)?;
+    let flow = session.flow(room)?.ok_or(Error::NotFound)?;
     if flow.parameterized_name != name {
-        return Ok(Err(Error::NotFound));
+        return Err(Error::NotFound.into());
     }
-    let Some(organization) = session.organization(flow.organization)? else {
-        return Ok(Err(Error::NotFound));
-    };
+    let organization = session.organization(flow.organization)?.ok_or(Error::NotFound)?;
     let membership = match user {
         Some(user) => session.room_membership(room, user)?,
         None => None,
@@ -128,11 +116,7 @@ fn find(
         Some(membership) if membership.blocked => Place::Blocked,
         Some(_) => Place::Inside,
     };
-    if let Err(refusal) = policy::join_by_link(place, &flow) {
-        return Ok(Err(refusal.into()));
-    }
-    if let Err(refusal) = policy::write(&organization) {
-        return Ok(Err(refusal.into()));
-    }
-    Ok(Ok(Door { flow, organization, place }))
+    policy::join_by_link(place, &flow).map_err(Error::from)?;
+    policy::write(&organization).map_err(Error::from)?;
+    Ok(Door { flow, organization, place })
 }

@@ -67,16 +67,13 @@ impl App {
         let hash = self.hash_new_password(new, &password::personal(&user)).await?;
         let secret = Secret::generate_long();
         let (link, session) = (link.hash(), secret.hash());
-        let (user, event) = self
-            .store()
-            .write(move |tx| {
+        let ((), event) = self
+            .change(move |tx| {
                 let now = tx.now();
-                let Some(user) = find(tx, &link.0, now)? else { return Ok(None) };
+                let user = find(tx, &link.0, now)?.ok_or(Error::NotFound)?;
                 tx.lock_user(user.id)?;
                 // Asked again, since another process may have let somebody use it.
-                if find(tx, &link.0, now)?.is_none() {
-                    return Ok(None);
-                }
+                find(tx, &link.0, now)?.ok_or(Error::NotFound)?;
                 password::replace(tx, user.id, &hash)?;
                 // The link came by mail. Whoever entered the address without proving it is perhaps
                 // somebody else, and keeps nothing.
@@ -85,11 +82,9 @@ impl App {
                     tx.delete_api_tokens_of(user.id)?;
                     tx.set_email_proved(user.id, true)?;
                 }
-                sessions::begin(tx, &session, user.id)?;
-                Ok(Some(user.id))
+                Ok(sessions::begin(tx, &session, user.id)?)
             })
             .await?;
-        user.ok_or(Error::NotFound)?;
         self.inner.memo.forget_all();
         self.settle(event).await;
         Ok(secret)

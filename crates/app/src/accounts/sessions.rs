@@ -62,21 +62,18 @@ impl App {
         let (user, checked) = (known.0.user.id, known.0.password_hash.clone());
         let (secret, key) = (Secret::generate_long(), names::email_key(email));
         let hash = secret.hash();
-        let (begun, _) = self
-            .store()
-            .write(move |tx| {
-                // Whoever changes a password ends the sessions there are; this one must not come
-                // right after that.
-                tx.lock_user(user)?;
-                let account = tx.account_by_email(&key)?;
-                let same = account.is_some_and(|now| now.user.id == user && now.password_hash == checked);
-                if same {
-                    begin(tx, &hash, user)?;
-                }
-                Ok(same)
-            })
-            .await?;
-        if begun { Ok(secret) } else { Err(Error::Unauthenticated("The credentials are not valid")) }
+        self.change(move |tx| {
+            // Whoever changes a password ends the sessions there are; this one must not come
+            // right after that.
+            tx.lock_user(user)?;
+            let account = tx.account_by_email(&key)?;
+            if !account.is_some_and(|now| now.user.id == user && now.password_hash == checked) {
+                return Err(Error::Unauthenticated("The credentials are not valid").into());
+            }
+            Ok(begin(tx, &hash, user)?)
+        })
+        .await?;
+        Ok(secret)
     }
 
     /// Finds out whose session this is; `None` when it has ended. A session ends when it was not

@@ -12,6 +12,7 @@ use eddyline_storage::{Error as StoreError, NewUser, Result as StoreResult, Tx};
 
 use super::{FlowPath, password, sessions};
 use crate::actor::Actor;
+use crate::change::Attempt;
 use crate::coming_in::{has_place, hold_open_flow};
 use crate::invitations::accept::{accept_in, decline_in, invitation_of_link};
 use crate::{App, Error, Result};
@@ -92,9 +93,8 @@ impl App {
         let secret = Secret::generate_long();
         let (link, session) = (link.hash(), secret.hash());
         let avatar = Secret::generate();
-        let (outcome, event) = self
-            .store()
-            .write(move |tx| {
+        let (path, event) = self
+            .change(move |tx| {
                 let now = tx.now();
                 let new = NewUser {
                     email: email.as_str().to_owned(),
@@ -106,21 +106,13 @@ impl App {
                     password_hash: Some(password_hash.clone()),
                     created_at: now,
                 };
-                let found = match admit(tx, &link, &new)? {
-                    Ok(found) => found,
-                    Err(refusal) => return Ok(Err(refusal)),
-                };
+                let (invitation, path) = admit(tx, &link, &new)?;
                 let user = insert(tx, &new)?;
-                if let Err(refusal) = accept_in(tx, &found.0, &user)? {
-                    // All of its reasons were asked for before; what is written must not stay.
-                    tracing::warn!(%refusal, "an invitation was refused after it was found good");
-                    return Err(StoreError::Refused("this invitation cannot be accepted now"));
-                }
+                accept_in(tx, &invitation, &user)?;
                 sessions::begin(tx, &session, user.id)?;
-                Ok(Ok(found.1))
+                Ok(path)
             })
             .await?;
-        let path = outcome?;
         self.settle(event).await;
         Ok((secret, path))
     }
@@ -135,20 +127,18 @@ impl App {
     /// somebody there has the user's nick.
     pub async fn accept_link(&self, actor: &Actor, link: &Secret) -> Result<FlowPath> {
         let (id, hash) = (actor.user()?.user.id, link.hash());
-        let (outcome, event) = self
-            .store()
-            .write(move |tx| {
+        let (path, event) = self
+            .change(move |tx| {
                 let now = tx.now();
-                let Some((invitation, flow, organization, _)) = invitation_of_link(tx, &hash, now)? else {
-                    return Ok(Err(Error::NotFound));
-                };
-                let Some(user) = tx.user(id)? else { return Ok(Err(Error::NotFound)) };
-                let accepted = accept_in(tx, &invitation, &user)?;
-                Ok(accepted.map(|()| FlowPath::of(&organization, &flow)))
+                let (invitation, flow, organization, _) =
+                    invitation_of_link(tx, &hash, now)?.ok_or(Error::NotFound)?;
+                let user = tx.user(id)?.ok_or(Error::NotFound)?;
+                accept_in(tx, &invitation, &user)?;
+                Ok(FlowPath::of(&organization, &flow))
             })
             .await?;
         self.settle(event).await;
-        outcome
+        Ok(path)
     }
 
     /// Declines an invitation, which is gone afterwards.
@@ -158,18 +148,14 @@ impl App {
     /// [`Error::NotFound`] as in [`App::invitation_link`].
     pub async fn decline_link(&self, link: &Secret) -> Result<()> {
         let hash = link.hash();
-        let (outcome, _) = self
-            .store()
-            .write(move |tx| {
-                let now = tx.now();
-                let Some((invitation, ..)) = invitation_of_link(tx, &hash, now)? else {
-                    return Ok(Err(Error::NotFound));
-                };
-                let account = tx.account_by_email(&names::email_key(&invitation.email))?;
-                decline_in(tx, &invitation, account.map(|account| account.user.id))
-            })
-            .await?;
-        outcome
+        self.change(move |tx| {
+            let now = tx.now();
+            let (invitation, ..) = invitation_of_link(tx, &hash, now)?.ok_or(Error::NotFound)?;
+            let account = tx.account_by_email(&names::email_key(&invitation.email))?;
+            decline_in(tx, &invitation, account.map(|account| account.user.id))
+        })
+        .await?;
+        Ok(())
     }
 }
 
@@ -195,33 +181,23 @@ async fn check(new: &NewAccount, invited: &Invited) -> Result<(String, Nick)> {
 }
 
 /// Finds the invitation, and asks for every reason why this newcomer could not come in by it.
-fn admit(
-    tx: &mut Tx<'_, '_>,
-    link: &TokenHash,
-    new: &NewUser,
-) -> StoreResult<Result<(Invitation, FlowPath)>> {
+fn admit(tx: &mut Tx<'_, '_>, link: &TokenHash, new: &NewUser) -> Attempt<(Invitation, FlowPath)> {
     let now = tx.now();
-    let Some((invitation, flow, organization, _)) = invitation_of_link(tx, link, now)? else {
-        return Ok(Err(Error::NotFound));
-    };
+    let (invitation, flow, organization, _) = invitation_of_link(tx, link, now)?.ok_or(Error::NotFound)?;
     // In the order in which everybody takes them: the flow, then its organization.
-    if let Err(refusal) = hold_open_flow(tx, flow.room)? {
-        return Ok(Err(refusal));
-    }
+    hold_open_flow(tx, flow.room)?;
     let holder = tx.account_by_email(&new.email_key)?.map(|account| account.user);
     let proved = holder.as_ref().is_some_and(|user| user.email_proved);
     if proved || tx.email_is_claimed(&new.email_key, UserId(0), now)? {
-        return Ok(Err(Error::Conflict("this address has an account by now; sign in instead".into())));
+        return Err(Error::Conflict("this address has an account by now; sign in instead".into()).into());
     }
     // Held, so that nobody else takes the nick or the last place.
-    let Some(organization) = tx.lock_organization(organization.id)? else { return Ok(Err(Error::NotFound)) };
-    if let Err(refusal) = has_place(tx, &organization, &new.nick, None)? {
-        return Ok(Err(refusal));
-    }
+    let organization = tx.lock_organization(organization.id)?.ok_or(Error::NotFound)?;
+    has_place(tx, &organization, &new.nick, None)?;
     if let Some(squatter) = holder {
         displace(tx, &squatter)?;
     }
-    Ok(Ok((invitation, FlowPath::of(&organization, &flow))))
+    Ok((invitation, FlowPath::of(&organization, &flow)))
 }
 
 /// Takes an address that was merely entered away from an account, since somebody has proved it. The

@@ -47,22 +47,17 @@ impl App {
     /// address meanwhile.
     pub async fn undo_email_change(&self, link: &Secret) -> Result<()> {
         let hash = link.hash();
-        let (outcome, event) = self
-            .store()
-            .write(move |tx| {
+        let ((), event) = self
+            .change(move |tx| {
                 let now = tx.now();
-                let Some(Undo { user, .. }) = find(tx, &hash.0, now)? else {
-                    return Ok(Err(Error::NotFound));
-                };
+                let Undo { user, .. } = find(tx, &hash.0, now)?.ok_or(Error::NotFound)?;
                 tx.lock_user(user.id)?;
                 // Asked again, as it is now that nobody else changes it.
-                let Some(Undo { user, old, end }) = find(tx, &hash.0, now)? else {
-                    return Ok(Err(Error::NotFound));
-                };
+                let Undo { user, old, end } = find(tx, &hash.0, now)?.ok_or(Error::NotFound)?;
                 let key = names::email_key(&old);
                 if tx.account_by_email(&key)?.is_some_and(|account| account.user.id != user.id) {
                     let text = "another account has this address by now; ask whoever runs the server";
-                    return Ok(Err(Error::Conflict(text.into())));
+                    return Err(Error::Conflict(text.into()).into());
                 }
                 let nick = names::nick_key(&user.nick);
                 tx.update_user(user.id, (&user.nick, &nick), (&old, &key))?;
@@ -81,13 +76,13 @@ impl App {
                 reset::queue(tx, &User { email: old, ..user.clone() })?;
                 tx.tell(Control::UserEdit { user: user.id });
                 tx.tell(Control::Revoked { user: user.id });
-                Ok(Ok(()))
+                Ok(())
             })
             .await?;
         self.inner.memo.forget_all();
         self.mail_is_queued();
         self.settle(event).await;
-        outcome
+        Ok(())
     }
 }
 

@@ -16,6 +16,7 @@ pub(crate) use super::create::request_join_in;
 pub(crate) use super::end::decline_in;
 use super::{hold_pending, meet};
 use crate::actor::Actor;
+use crate::change::Attempt;
 use crate::coming_in::come_in;
 use crate::rooms::Room;
 use crate::{App, Error, Result};
@@ -39,56 +40,37 @@ impl App {
         let room = self.room_id_by_name(organization, flow).await?;
         let user = actor.user()?.user.clone();
         let who = actor.clone();
-        let (outcome, event) = self
-            .store()
-            .write(move |tx| {
+        let ((room, invitation), event) = self
+            .change(move |tx| {
                 tx.lock_room(room)?;
-                let Some(room) = Room::load(tx, room)? else { return Ok(Err(Error::NotFound)) };
+                let room = Room::load(tx, room)?.ok_or(Error::NotFound)?;
                 // Who asks may have been removed, or may have changed address, since.
                 let who = who.afresh(tx)?;
-                let (invitation, invited) = match meet(tx, &who, &room, id)? {
-                    Ok(met) => met,
-                    Err(refusal) => return Ok(Err(refusal)),
-                };
-                if let Err(refusal) = policy::accept_invitation(invited) {
-                    return Ok(Err(refusal.into()));
-                }
-                if invitation.state == InvitationState::Pending
-                    && let Err(refusal) = accept_in(tx, &invitation, &user)?
-                {
-                    return Ok(Err(refusal));
+                let (invitation, invited) = meet(tx, &who, &room, id)?;
+                policy::accept_invitation(invited).map_err(Error::from)?;
+                if invitation.state == InvitationState::Pending {
+                    accept_in(tx, &invitation, &user)?;
                 }
                 let accepted = Invitation { state: InvitationState::Accepted, ..invitation };
-                Ok(Ok((room, accepted)))
+                Ok((room, accepted))
             })
             .await?;
-        let (room, invitation) = outcome?;
         self.settle(event).await;
         Ok(self.show(&room, &invitation))
     }
 }
 
 /// Lets a user come in by an invitation, whoever it was sent to: its links and mails end with that.
-/// Writes nothing when it refuses.
 ///
 /// # Errors
 ///
 /// [`Error::NotFound`] when the invitation was removed, [`Error::Conflict`] when somebody has come in by
 /// it already, and as [`come_in`].
-pub(crate) fn accept_in(
-    tx: &mut Tx<'_, '_>,
-    invitation: &Invitation,
-    user: &User,
-) -> StoreResult<Result<()>> {
-    if let Err(refusal) = hold_pending(tx, invitation.room, invitation.id)? {
-        return Ok(Err(refusal));
-    }
-    if let Err(refusal) = come_in(tx, invitation.room, user)? {
-        return Ok(Err(refusal));
-    }
+pub(crate) fn accept_in(tx: &mut Tx<'_, '_>, invitation: &Invitation, user: &User) -> Attempt<()> {
+    hold_pending(tx, invitation.room, invitation.id)?;
+    come_in(tx, invitation.room, user)?;
     tx.set_invitations_accepted(&[invitation.id])?;
-    tx.delete_mail_of_invitations(&[invitation.id])?;
-    Ok(Ok(()))
+    Ok(tx.delete_mail_of_invitations(&[invitation.id])?)
 }
 
 /// Ends the pending invitations of users who are in the flow now, however they came.

@@ -11,6 +11,7 @@ use serde_json::json;
 
 use super::queue;
 use crate::actor::Actor;
+use crate::change::Attempt;
 use crate::flow_users::action;
 use crate::rooms::Room;
 use crate::{App, Error, Result};
@@ -37,7 +38,7 @@ impl App {
         let (invitation, _) = self
             .change_room(actor, room.id(), FlowDeed::Invite, move |tx, actor, room| {
                 if let Some(why) = reason_against(tx, room, &email)? {
-                    return Ok(Err(Error::Conflict(why)));
+                    return Err(Error::Conflict(why).into());
                 }
                 let asker = actor.user_id();
                 let (invitation, new) = ask(tx, room.id(), &email, asker, message.as_deref())?;
@@ -45,7 +46,7 @@ impl App {
                     let draft = action(tx, room.id(), asker, "invite", &json!({"email": invitation.email}));
                     tx.post(&[draft])?;
                 }
-                Ok(Ok(invitation))
+                Ok(invitation)
             })
             .await?;
         self.mail_is_queued();
@@ -98,20 +99,18 @@ fn ask(
 ///
 /// [`Error::NotFound`] when the flow is gone, archived or not to be joined by a link, [`Error::Denied`]
 /// when its organization is inactive.
-pub(crate) fn request_join_in(tx: &mut Tx<'_, '_>, room: RoomId, email: &Email) -> StoreResult<Result<()>> {
+pub(crate) fn request_join_in(tx: &mut Tx<'_, '_>, room: RoomId, email: &Email) -> Attempt<()> {
     tx.lock_room(room)?;
     let joinable = |room: &Room| !room.flow.disabled && room.flow.access_mode != AccessMode::Invitation;
-    let Some(room) = Room::load(tx, room)?.filter(joinable) else { return Ok(Err(Error::NotFound)) };
-    if let Err(refusal) = policy::write(&room.organization) {
-        return Ok(Err(refusal.into()));
-    }
+    let room = Room::load(tx, room)?.filter(joinable).ok_or(Error::NotFound)?;
+    policy::write(&room.organization).map_err(Error::from)?;
     if reason_against(tx, &room, email)?.is_some() {
-        return Ok(Ok(()));
+        return Ok(());
     }
     let since = tx.now().plus_millis(-ASK_AGAIN_MILLIS);
     let pending = tx.pending_invitations_to(room.id(), &[email.key()])?;
     if pending.iter().all(|invitation| invitation.sent_at <= since) {
         ask(tx, room.id(), email, None, None)?;
     }
-    Ok(Ok(()))
+    Ok(())
 }

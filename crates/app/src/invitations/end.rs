@@ -3,11 +3,12 @@
 use eddyline_model::invitations::Invitation;
 use eddyline_model::policy::{self, Invited};
 use eddyline_model::{InvitationId, UserId};
-use eddyline_storage::{Result as StoreResult, Tx};
+use eddyline_storage::Tx;
 use serde_json::json;
 
 use super::{hold_pending, meet};
 use crate::actor::Actor;
+use crate::change::Attempt;
 use crate::flow_users::action;
 use crate::rooms::Room;
 use crate::{App, Error, Result};
@@ -28,57 +29,41 @@ impl App {
     ) -> Result<()> {
         let room = self.room_id_by_name(organization, flow).await?;
         let who = actor.clone();
-        let (outcome, _) = self
-            .store()
-            .write(move |tx| {
-                tx.lock_room(room)?;
-                let Some(room) = Room::load(tx, room)? else { return Ok(Err(Error::NotFound)) };
-                // Who asks may have been removed, or may have changed address, since.
-                let who = who.afresh(tx)?;
-                match meet(tx, &who, &room, id)? {
-                    Err(refusal) => Ok(Err(refusal)),
-                    Ok((invitation, Invited::Guest)) => decline_in(tx, &invitation, who.user_id()),
-                    Ok((invitation, Invited::Host)) => end(tx, &invitation, "uninvite", who.user_id()),
-                }
-            })
-            .await?;
-        outcome
+        self.change(move |tx| {
+            tx.lock_room(room)?;
+            let room = Room::load(tx, room)?.ok_or(Error::NotFound)?;
+            // Who asks may have been removed, or may have changed address, since.
+            let who = who.afresh(tx)?;
+            let (invitation, invited) = meet(tx, &who, &room, id)?;
+            match invited {
+                Invited::Guest => decline_in(tx, &invitation, who.user_id()),
+                Invited::Host => end(tx, &invitation, "uninvite", who.user_id()),
+            }
+        })
+        .await?;
+        Ok(())
     }
 }
 
 /// Removes a pending invitation that the invited person does not want, whose account is `by`, if it
-/// was their account that said so. Writes nothing when it refuses.
+/// was their account that said so.
 ///
 /// # Errors
 ///
 /// [`Error::NotFound`] when it is gone, [`Error::Conflict`] when it was accepted, [`Error::Denied`] when
 /// the organization is inactive.
-pub(crate) fn decline_in(
-    tx: &mut Tx<'_, '_>,
-    invitation: &Invitation,
-    by: Option<UserId>,
-) -> StoreResult<Result<()>> {
+pub(crate) fn decline_in(tx: &mut Tx<'_, '_>, invitation: &Invitation, by: Option<UserId>) -> Attempt<()> {
     end(tx, invitation, "decline", by)
 }
 
-fn end(
-    tx: &mut Tx<'_, '_>,
-    invitation: &Invitation,
-    kind: &str,
-    by: Option<UserId>,
-) -> StoreResult<Result<()>> {
-    let invitation = match hold_pending(tx, invitation.room, invitation.id)? {
-        Ok(invitation) => invitation,
-        Err(refusal) => return Ok(Err(refusal)),
-    };
-    let Some(flow) = tx.flow(invitation.room)? else { return Ok(Err(Error::NotFound)) };
-    let Some(organization) = tx.organization(flow.organization)? else { return Ok(Err(Error::NotFound)) };
-    if let Err(refusal) = policy::write(&organization) {
-        return Ok(Err(refusal.into()));
-    }
+fn end(tx: &mut Tx<'_, '_>, invitation: &Invitation, kind: &str, by: Option<UserId>) -> Attempt<()> {
+    let invitation = hold_pending(tx, invitation.room, invitation.id)?;
+    let flow = tx.flow(invitation.room)?.ok_or(Error::NotFound)?;
+    let organization = tx.organization(flow.organization)?.ok_or(Error::NotFound)?;
+    policy::write(&organization).map_err(Error::from)?;
     tx.delete_mail_of_invitations(&[invitation.id])?;
     tx.delete_invitation(invitation.id)?;
     let draft = action(tx, invitation.room, by, kind, &json!({"email": invitation.email}));
     tx.post(&[draft])?;
-    Ok(Ok(()))
+    Ok(())
 }

@@ -67,7 +67,7 @@ impl App {
                 add(tx, room.id(), &sorted)?;
                 let (invitations, new) = invite(tx, room.id(), &sorted, actor.user_id(), message.as_deref())?;
                 tell(tx, room.id(), actor.user_id(), &sorted.add, &new)?;
-                Ok(Ok((sorted, invitations, tx.now())))
+                Ok((sorted, invitations, tx.now()))
             })
             .await?;
         self.mail_is_queued();

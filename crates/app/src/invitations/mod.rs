@@ -17,6 +17,7 @@ use eddyline_storage::{NewMail, Result as StoreResult, Session, Tx};
 use eddyline_wire::Invitation as WireInvitation;
 
 use crate::actor::Actor;
+use crate::change::Attempt;
 use crate::rooms::Room;
 use crate::{App, Error, Result};
 
@@ -47,7 +48,7 @@ impl App {
     ) -> Result<WireInvitation> {
         let room = self.load_room(self.room_id_by_name(organization, flow).await?).await?;
         let (who, wanted) = (actor.clone(), room.clone());
-        let (invitation, _) = self.store().read(move |session| meet(session, &who, &wanted, id)).await??;
+        let (invitation, _) = self.look(move |session| meet(session, &who, &wanted, id)).await?;
         Ok(self.show(&room, &invitation))
     }
 
@@ -63,21 +64,19 @@ fn meet(
     actor: &Actor,
     room: &Room,
     id: InvitationId,
-) -> StoreResult<Result<(Invitation, Invited)>> {
+) -> Attempt<(Invitation, Invited)> {
     let standing = actor.standing(room);
     let Some(invitation) = session.invitation(id)?.filter(|found| found.room == room.id()) else {
         // Whoever may not know of the flow's invitations does not learn which numbers there are.
         let refusal = policy::flow(standing, &room.flow, FlowDeed::Invite).err();
-        return Ok(Err(refusal.map_or(Error::NotFound, Error::from)));
+        return Err(refusal.map_or(Error::NotFound, Error::from).into());
     };
     // An address that somebody merely entered is not yet theirs; the link in the mail is good for all.
     let own = actor.user().is_ok_and(|caller| {
         caller.user.email_proved && email_key(&caller.user.email) == email_key(&invitation.email)
     });
-    Ok(match policy::invited(standing, &room.flow, own) {
-        Ok(who) => Ok((invitation, who)),
-        Err(refusal) => Err(refusal.into()),
-    })
+    let who = policy::invited(standing, &room.flow, own).map_err(Error::from)?;
+    Ok((invitation, who))
 }
 
 /// Puts the mails of invitations into the queue, but for those that wait there already.
@@ -98,11 +97,11 @@ fn queue(tx: &mut Tx<'_, '_>, invitations: &[Invitation]) -> StoreResult<()> {
 }
 
 /// The invitation as it is now, held against others, unless it is over.
-fn hold_pending(tx: &mut Tx<'_, '_>, room: RoomId, id: InvitationId) -> StoreResult<Result<Invitation>> {
+fn hold_pending(tx: &mut Tx<'_, '_>, room: RoomId, id: InvitationId) -> Attempt<Invitation> {
     tx.lock_room(room)?;
-    Ok(match tx.invitation(id)? {
-        None => Err(Error::NotFound),
-        Some(invitation) if invitation.state == InvitationState::Pending => Ok(invitation),
-        Some(_) => Err(Error::Conflict("the invitation was accepted already".into())),
-    })
+    let invitation = tx.invitation(id)?.ok_or(Error::NotFound)?;
+    if invitation.state != InvitationState::Pending {
+        return Err(Error::Conflict("the invitation was accepted already".into()).into());
+    }
+    Ok(invitation)
 }

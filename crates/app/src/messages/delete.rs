@@ -20,13 +20,13 @@ impl App {
     /// [`Error::Denied`] for every message that may not be deleted, [`Error::NotFound`].
     pub async fn delete_message(&self, actor: &Actor, room: &Room, id: MessageId) -> Result<Deletion> {
         self.change_message(actor, room, id, |tx, actor, _, message| {
-            let Some(user) = actor.user_id() else { return Ok(Err(Error::Denied)) };
-            match policy::delete(user, &message) {
-                Ok(Deletion::Truncate) => truncate(tx, actor, &message)?,
-                Ok(Deletion::Remove) => remove(tx, actor, &message)?,
-                Err(refusal) => return Ok(Err(refusal.into())),
+            let user = actor.user_id().ok_or(Error::Denied)?;
+            let deletion = policy::delete(user, &message).map_err(Error::from)?;
+            match deletion {
+                Deletion::Truncate => truncate(tx, actor, &message)?,
+                Deletion::Remove => remove(tx, actor, &message)?,
             }
-            Ok(policy::delete(user, &message).map_err(Error::from))
+            Ok(deletion)
         })
         .await
     }

@@ -36,11 +36,9 @@ impl App {
         }
         let words = edit.content.as_deref().map(search::tokens).unwrap_or_default();
         self.change_message(actor, room, id, move |tx, actor, room, message| {
-            let Some(user) = actor.user_id() else { return Ok(Err(Error::Denied)) };
-            if edit.content.is_some()
-                && let Err(refusal) = policy::edit_content(user, &message)
-            {
-                return Ok(Err(refusal.into()));
+            let user = actor.user_id().ok_or(Error::Denied)?;
+            if edit.content.is_some() {
+                policy::edit_content(user, &message).map_err(Error::from)?;
             }
             let mut message = message;
             if let Some(content) = &edit.content
@@ -56,7 +54,7 @@ impl App {
                 let extracted = tags::replace(&message.tags, &message.explicit_tags, wanted, &context);
                 write_tags(tx, actor, &message, extracted)?;
             }
-            Ok(Ok(()))
+            Ok(())
         })
         .await
     }

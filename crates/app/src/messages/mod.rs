@@ -12,7 +12,7 @@ mod pushed;
 
 use eddyline_model::messages::{Author, Draft, Event, MAX_CONTENT_CHARS, Message};
 use eddyline_model::{MessageId, Timestamp, UserId, tags};
-use eddyline_storage::{Result as StoreResult, Tx};
+use eddyline_storage::Tx;
 use serde_json::Value;
 
 pub(crate) use delete::{remove, truncate};
@@ -27,6 +27,7 @@ pub use post::{NewPost, Posted};
 pub use pushed::Pushed;
 
 use crate::actor::Actor;
+use crate::change::Attempt;
 use crate::rooms::Room;
 use crate::{App, Error, Result};
 use eddyline_model::policy::FlowDeed;
@@ -73,14 +74,14 @@ impl App {
     async fn change_message<R, F>(&self, actor: &Actor, room: &Room, id: MessageId, change: F) -> Result<R>
     where
         R: Send + 'static,
-        F: Fn(&mut Tx<'_, '_>, &Actor, &Room, Message) -> StoreResult<Result<R>> + Send + 'static,
+        F: Fn(&mut Tx<'_, '_>, &Actor, &Room, Message) -> Attempt<R> + Send + 'static,
     {
         actor.user()?;
         let (changed, _) = self
             .change_room(actor, room.id(), FlowDeed::Read, move |tx, actor, room| {
                 match tx.message(room.id(), id)? {
                     Some(message) if message.event.is_listed() => change(tx, actor, room, message),
-                    _ => Ok(Err(Error::NotFound)),
+                    _ => Err(Error::NotFound.into()),
                 }
             })
             .await?;

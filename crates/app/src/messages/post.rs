@@ -169,12 +169,10 @@ impl App {
         let (outcome, _) = self
             .change_room(actor, room, FlowDeed::Post, move |tx, actor, room| {
                 if !actor.still_holds(tx)? {
-                    return Ok(Err(ended(actor)));
+                    return Err(ended(actor).into());
                 }
-                Ok(match app.draft(actor, room, &new, &checked) {
-                    Ok(draft) => Ok(post_one(tx, &draft)?),
-                    Err(error) => Err(error),
-                })
+                let draft = app.draft(actor, room, &new, &checked)?;
+                Ok(post_one(tx, &draft)?)
             })
             .await?;
         Ok(outcome)

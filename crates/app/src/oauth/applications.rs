@@ -12,7 +12,7 @@ use eddyline_storage::{GrantsOf, Result as StoreResult, Tx};
 
 use super::end_grants;
 use crate::actor::Actor;
-
+use crate::change::Attempt;
 use crate::{App, Error, Result, sources};
 
 /// How many applications the people of an organization can register. Operators can register more.
@@ -150,23 +150,18 @@ impl App {
         let Draft { application, secret, sealed } =
             Draft::new(&new, creator, self.now(), &self.inner.sealing);
         let application = Application { organization, ..application };
-        let (outcome, _) = self
-            .store()
-            .write(move |tx| {
+        let (application, _) = self
+            .change(move |tx| {
                 // Held, so that the applications can be counted.
-                let Some(organization) = tx.lock_organization(organization)? else {
-                    return Ok(Err(Error::NotFound));
-                };
-                if let Some(creator) = creator
-                    && let Err(refusal) = may_register(tx, &organization, creator)?
-                {
-                    return Ok(Err(refusal));
+                let organization = tx.lock_organization(organization)?.ok_or(Error::NotFound)?;
+                if let Some(creator) = creator {
+                    may_register(tx, &organization, creator)?;
                 }
                 let id = tx.insert_application(&application, sealed.as_deref())?;
-                Ok(Ok(Application { id, ..application.clone() }))
+                Ok(Application { id, ..application.clone() })
             })
             .await?;
-        Ok((outcome?, secret))
+        Ok((application, secret))
     }
 
     /// The applications of an organization of the caller's.
@@ -292,40 +287,33 @@ impl App {
         deed: impl Fn(&mut Tx<'_, '_>, &mut Application) -> StoreResult<()> + Send + Sync + 'static,
     ) -> Result<Application> {
         let actor = actor.clone();
-        let (outcome, event) = self
-            .store()
-            .write(move |tx| {
+        let (application, event) = self
+            .change(move |tx| {
                 // Flows are held before applications.
                 match needs {
                     Needs::Flow(room) => tx.lock_room(room)?,
                     Needs::Flows => sources::lock_flows(tx, id)?,
                     Needs::Writing | Needs::Nothing => {}
                 }
-                let Some(mut application) = tx.lock_application(id)? else { return Ok(Err(Error::NotFound)) };
+                let mut application = tx.lock_application(id)?.ok_or(Error::NotFound)?;
                 let actor = actor.afresh(tx)?;
-                let allowed = actor.user().and_then(|caller| {
-                    let role = caller.role_in(application.organization);
-                    let deed = ApplicationDeed::Change;
-                    Ok(policy::application(caller.user.id, role, &application, deed)?)
-                });
-                if let Err(refusal) = allowed {
-                    return Ok(Err(refusal));
-                }
+                let (caller, change) = (actor.user()?, ApplicationDeed::Change);
+                let role = caller.role_in(application.organization);
+                policy::application(caller.user.id, role, &application, change).map_err(Error::from)?;
                 if !actor.still_holds(tx)? {
-                    return Ok(Err(Error::Unauthenticated("The credentials are not valid")));
+                    return Err(Error::Unauthenticated("The credentials are not valid").into());
                 }
                 if needs == Needs::Writing
                     && let Some(organization) = tx.organization(application.organization)?
-                    && let Err(refusal) = policy::write(&organization)
                 {
-                    return Ok(Err(refusal.into()));
+                    policy::write(&organization).map_err(Error::from)?;
                 }
                 deed(tx, &mut application)?;
-                Ok(Ok(application))
+                Ok(application)
             })
             .await?;
         self.settle(event).await;
-        outcome
+        Ok(application)
     }
 }
 
@@ -342,13 +330,13 @@ enum Needs {
 }
 
 /// Whether somebody may still register an application for an organization.
-fn may_register(tx: &mut Tx<'_, '_>, organization: &Organization, user: UserId) -> StoreResult<Result<()>> {
+fn may_register(tx: &mut Tx<'_, '_>, organization: &Organization, user: UserId) -> Attempt<()> {
     let role = tx.memberships_of(user)?.iter().find(|m| m.organization == organization.id).map(|m| m.role);
     let allowed =
         policy::organization(role, OrganizationDeed::See).and_then(|()| policy::write(organization));
     if tx.organization_applications(organization.id)?.len() >= MAX_APPLICATIONS {
         let text = format!("the organization has {MAX_APPLICATIONS} applications, and can't have more");
-        return Ok(Err(Error::Conflict(text)));
+        return Err(Error::Conflict(text).into());
     }
-    Ok(allowed.map_err(Error::from))
+    Ok(allowed.map_err(Error::from)?)
 }

@@ -105,23 +105,20 @@ impl App {
             expires_at: Timestamp(0),
             grant: None,
         };
-        let (outcome, _) = self
-            .store()
-            .write(move |tx| {
-                // Whoever ends all that was allowed holds the user too, and no code must come after that.
-                tx.lock_user(user)?;
-                if !actor.still_holds(tx)? {
-                    return Ok(Err(Error::Unauthenticated("The credentials are not valid")));
-                }
-                if !tx.keep_application(id)? {
-                    return Ok(Err(Error::NotFound));
-                }
-                let expires_at = tx.now().plus_millis(code_millis);
-                tx.insert_code(&hash.0, &AuthorizationCode { expires_at, ..record.clone() })?;
-                Ok(Ok(()))
-            })
-            .await?;
-        outcome.map(|()| code)
+        self.change(move |tx| {
+            // Whoever ends all that was allowed holds the user too, and no code must come after that.
+            tx.lock_user(user)?;
+            if !actor.still_holds(tx)? {
+                return Err(Error::Unauthenticated("The credentials are not valid").into());
+            }
+            if !tx.keep_application(id)? {
+                return Err(Error::NotFound.into());
+            }
+            let expires_at = tx.now().plus_millis(code_millis);
+            Ok(tx.insert_code(&hash.0, &AuthorizationCode { expires_at, ..record.clone() })?)
+        })
+        .await?;
+        Ok(code)
     }
 
     /// Where the browser goes with a code; `None` when the code is to be shown to the user.

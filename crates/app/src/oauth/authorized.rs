@@ -171,24 +171,18 @@ impl App {
         application: ApplicationId,
     ) -> Result<()> {
         let actor = actor.clone();
-        let (outcome, event) = self
-            .store()
-            .write(move |tx| {
+        let ((), event) = self
+            .change(move |tx| {
                 let actor = actor.afresh(tx)?;
-                let role = actor.user().map(|caller| caller.role_in(organization));
-                let allowed =
-                    role.and_then(|role| Ok(policy::organization(role, OrganizationDeed::Administer)?));
-                if let Err(refusal) = allowed {
-                    return Ok(Err(refusal));
-                }
+                let role = actor.user()?.role_in(organization);
+                policy::organization(role, OrganizationDeed::Administer).map_err(Error::from)?;
                 if !tx.memberships_of(user)?.iter().any(|membership| membership.organization == organization)
                 {
-                    return Ok(Err(Error::NotFound));
+                    return Err(Error::NotFound.into());
                 }
-                end_grants(tx, GrantsOf::UserAt(user, application)).map(Ok)
+                Ok(end_grants(tx, GrantsOf::UserAt(user, application))?)
             })
             .await?;
-        outcome?;
         self.settle_end(event).await
     }
 

@@ -8,8 +8,8 @@ use eddyline_model::applications::Application;
 use eddyline_model::grants::{Grant, Refresh};
 use eddyline_model::log::Control;
 use eddyline_model::scopes::Scopes;
-use eddyline_model::{ApplicationId, EventId, UserId, names};
-use eddyline_storage::{GrantsOf, Result as StoreResult, Tx};
+use eddyline_model::{ApplicationId, UserId, names};
+use eddyline_storage::{GrantsOf, Result as StoreResult, Tx, Undone};
 
 use super::client::waits_for;
 use super::tokens::{Fresh, Share, Tokens};
@@ -28,6 +28,8 @@ const MAX_GRANTS: usize = 100;
 /// The application was removed since it showed who it is.
 const GONE: Refused = Refused::Because(OAuthError::InvalidClient);
 
+/// What an exchange came to. A refusal that stands here is committed, with what it ended; one that is an
+/// [`Undone`] takes everything back.
 type Outcome = std::result::Result<Share, Refused>;
 
 /// Why no tokens are issued.
@@ -37,6 +39,12 @@ enum Refused {
     Guess(OAuthError),
     /// It was not.
     Because(OAuthError),
+}
+
+impl From<Refused> for Undone<Refused> {
+    fn from(refused: Refused) -> Self {
+        Self::Because(refused)
+    }
 }
 
 impl App {
@@ -92,42 +100,34 @@ impl App {
         fresh: Fresh,
     ) -> Result<Outcome, ClientFailure> {
         let (hash, id) = (code.hash(), application.id);
-        let (outcome, event) = self
-            .store()
-            .write(move |tx| {
-                // In the order in which everybody takes them: the user, the application, the code.
-                let Some(code) = tx.code(&hash.0)? else { return Ok(Err(UNKNOWN)) };
-                tx.lock_user(code.user)?;
-                if !tx.keep_application(id)? {
-                    return Ok(Err(GONE));
+        self.exchange(move |tx| {
+            // In the order in which everybody takes them: the user, the application, the code.
+            let code = tx.code(&hash.0)?.ok_or(UNKNOWN)?;
+            tx.lock_user(code.user)?;
+            if !tx.keep_application(id)? {
+                return Err(GONE.into());
+            }
+            let now = tx.now();
+            let code = tx.lock_code(&hash.0)?.filter(|code| code.application == id).ok_or(UNKNOWN)?;
+            if let Some(grant) = code.grant {
+                if tx.end_grant(grant)? {
+                    tx.tell(Control::GrantEnd { user: code.user, grant });
                 }
-                let now = tx.now();
-                let Some(code) = tx.lock_code(&hash.0)?.filter(|code| code.application == id) else {
-                    return Ok(Err(UNKNOWN));
-                };
-                if let Some(grant) = code.grant {
-                    if tx.end_grant(grant)? {
-                        tx.tell(Control::GrantEnd { user: code.user, grant });
-                    }
-                    let why = "the code was used before; what it gave has ended";
-                    return Ok(Err(Refused::Because(OAuthError::InvalidGrant(why))));
-                }
-                if let Err(error) = check_code(&code, redirect_uri.as_deref(), verifier.as_deref(), now) {
-                    return Ok(Err(Refused::Guess(error)));
-                }
-                // The place may have been taken from the application since, for good reasons.
-                let application = tx.application(id)?;
-                if application.and_then(|one| one.redirect_uri(Some(&code.redirect_uri))).is_none() {
-                    let why = "the application is not sent codes there any more";
-                    return Ok(Err(Refused::Because(OAuthError::InvalidGrant(why))));
-                }
-                let share = begin(tx, code.application, (code.user, code.scopes), &fresh)?;
-                tx.use_code(&hash.0, share.grant)?;
-                Ok(Ok(share))
-            })
-            .await?;
-        self.settle_exchange(&outcome, event).await?;
-        Ok(outcome)
+                let why = "the code was used before; what it gave has ended";
+                return Ok(Err(Refused::Because(OAuthError::InvalidGrant(why))));
+            }
+            check_code(&code, redirect_uri.as_deref(), verifier.as_deref(), now).map_err(Refused::Guess)?;
+            // The place may have been taken from the application since, for good reasons.
+            let application = tx.application(id)?;
+            if application.and_then(|one| one.redirect_uri(Some(&code.redirect_uri))).is_none() {
+                let why = "the application is not sent codes there any more";
+                return Err(Refused::Because(OAuthError::InvalidGrant(why)).into());
+            }
+            let share = begin(tx, code.application, (code.user, code.scopes), &fresh)?;
+            tx.use_code(&hash.0, share.grant)?;
+            Ok(Ok(share))
+        })
+        .await
     }
 
     async fn exchange_password(
@@ -145,23 +145,19 @@ impl App {
         };
         let (user, checked) = (known.0.user.id, known.0.password_hash.clone());
         let (key, id) = (names::email_key(username), application.id);
-        let (outcome, event) = self
-            .store()
-            .write(move |tx| {
-                // As with signing in, the password must not have been changed since it was checked.
-                tx.lock_user(user)?;
-                let account = tx.account_by_email(&key)?;
-                if !account.is_some_and(|now| now.user.id == user && now.password_hash == checked) {
-                    return Ok(Err(WRONG));
-                }
-                if !tx.keep_application(id)? {
-                    return Ok(Err(GONE));
-                }
-                begin(tx, id, (user, scopes), &fresh).map(Ok)
-            })
-            .await?;
-        self.settle_exchange(&outcome, event).await?;
-        Ok(outcome)
+        self.exchange(move |tx| {
+            // As with signing in, the password must not have been changed since it was checked.
+            tx.lock_user(user)?;
+            let account = tx.account_by_email(&key)?;
+            if !account.is_some_and(|now| now.user.id == user && now.password_hash == checked) {
+                return Err(WRONG.into());
+            }
+            if !tx.keep_application(id)? {
+                return Err(GONE.into());
+            }
+            Ok(Ok(begin(tx, id, (user, scopes), &fresh)?))
+        })
+        .await
     }
 
     async fn refresh(
@@ -172,41 +168,45 @@ impl App {
         fresh: Fresh,
     ) -> Result<Outcome, ClientFailure> {
         let (hash, id) = (token.hash(), application.id);
-        let (outcome, event) = self
-            .store()
-            .write(move |tx| {
-                let found = tx.refresh_token(&hash.0)?.filter(|(_, grant)| grant.application == id);
-                let Some((token, grant)) = found else { return Ok(Err(UNKNOWN)) };
-                // Which token is the present one is only known while nobody else can replace it.
-                let Some(grant) = tx.lock_grant(grant.id)? else { return Ok(Err(UNKNOWN)) };
-                let now = tx.now();
-                let refused = |why| Ok(Err(Refused::Because(OAuthError::InvalidGrant(why))));
-                match token.presented(grant.generation, now) {
-                    Refresh::Rotate => rotate(tx, &grant, wanted, &fresh),
-                    Refresh::Refuse => refused("the refresh token was replaced"),
-                    Refresh::Expired => refused("the refresh token has ended"),
-                    Refresh::EndFamily => {
-                        tx.end_grant(grant.id)?;
-                        tx.tell(Control::GrantEnd { user: grant.user, grant: grant.id });
-                        refused(
-                            "the refresh token was replaced, and its successor used; all tokens have ended",
-                        )
-                    }
+        self.exchange(move |tx| {
+            let found = tx.refresh_token(&hash.0)?.filter(|(_, grant)| grant.application == id);
+            let (token, grant) = found.ok_or(UNKNOWN)?;
+            // Which token is the present one is only known while nobody else can replace it.
+            let grant = tx.lock_grant(grant.id)?.ok_or(UNKNOWN)?;
+            let now = tx.now();
+            let refused = |why| Refused::Because(OAuthError::InvalidGrant(why));
+            match token.presented(grant.generation, now) {
+                Refresh::Rotate => Ok(Ok(rotate(tx, &grant, wanted, &fresh)?)),
+                Refresh::Refuse => Err(refused("the refresh token was replaced").into()),
+                Refresh::Expired => Err(refused("the refresh token has ended").into()),
+                Refresh::EndFamily => {
+                    tx.end_grant(grant.id)?;
+                    tx.tell(Control::GrantEnd { user: grant.user, grant: grant.id });
+                    let why = "the refresh token was replaced, and its successor used; all tokens have ended";
+                    Ok(Err(refused(why)))
                 }
-            })
-            .await?;
-        self.settle_exchange(&outcome, event).await?;
-        Ok(outcome)
+            }
+        })
+        .await
     }
 
-    /// Waits until everybody knows what an exchange ended: a grant that made room for the new one, or,
-    /// when it was refused, the grant of a code or token that was shown again, maybe not for the first time.
-    async fn settle_exchange(&self, outcome: &Outcome, event: Option<EventId>) -> Result<(), Error> {
-        match outcome {
+    /// Runs an exchange, and waits until everybody knows what it ended: a grant that made room for the new
+    /// one, or, when it was refused, the grant of a code or token that was shown again, maybe not for the
+    /// first time.
+    async fn exchange(
+        &self,
+        work: impl FnMut(&mut Tx<'_, '_>) -> std::result::Result<Outcome, Undone<Refused>> + Send + 'static,
+    ) -> Result<Outcome, ClientFailure> {
+        let (outcome, event) = match self.store().change(work).await {
+            Ok(done) => done,
+            Err(Undone::Because(refused)) => (Err(refused), None),
+            Err(Undone::Store(error)) => return Err(error.into()),
+        };
+        match &outcome {
             Ok(_) => self.settle(event).await,
             Err(_) => self.settle_end(event).await?,
         }
-        Ok(())
+        Ok(outcome)
     }
 }
 
@@ -230,14 +230,19 @@ fn begin(
     Ok(share)
 }
 
-fn rotate(tx: &mut Tx<'_, '_>, grant: &Grant, wanted: Option<Scopes>, fresh: &Fresh) -> StoreResult<Outcome> {
+fn rotate(
+    tx: &mut Tx<'_, '_>,
+    grant: &Grant,
+    wanted: Option<Scopes>,
+    fresh: &Fresh,
+) -> std::result::Result<Share, Undone<Refused>> {
     let scopes = wanted.filter(|scopes| !scopes.is_empty()).unwrap_or(grant.scopes);
     if !scopes.is_within(grant.scopes) {
-        return Ok(Err(Refused::Because(OAuthError::InvalidScope)));
+        return Err(Refused::Because(OAuthError::InvalidScope).into());
     }
     let (now, generation) = (tx.now(), grant.generation + 1);
     tx.advance_grant(grant.id, generation, now)?;
     let share = Share { grant: grant.id, granted: grant.scopes, scopes, generation };
     fresh.issue(tx, share)?;
-    Ok(Ok(share))
+    Ok(share)
 }

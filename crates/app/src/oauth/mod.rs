@@ -16,7 +16,7 @@ mod tokens;
 
 use eddyline_auth::oauth::OAuthError;
 use eddyline_auth::{DownloadKey, SealingKey, Secret};
-use eddyline_storage::Store;
+use eddyline_storage::{Store, Undone};
 
 use crate::{Error, Result, shared_setting};
 
@@ -92,6 +92,15 @@ pub enum ClientFailure {
 impl From<eddyline_storage::Error> for ClientFailure {
     fn from(error: eddyline_storage::Error) -> Self {
         Self::App(error.into())
+    }
+}
+
+impl From<Undone<OAuthError>> for ClientFailure {
+    fn from(undone: Undone<OAuthError>) -> Self {
+        match undone {
+            Undone::Store(error) => error.into(),
+            Undone::Because(error) => error.into(),
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use eddyline_auth::Secret;
 use eddyline_auth::oauth::OAuthError;
 use eddyline_model::log::Control;
+use eddyline_storage::Undone;
 
 use super::{AuthenticatedClient, ClientFailure};
 use crate::App;
@@ -21,17 +22,18 @@ impl App {
         token: &Secret,
     ) -> Result<(), ClientFailure> {
         let (hash, id) = (token.hash(), client.application.id);
-        let (outcome, event) = self
+        let ((), event) = self
             .store()
-            .write(move |tx| {
+            .change(move |tx| {
                 let refresh = tx.refresh_token(&hash.0)?.map(|(_, grant)| (grant, true));
                 let found = match refresh {
                     Some(found) => Some(found),
                     None => tx.access_token(&hash.0)?.map(|(_, grant)| (grant, false)),
                 };
-                let Some((grant, family)) = found else { return Ok(Ok(())) };
+                let Some((grant, family)) = found else { return Ok(()) };
                 if grant.application != id {
-                    return Ok(Err(OAuthError::UnauthorizedClient("the token was given to another client")));
+                    let why = "the token was given to another client";
+                    return Err(Undone::Because(OAuthError::UnauthorizedClient(why)));
                 }
                 let user = grant.user;
                 if family {
@@ -41,10 +43,9 @@ impl App {
                 } else if tx.delete_access_token(&hash.0)? {
                     tx.tell(Control::CredentialEnd { user, credential: hash.credential() });
                 }
-                Ok(Ok(()))
+                Ok(())
             })
             .await?;
-        self.settle_end(event).await?;
-        Ok(outcome?)
+        Ok(self.settle_end(event).await?)
     }
 }

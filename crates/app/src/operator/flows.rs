@@ -25,17 +25,13 @@ impl App {
     ///
     /// [`Error::NotFound`] without such an organization.
     pub async fn operator_create_flow(&self, new: NewFlow) -> Result<(String, String)> {
-        let (made, _) = self
-            .store()
-            .write(move |tx| {
-                let Some(organization) = tx.organization_id_by_name(&new.organization)? else {
-                    return Ok(None);
-                };
+        let (flow, _) = self
+            .change(move |tx| {
+                let organization = tx.organization_id_by_name(&new.organization)?.ok_or(Error::NotFound)?;
                 let room = insert_flow(tx, organization, &new.name, None)?;
-                tx.flow(room)
+                Ok(tx.flow(room)?.ok_or(Error::NotFound)?)
             })
             .await?;
-        let flow = made.ok_or(Error::NotFound)?;
         Ok((flow.id.0, flow.parameterized_name))
     }
 
@@ -52,28 +48,22 @@ impl App {
         email: &Email,
     ) -> Result<UserId> {
         let (organization, flow, key) = (organization.to_owned(), flow.to_owned(), email.key());
-        let (outcome, event) = self
-            .store()
-            .write(move |tx| {
-                let Some(room) = find_flow(tx, &organization, &flow)? else {
-                    return Ok(Err(Error::NotFound));
-                };
+        let (user, event) = self
+            .change(move |tx| {
+                let room = find_flow(tx, &organization, &flow)?.ok_or(Error::NotFound)?;
                 tx.lock_room(room)?;
-                let Some(account) = tx.account_by_email(&key)? else { return Ok(Err(Error::NotFound)) };
-                let Some(organization) = tx.organization_id_by_name(&organization)? else {
-                    return Ok(Err(Error::NotFound));
-                };
+                let account = tx.account_by_email(&key)?.ok_or(Error::NotFound)?;
+                let organization = tx.organization_id_by_name(&organization)?.ok_or(Error::NotFound)?;
                 let user = account.user.id;
                 if !tx.memberships_of(user)?.iter().any(|m| m.organization == organization) {
-                    return Ok(Err(Error::Conflict("the user is not a member of the organization".into())));
+                    return Err(Error::Conflict("the user is not a member of the organization".into()).into());
                 }
                 if tx.room_membership(room, user)?.is_none() {
                     admit_member(tx, room, &account.user)?;
                 }
-                Ok(Ok(user))
+                Ok(user)
             })
             .await?;
-        let user = outcome?;
         self.settle(event).await;
         Ok(user)
     }
@@ -86,16 +76,12 @@ impl App {
     pub async fn operator_create_flow_token(&self, organization: &str, flow: &str) -> Result<Secret> {
         let token = Secret::generate();
         let (hash, organization, flow) = (token.hash(), organization.to_owned(), flow.to_owned());
-        let (made, _) = self
-            .store()
-            .write(move |tx| {
-                let Some(room) = find_flow(tx, &organization, &flow)? else { return Ok(None) };
-                let now = tx.now();
-                tx.insert_flow_token(&hash.0, room, None, now)?;
-                Ok(Some(()))
-            })
-            .await?;
-        made.ok_or(Error::NotFound)?;
+        self.change(move |tx| {
+            let room = find_flow(tx, &organization, &flow)?.ok_or(Error::NotFound)?;
+            let now = tx.now();
+            Ok(tx.insert_flow_token(&hash.0, room, None, now)?)
+        })
+        .await?;
         Ok(token)
     }
 }

@@ -5,7 +5,7 @@ mod flows;
 mod organizations;
 mod users;
 
-use eddyline_storage::Error as StoreError;
+use eddyline_storage::{Error as StoreError, Undone};
 
 use crate::Error;
 
@@ -14,9 +14,9 @@ pub use organizations::{NewOrganization, OrganizationChanges};
 pub use users::NewPerson;
 
 /// Says what it is that exists already.
-fn taken(error: StoreError, what: &str) -> Error {
-    match error {
-        StoreError::Exists(_) => Error::Conflict(what.to_owned()),
+fn taken(undone: Undone<Error>, what: &str) -> Error {
+    match undone {
+        Undone::Store(StoreError::Exists(_)) => Error::Conflict(what.to_owned()),
         other => other.into(),
     }
 }

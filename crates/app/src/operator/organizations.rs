@@ -58,16 +58,13 @@ impl App {
         let text = conflict.clone();
         let (made, _) = self
             .store()
-            .write(move |tx| {
+            .change(move |tx| {
                 let parent = match &new.parent {
-                    Some(parent) => match tx.organization_id_by_name(parent)? {
-                        Some(parent) => Some(parent),
-                        None => return Ok(Err(Error::NotFound)),
-                    },
+                    Some(parent) => Some(tx.organization_id_by_name(parent)?.ok_or(Error::NotFound)?),
                     None => None,
                 };
                 if tx.organization_id_by_name(&name)?.is_some() {
-                    return Ok(Err(Error::Conflict(text.clone())));
+                    return Err(Error::Conflict(text.clone()).into());
                 }
                 let now = tx.now();
                 let id = tx.insert_organization(&display, &name, new.user_limit, now)?;
@@ -76,11 +73,11 @@ impl App {
                     made.parent = parent;
                     tx.update_organization(&made)?;
                 }
-                Ok(Ok(made))
+                Ok(made)
             })
             .await
-            .map_err(|error| taken(error, &conflict))?;
-        made
+            .map_err(|undone| taken(undone, &conflict))?;
+        Ok(made)
     }
 
     /// Changes an organization, found by its name in URLs.
@@ -103,34 +100,31 @@ impl App {
         let name = changes.name.as_deref().map(display_name).transpose().map_err(Error::wrong_name)?;
         let changes = OrganizationChanges { name, ..changes };
         let organization = organization.to_owned();
-        let (outcome, event) = self
+        let (changed, event) = self
             .store()
-            .write(move |tx| {
-                let Some(id) = tx.organization_id_by_name(&organization)? else {
-                    return Ok(Err(Error::NotFound));
-                };
+            .change(move |tx| {
+                let id = tx.organization_id_by_name(&organization)?.ok_or(Error::NotFound)?;
                 // Rooms before organizations, as everybody holds them.
                 if changes.active.is_some() {
                     let people: Vec<UserId> =
                         tx.organization_users(id)?.into_iter().map(|(user, _)| user.id).collect();
                     tx.lock_rooms_of(&[id], &people)?;
                 }
-                let Some(before) = tx.lock_organization(id)? else { return Ok(Err(Error::NotFound)) };
+                let before = tx.lock_organization(id)?.ok_or(Error::NotFound)?;
                 let after = changes.applied_to(&before);
                 if let Some(owner) = tx.organization_id_by_name(&after.parameterized_name)?
                     && owner != id
                 {
                     let text = format!("the name {} is taken", after.parameterized_name);
-                    return Ok(Err(Error::Conflict(text)));
+                    return Err(Error::Conflict(text).into());
                 }
                 if after != before {
                     apply(tx, &before, &after)?;
                 }
-                Ok(Ok(after))
+                Ok(after)
             })
             .await
-            .map_err(|error| taken(error, "the name is taken"))?;
-        let changed = outcome?;
+            .map_err(|undone| taken(undone, "the name is taken"))?;
         self.settle(event).await;
         Ok(changed)
     }

@@ -10,6 +10,7 @@ use eddyline_storage::{NewUser, Tx};
 
 use super::taken;
 use crate::accounts::password::replace;
+use crate::change::Attempt;
 use crate::{App, Error, Result};
 
 /// Somebody to be brought into an organization.
@@ -48,23 +49,18 @@ impl App {
         };
         let token = Secret::generate();
         let hash = token.hash();
-        let (outcome, event) = self
+        let (user, event) = self
             .store()
-            .write(move |tx| {
-                let Some(organization) = tx.organization_id_by_name(&new.organization)? else {
-                    return Ok(Err(Error::NotFound));
-                };
-                let id = match find_or_insert_user(tx, &new, password_hash.clone())? {
-                    Ok(id) => id,
-                    Err(refusal) => return Ok(Err(refusal)),
-                };
+            .change(move |tx| {
+                let organization = tx.organization_id_by_name(&new.organization)?.ok_or(Error::NotFound)?;
+                let id = find_or_insert_user(tx, &new, password_hash.clone())?;
                 if tx.memberships_of(id)?.iter().any(|member| member.organization == organization) {
                     let text = format!("{} is in the organization already", new.email.as_str());
-                    return Ok(Err(Error::Conflict(text)));
+                    return Err(Error::Conflict(text).into());
                 }
                 let role = if new.admin { OrganizationRole::Administrator } else { OrganizationRole::Member };
                 let now = tx.now();
-                let Some(user) = tx.user(id)? else { return Ok(Err(Error::NotFound)) };
+                let user = tx.user(id)?.ok_or(Error::NotFound)?;
                 let nick = names::nick_key(&user.nick);
                 tx.insert_organization_member(
                     OrganizationMembership { organization, user: id, role },
@@ -73,11 +69,10 @@ impl App {
                 )?;
                 tx.insert_api_token(&hash.0, id, "command line", now)?;
                 tx.tell(Control::UserEdit { user: id });
-                Ok(Ok(user))
+                Ok(user)
             })
             .await
-            .map_err(|error| taken(error, "the nick is taken in the organization"))?;
-        let user = outcome?;
+            .map_err(|undone| taken(undone, "the nick is taken in the organization"))?;
         self.settle(event).await;
         Ok((user, token))
     }
@@ -91,15 +86,14 @@ impl App {
         let token = Secret::generate();
         let (hash, key) = (token.hash(), email.key());
         let (id, _) = self
-            .store()
-            .write(move |tx| {
-                let Some(account) = tx.account_by_email(&key)? else { return Ok(None) };
+            .change(move |tx| {
+                let account = tx.account_by_email(&key)?.ok_or(Error::NotFound)?;
                 let now = tx.now();
                 tx.insert_api_token(&hash.0, account.user.id, "command line", now)?;
-                Ok(Some(account.user.id))
+                Ok(account.user.id)
             })
             .await?;
-        Ok((id.ok_or(Error::NotFound)?, token))
+        Ok((id, token))
     }
 
     /// Sets a user's password. The old one is refused once this answers, and all sessions and links to a
@@ -112,14 +106,12 @@ impl App {
         let hash = self.hash_password(password).await?;
         let key = email.key();
         let (id, event) = self
-            .store()
-            .write(move |tx| {
-                let Some(account) = tx.account_by_email(&key)? else { return Ok(None) };
+            .change(move |tx| {
+                let account = tx.account_by_email(&key)?.ok_or(Error::NotFound)?;
                 replace(tx, account.user.id, &hash)?;
-                Ok(Some(account.user.id))
+                Ok(account.user.id)
             })
             .await?;
-        let id = id.ok_or(Error::NotFound)?;
         self.settle(event).await;
         Ok(id)
     }
@@ -136,21 +128,21 @@ fn find_or_insert_user(
     tx: &mut Tx<'_, '_>,
     new: &NewPerson,
     password_hash: Option<String>,
-) -> eddyline_storage::Result<Result<UserId>> {
+) -> Attempt<UserId> {
     if let Some(account) = tx.account_by_email(&new.email.key())? {
         if !account.user.email_proved {
             let text = "an account has this address without having proved it; its owner must follow a \
                         link in a mail first, to a new password for instance";
-            return Ok(Err(Error::Conflict(text.into())));
+            return Err(Error::Conflict(text.into()).into());
         }
-        return Ok(Ok(account.user.id));
+        return Ok(account.user.id);
     }
     let created_at = tx.now();
     if tx.email_is_claimed(&new.email.key(), UserId(0), created_at)? {
         let text = "the address was given up lately by a user who may still take it back";
-        return Ok(Err(Error::Conflict(text.into())));
+        return Err(Error::Conflict(text.into()).into());
     }
-    tx.insert_user(&NewUser {
+    Ok(tx.insert_user(&NewUser {
         email: new.email.as_str().to_owned(),
         email_key: new.email.key(),
         name: new.name.trim().to_owned(),
@@ -159,6 +151,5 @@ fn find_or_insert_user(
         bot: new.bot,
         password_hash,
         created_at,
-    })
-    .map(Ok)
+    })?)
 }

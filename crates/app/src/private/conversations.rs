@@ -50,9 +50,8 @@ impl App {
     ) -> Result<PrivateConversation> {
         self.private_room(actor, with, PrivateDeed::Read).await?;
         self.change_private(actor, with, PrivateDeed::Read, move |tx, actor, _, room| {
-            let Some(user) = actor.user_id() else { return Ok(Err(Error::Denied)) };
-            tx.set_open(room.id, user, open)?;
-            Ok(Ok(()))
+            let user = actor.user_id().ok_or(Error::Denied)?;
+            Ok(tx.set_open(room.id, user, open)?)
         })
         .await?;
         self.private_conversation(actor, with).await

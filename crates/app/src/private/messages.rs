@@ -9,12 +9,13 @@ use eddyline_model::messages::{Author, Draft, Event, Message, MessageQuery, Mess
 use eddyline_model::policy::{self, Deletion, PrivateDeed};
 use eddyline_model::tags::{self, Context, Extracted};
 use eddyline_model::{MessageId, UserId, search};
-use eddyline_storage::{Outcome, PrivateRoom, Result as StoreResult, Tx};
+use eddyline_storage::{Outcome, PrivateRoom, Tx};
 use eddyline_wire::Place;
 use serde_json::json;
 
 use super::{Pair, key};
 use crate::actor::Actor;
+use crate::change::Attempt;
 use crate::files::NewAttachment;
 use crate::messages::{
     Edit, check_tags, check_text, digest, has_files, remove, resolve_tags, truncate, write_content,
@@ -195,11 +196,9 @@ impl App {
         }
         let words = edit.content.as_deref().map(search::tokens).unwrap_or_default();
         self.change_private_message(actor, with, id, move |tx, actor, pair, mut message| {
-            let Some(user) = actor.user_id() else { return Ok(Err(Error::Denied)) };
-            if edit.content.is_some()
-                && let Err(refusal) = policy::edit_content(user, &message)
-            {
-                return Ok(Err(refusal.into()));
+            let user = actor.user_id().ok_or(Error::Denied)?;
+            if edit.content.is_some() {
+                policy::edit_content(user, &message).map_err(Error::from)?;
             }
             if let Some(content) = edit.content.as_ref().filter(|content| **content != message.content) {
                 let context = Context { roster: pair, sender: message.author.user, has_attachments: false };
@@ -219,7 +218,7 @@ impl App {
                     tx.see_mention(message.room, user, message.id)?;
                 }
             }
-            Ok(Ok(()))
+            Ok(())
         })
         .await
     }
@@ -237,16 +236,13 @@ impl App {
         id: MessageId,
     ) -> Result<Deletion> {
         self.change_private_message(actor, with, id, |tx, actor, _, message| {
-            let Some(user) = actor.user_id() else { return Ok(Err(Error::Denied)) };
-            let deletion = match policy::delete(user, &message) {
-                Ok(deletion) => deletion,
-                Err(refusal) => return Ok(Err(refusal.into())),
-            };
+            let user = actor.user_id().ok_or(Error::Denied)?;
+            let deletion = policy::delete(user, &message).map_err(Error::from)?;
             match deletion {
                 Deletion::Truncate => truncate(tx, actor, &message)?,
                 Deletion::Remove => remove(tx, actor, &message)?,
             }
-            Ok(Ok(deletion))
+            Ok(deletion)
         })
         .await
     }
@@ -260,12 +256,12 @@ impl App {
     ) -> Result<R>
     where
         R: Send + 'static,
-        F: Fn(&mut Tx<'_, '_>, &Actor, &Pair, Message) -> StoreResult<Result<R>> + Send + 'static,
+        F: Fn(&mut Tx<'_, '_>, &Actor, &Pair, Message) -> Attempt<R> + Send + 'static,
     {
         self.change_private(actor, with, PrivateDeed::Write, move |tx, actor, pair, room| {
             match tx.message(room.id, id)? {
                 Some(message) if message.event.is_listed() => change(tx, actor, pair, message),
-                _ => Ok(Err(Error::NotFound)),
+                _ => Err(Error::NotFound.into()),
             }
         })
         .await

@@ -17,6 +17,7 @@ use eddyline_storage::{PrivateRoom, Result as StoreResult, Session, Tx};
 pub use messages::NewPrivateMessage;
 
 use crate::actor::Actor;
+use crate::change::Attempt;
 use crate::remembered::Remembered;
 use crate::{App, Error, Result};
 
@@ -143,25 +144,20 @@ impl App {
         let own = actor.user()?.user.id;
         let mut pair = self.admit_private(actor, other, deed).await?;
         if pair.room.is_none() {
-            let (made, _) = self
-                .store()
-                .write(move |tx| {
-                    // Held, so that nobody leaves while the conversation begins: who leaves looks for
-                    // the conversations there are.
-                    for (organization, _) in tx.common_organizations(own, other)? {
-                        tx.lock_organization(organization)?;
-                    }
-                    let Some(pair) = Pair::load(tx, own, other)? else { return Ok(Err(Error::NotFound)) };
-                    if let Err(refusal) = pair.allow(deed) {
-                        return Ok(Err(refusal));
-                    }
-                    if pair.room.is_none() {
-                        tx.insert_private_room(own, other)?;
-                    }
-                    Ok(Ok(()))
-                })
-                .await?;
-            made?;
+            self.change(move |tx| {
+                // Held, so that nobody leaves while the conversation begins: who leaves looks for
+                // the conversations there are.
+                for (organization, _) in tx.common_organizations(own, other)? {
+                    tx.lock_organization(organization)?;
+                }
+                let pair = Pair::load(tx, own, other)?.ok_or(Error::NotFound)?;
+                pair.allow(deed)?;
+                if pair.room.is_none() {
+                    tx.insert_private_room(own, other)?;
+                }
+                Ok(())
+            })
+            .await?;
             pair = self.admit_private(actor, other, deed).await?;
         }
         let room = pair.room.ok_or(Error::NotFound)?;
@@ -169,8 +165,7 @@ impl App {
     }
 
     /// Changes something in an existing conversation in one transaction: holds it against others, loads
-    /// it afresh, checks that the caller may do `deed`, and lets `change` do the rest, which must refuse
-    /// before it writes.
+    /// it afresh, checks that the caller may do `deed`, and lets `change` do the rest.
     async fn change_private<R, F>(
         &self,
         actor: &Actor,
@@ -180,23 +175,20 @@ impl App {
     ) -> Result<R>
     where
         R: Send + 'static,
-        F: Fn(&mut Tx<'_, '_>, &Actor, &Pair, PrivateRoom) -> StoreResult<Result<R>> + Send + 'static,
+        F: Fn(&mut Tx<'_, '_>, &Actor, &Pair, PrivateRoom) -> Attempt<R> + Send + 'static,
     {
         let (own, actor) = (actor.user()?.user.id, actor.clone());
-        let (outcome, _) = self
-            .store()
-            .write(move |tx| {
+        let (changed, _) = self
+            .change(move |tx| {
                 if let Some(room) = tx.private_room(own, other)? {
                     tx.lock_room(room.id)?;
                 }
-                let Some(pair) = Pair::load(tx, own, other)? else { return Ok(Err(Error::NotFound)) };
-                match (pair.allow(deed), pair.room) {
-                    (Err(refusal), _) => Ok(Err(refusal)),
-                    (Ok(()), None) => Ok(Err(Error::NotFound)),
-                    (Ok(()), Some(room)) => change(tx, &actor, &pair, room),
-                }
+                let pair = Pair::load(tx, own, other)?.ok_or(Error::NotFound)?;
+                pair.allow(deed)?;
+                let room = pair.room.ok_or(Error::NotFound)?;
+                change(tx, &actor, &pair, room)
             })
             .await?;
-        outcome
+        Ok(changed)
     }
 }

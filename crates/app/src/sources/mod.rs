@@ -15,6 +15,7 @@ mod ending;
 use self::describe::{Around, describe};
 pub(crate) use self::ending::{forget_all, lock_flows, remove_all, remove_in};
 use crate::actor::{Actor, Credential};
+use crate::change::Attempt;
 use crate::flow_users::action;
 use crate::rooms::Room;
 use crate::{App, Error, Result};
@@ -115,16 +116,13 @@ impl App {
         let (made, _) = self
             .change_room(actor, room.id(), FlowDeed::ManageSources, move |tx, actor, room| {
                 if !actor.still_holds(tx)? {
-                    return Ok(Err(Error::InvalidToken));
+                    return Err(Error::InvalidToken.into());
                 }
                 let creator = actor.user_id();
-                let source = match insert(tx, room.id(), application, &new, creator, &hash.0)? {
-                    Ok(source) => source,
-                    Err(refusal) => return Ok(Err(refusal)),
-                };
+                let source = insert(tx, room.id(), application, &new, creator, &hash.0)?;
                 let draft = action(tx, room.id(), creator, "source-add", &json!(source.name));
                 tx.post(&[draft])?;
-                describe(tx, &addresses, &source).map(Ok)
+                Ok(describe(tx, &addresses, &source)?)
             })
             .await?;
         Ok(WireSource { flow_token: Some(token.expose().to_owned()), ..made })
@@ -148,22 +146,19 @@ impl App {
         let (token, addresses) = (Secret::generate(), self.config().addresses.clone());
         let (hash, application) = (token.hash(), application.to_owned());
         let (made, event) = self
-            .store()
-            .write(move |tx| {
+            .change(move |tx| {
                 tx.lock_room(room)?;
                 let found = match application.parse::<ApplicationId>() {
                     Ok(id) => tx.application(id)?,
                     Err(_) => tx.application_by_client_id(&application)?.map(|(application, _)| application),
                 };
-                let Some(application) = found else { return Ok(Err(Error::NotFound)) };
-                match insert(tx, room, application.id, &new, None, &hash.0)? {
-                    Ok(source) => describe(tx, &addresses, &source).map(Ok),
-                    Err(refusal) => Ok(Err(refusal)),
-                }
+                let application = found.ok_or(Error::NotFound)?;
+                let source = insert(tx, room, application.id, &new, None, &hash.0)?;
+                Ok(describe(tx, &addresses, &source)?)
             })
             .await?;
         self.settle(event).await;
-        Ok(WireSource { flow_token: Some(token.expose().to_owned()), ..made? })
+        Ok(WireSource { flow_token: Some(token.expose().to_owned()), ..made })
     }
 
     /// The sources of a flow that the caller was admitted to for [`FlowDeed::ManageSources`].
@@ -299,35 +294,32 @@ impl App {
         deed: impl Fn(&mut Tx<'_, '_>, &Actor, Source) -> StoreResult<R> + Send + Sync + 'static,
     ) -> Result<R> {
         let actor = actor.clone();
-        let (outcome, event) = self
-            .store()
-            .write(move |tx| {
+        let (done, event) = self
+            .change(move |tx| {
                 tx.lock_room(room)?;
-                let Some(room) = Room::load(tx, room)? else { return Ok(Err(Error::NotFound)) };
+                let room = Room::load(tx, room)?.ok_or(Error::NotFound)?;
                 let actor = actor.afresh(tx)?;
-                let Some(source) = tx.source(id)? else { return Ok(Err(Error::NotFound)) };
+                let source = tx.source(id)?.ok_or(Error::NotFound)?;
                 let keeper = match &actor {
                     Actor::FlowToken { keeper, .. } => Some(*keeper),
                     Actor::User { .. } => None,
                 };
                 // Somebody else may have removed it since the token was looked at.
                 if keeper.is_some() && source.removed_at.is_some() {
-                    return Ok(Err(Error::Gone));
+                    return Err(Error::Gone.into());
                 }
                 let allowed =
                     policy::source(actor.standing(&room), keeper, acting(&actor), &room.flow, &source)
                         .and_then(|()| policy::write(&room.organization));
-                if let Err(refusal) = allowed {
-                    return Ok(Err(refusal.into()));
-                }
+                allowed.map_err(Error::from)?;
                 if !actor.still_holds(tx)? {
-                    return Ok(Err(Error::InvalidToken));
+                    return Err(Error::InvalidToken.into());
                 }
-                deed(tx, &actor, source).map(Ok)
+                Ok(deed(tx, &actor, source)?)
             })
             .await?;
         self.settle(event).await;
-        outcome
+        Ok(done)
     }
 }
 
@@ -338,13 +330,13 @@ fn insert(
     new: &NewSource,
     creator: Option<UserId>,
     hash: &[u8],
-) -> StoreResult<Result<Source>> {
+) -> Attempt<Source> {
     if !tx.keep_application(application)? {
-        return Ok(Err(Error::NotFound));
+        return Err(Error::NotFound.into());
     }
     if tx.sources_of(&[room])?.len() >= MAX_SOURCES {
         let text = format!("the flow has {MAX_SOURCES} sources, and can't have more");
-        return Ok(Err(Error::Conflict(text)));
+        return Err(Error::Conflict(text).into());
     }
     let now = tx.now();
     let id = tx.insert_source(&StoredSource {
@@ -358,5 +350,5 @@ fn insert(
     tx.insert_flow_token(hash, room, Some(id), now)?;
     // An application's posts may go to another source now, or to none.
     tx.bump_access(room)?;
-    Ok(tx.source(id)?.ok_or(Error::NotFound))
+    Ok(tx.source(id)?.ok_or(Error::NotFound)?)
 }

@@ -8,11 +8,12 @@ use eddyline_model::policy;
 use eddyline_model::sources::Keeper;
 use eddyline_model::users::User;
 use eddyline_model::{ApplicationId, MessageId, RoomId};
-use eddyline_storage::{Result as StoreResult, Session};
+use eddyline_storage::Session;
 use serde_json::{Value, json};
 
 use super::asking::Asked;
 use crate::actor::Actor;
+use crate::change::Attempt;
 use crate::error::IntegrationFailed;
 use crate::rooms::Room;
 use crate::{App, Error, Result};
@@ -66,26 +67,17 @@ impl App {
         name: Option<String>,
     ) -> Result<Ready> {
         let app = self.clone();
-        let found = self.store().read(move |session| {
-            let (action, keeper) = match chosen(session, room, root, position, name.as_deref())? {
-                Ok(chosen) => chosen,
-                Err(refusal) => return Ok(Err(refusal)),
-            };
+        self.look(move |session| {
+            let (action, keeper) = chosen(session, room, root, position, name.as_deref())?;
             let Action::Update { target, .. } = &action else {
                 let text = "is that of a link, which there is nothing to be asked for";
-                return Ok(Err(Error::field("position", text)));
+                return Err(Error::field("position", text).into());
             };
             let target = target.clone();
-            let signed = signed_with(session, keeper, &app.inner.sealing)?;
-            Ok(signed.map(|(of, secret)| Ready {
-                action,
-                target,
-                application: of.id,
-                client_id: of.client_id,
-                secret,
-            }))
-        });
-        found.await?
+            let (of, secret) = signed_with(session, keeper, &app.inner.sealing)?;
+            Ok(Ready { action, target, application: of.id, client_id: of.client_id, secret })
+        })
+        .await
     }
 }
 
@@ -96,15 +88,13 @@ fn chosen(
     root: MessageId,
     position: usize,
     name: Option<&str>,
-) -> StoreResult<Result<(Action, Option<Keeper>)>> {
+) -> Attempt<(Action, Option<Keeper>)> {
     let item = session.thread(room, root)?.and_then(|thread| thread.item);
-    let Some(action) = item.and_then(|item| item.actions.get(position).cloned()) else {
-        return Ok(Err(Error::NotFound));
-    };
+    let action = item.and_then(|item| item.actions.get(position).cloned()).ok_or(Error::NotFound)?;
     if name.is_some_and(|name| name != action.name()) {
-        return Ok(Err(Error::Conflict("The thread has changed".into())));
+        return Err(Error::Conflict("The thread has changed".into()).into());
     }
-    Ok(Ok((action, session.thread_keeper(room, root)?)))
+    Ok((action, session.thread_keeper(room, root)?))
 }
 
 /// Whose secret signs for a keeper: that of the application which said where its requests go. Nobody
@@ -113,30 +103,24 @@ fn signed_with(
     session: &mut Session<'_>,
     keeper: Option<Keeper>,
     sealing: &SealingKey,
-) -> StoreResult<Result<(Application, Secret)>> {
-    let cannot = |text: &str| Ok(Err(IntegrationFailed::unasked(text).into()));
-    let Some(keeper) = keeper else { return cannot("No integration keeps this thread") };
+) -> Attempt<(Application, Secret)> {
+    let cannot = |text: &str| Error::from(IntegrationFailed::unasked(text));
+    let keeper = keeper.ok_or_else(|| cannot("No integration keeps this thread"))?;
     if let Some(source) = keeper.source
         && session.source(source)?.is_none_or(|source| source.removed_at.is_some())
     {
-        return Ok(Err(Error::Gone));
+        return Err(Error::Gone.into());
     }
-    let application = match keeper.application {
-        Some(id) => session.application(id)?,
-        None => return cannot("No application keeps this thread, so its requests cannot be signed"),
-    };
-    let Some(application) = application else {
-        return cannot("The application that keeps this thread is gone");
-    };
-    let Some(sealed) = session.application_secret(application.id)? else {
-        return cannot(
-            "The application that keeps this thread has no secret, so its requests cannot be signed",
-        );
-    };
-    match sealing.open(&application.client_id, &sealed) {
-        Some(secret) => Ok(Ok((application, secret))),
-        None => Ok(Err(Error::Internal("the secret of an application cannot be opened".into()))),
-    }
+    let unsigned = "No application keeps this thread, so its requests cannot be signed";
+    let application = keeper.application.ok_or_else(|| cannot(unsigned))?;
+    let gone = "The application that keeps this thread is gone";
+    let application = session.application(application)?.ok_or_else(|| cannot(gone))?;
+    let without = "The application that keeps this thread has no secret, so its requests cannot be signed";
+    let sealed = session.application_secret(application.id)?.ok_or_else(|| cannot(without))?;
+    let secret = sealing
+        .open(&application.client_id, &sealed)
+        .ok_or_else(|| Error::Internal("the secret of an application cannot be opened".into()))?;
+    Ok((application, secret))
 }
 
 /// The action as it is shown, and who does it. Whoever keeps the thread sees no more of the user than

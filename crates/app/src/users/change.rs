@@ -7,10 +7,11 @@ use eddyline_model::log::Control;
 use eddyline_model::mail::{Purpose, UNDO_DAYS};
 use eddyline_model::names::{Email, Nick, Website, display_name, email_key, nick_key};
 use eddyline_model::users::User;
-use eddyline_storage::{Error as StoreError, NewMail, Result as StoreResult, Tx};
+use eddyline_storage::{Error as StoreError, NewMail, Result as StoreResult, Tx, Undone};
 
 use crate::accounts::password::{end_resets, personal, replace};
 use crate::actor::{Actor, Credential};
+use crate::change::Attempt;
 use crate::{App, Error, Result};
 
 /// What a user changes about themselves; what is absent stays.
@@ -72,25 +73,23 @@ impl App {
             self.count_mail_request(&email_key(&caller.user.email), address)?;
         }
         let id = caller.user.id;
-        let (outcome, event) = self
+        let (moved, event) = self
             .store()
-            .write(move |tx| {
+            .change(move |tx| {
                 tx.lock_user(id)?;
-                let Some(before) = tx.user(id)? else { return Ok(Err(Error::NotFound)) };
+                let before = tx.user(id)?.ok_or(Error::NotFound)?;
                 let after = changed(&before, &changes);
-                if let Err(refusal) = check(tx, &before, &after, rehash.as_ref())? {
-                    return Ok(Err(refusal));
-                }
+                check(tx, &before, &after, rehash.as_ref())?;
                 apply(tx, &before, &after, rehash.as_ref())?;
-                Ok(Ok(email_key(&before.email) != email_key(&after.email)))
+                Ok(email_key(&before.email) != email_key(&after.email))
             })
             .await
             // Two who take the same name at once are both told that it is free.
-            .map_err(|error| match error {
-                StoreError::Exists(_) => Error::Conflict("the nick or the address is taken".into()),
+            .map_err(|undone| match undone {
+                Undone::Store(StoreError::Exists(_)) => Error::Conflict("the nick or the address is taken".into()),
                 other => other.into(),
             })?;
-        if outcome? {
+        if moved {
             self.mail_is_queued();
         }
         self.settle(event).await;
@@ -126,18 +125,13 @@ fn changed(before: &User, changes: &UserChanges) -> User {
     after
 }
 
-fn check(
-    tx: &mut Tx<'_, '_>,
-    before: &User,
-    after: &User,
-    rehash: Option<&Rehash>,
-) -> StoreResult<Result<()>> {
+fn check(tx: &mut Tx<'_, '_>, before: &User, after: &User, rehash: Option<&Rehash>) -> Attempt<()> {
     let nick = nick_key(&after.nick);
     if nick != nick_key(&before.nick) {
         for membership in tx.memberships_of(before.id)? {
             if tx.nick_is_taken(membership.organization, &nick, before.id)? {
                 let text = format!("the nick {} is taken in your organization", after.nick);
-                return Ok(Err(Error::Conflict(text)));
+                return Err(Error::Conflict(text).into());
             }
         }
     }
@@ -146,15 +140,15 @@ fn check(
     if tx.account_by_email(&email)?.is_some_and(|account| account.user.id != before.id)
         || tx.email_is_claimed(&email, before.id, now)?
     {
-        return Ok(Err(Error::Conflict("the email is the address of another account".into())));
+        return Err(Error::Conflict("the email is the address of another account".into()).into());
     }
     if let Some(rehash) = rehash {
         let account = tx.account_by_email(&email_key(&before.email))?;
         if !account.is_some_and(|now| now.user.id == before.id && now.password_hash == rehash.shown) {
-            return Ok(Err(Error::Conflict("the password was changed meanwhile".into())));
+            return Err(Error::Conflict("the password was changed meanwhile".into()).into());
         }
     }
-    Ok(Ok(()))
+    Ok(())
 }
 
 fn apply(tx: &mut Tx<'_, '_>, before: &User, after: &User, rehash: Option<&Rehash>) -> StoreResult<()> {

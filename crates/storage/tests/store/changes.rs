@@ -5,7 +5,7 @@ use std::sync::Arc;
 use eddyline_model::log::{Control, LogBody};
 use eddyline_model::messages::{Mentions, Message, MessageQuery};
 use eddyline_model::{CredentialId, GrantId, MessageId, Seq, Timestamp, UserId};
-use eddyline_storage::Error;
+use eddyline_storage::{Error, Undone};
 
 use crate::home::{Home, on_every_database};
 use crate::world::{World, chat, comment, hash_tags, mentioning, texts, words};
@@ -20,6 +20,7 @@ on_every_database!(
     mentions_are_counted_after_the_read_marker,
     a_mention_dealt_with_is_read,
     a_failed_write_leaves_nothing,
+    a_change_decided_against_leaves_nothing_and_gives_the_reason,
     a_write_tells_the_log_in_order,
 );
 
@@ -227,6 +228,41 @@ async fn a_failed_write_leaves_nothing(home: Arc<Home>) {
     let next = world.post(chat(room, ann, "second")).await;
     assert_eq!(next.event.map(|event| event.seq), Some(Seq(2)));
     assert_eq!(crate::world::added(next).message.id, MessageId(2));
+}
+
+async fn a_change_decided_against_leaves_nothing_and_gives_the_reason(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let mut feed = world.store.committed().expect("the feed");
+    let (room, ann) = (world.main, world.ann);
+    let change = |decided: Option<&'static str>| {
+        world.store.change(move |tx| {
+            let posted = tx.post(&[chat(room, ann, "hardly #said")])?;
+            tx.set_status(ann, Some("hardly"))?;
+            tx.tell(Control::UserEdit { user: ann });
+            match decided {
+                Some(reason) => Err(Undone::Because(reason)),
+                None => Ok(posted.len()),
+            }
+        })
+    };
+    let refused = change(Some("not today")).await;
+    assert!(matches!(refused, Err(Undone::Because("not today"))), "{refused:?}");
+    assert_eq!(world.read(|session| session.log_head()).await.seq, Seq(0));
+    assert_eq!(world.find(search("hardly")).await, [0; 0]);
+    assert_eq!(world.find(tagged("said")).await, [0; 0]);
+    assert_eq!(world.read(move |session| session.user(ann)).await.and_then(|ann| ann.status), None);
+    assert!(feed.try_recv().is_err(), "nobody hears of it");
+
+    let (posted, event) = change(None).await.expect("the same is done without a reason against it");
+    assert_eq!((posted, event.map(|event| event.seq)), (1, Some(Seq(2))));
+    assert_eq!(world.find(search("hardly")).await, [1]);
+    let broken = world
+        .store
+        .change(move |tx| -> Result<(), Undone<&'static str>> {
+            Ok(tx.insert_room_member(room, ann, Timestamp(1))?)
+        })
+        .await;
+    assert!(matches!(broken, Err(Undone::Store(Error::Exists(_)))), "{broken:?}");
 }
 
 async fn a_write_tells_the_log_in_order(home: Arc<Home>) {

@@ -8,7 +8,7 @@ use diesel::prelude::*;
 use eddyline_model::log::{EventId, LogBody};
 use eddyline_model::messages::MessageQuery;
 use eddyline_model::{MessageId, Seq, UserId};
-use eddyline_storage::{Error, Store};
+use eddyline_storage::{Error, Store, Undone};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
@@ -22,6 +22,7 @@ tests_on!(
         a_commit_whose_answer_got_lost_is_not_repeated,
         a_commit_still_under_way_is_waited_for,
         transactions_that_lock_each_other_are_tried_again,
+        what_is_tried_again_may_be_decided_against,
     ]
 );
 
@@ -260,4 +261,35 @@ async fn transactions_that_lock_each_other_are_tried_again(home: Arc<Home>) {
     assert!(one + other > 2, "one of them was tried again");
     let flow = world.read(move |session| session.flow(main)).await.expect("the flow");
     assert_eq!(flow.access_version, 2);
+}
+
+async fn what_is_tried_again_may_be_decided_against(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let (main, side) = (world.main, world.side);
+    let both_hold_one = Arc::new(Barrier::new(2));
+    let change = |store: Store, one, other| {
+        let (both, mut tries) = (both_hold_one.clone(), 0);
+        async move {
+            let bump = store.change(move |tx| {
+                tries += 1;
+                tx.bump_access(one)?;
+                if tries > 1 {
+                    return Err(Undone::Because("the other was first"));
+                }
+                both.wait();
+                Ok(tx.bump_access(other)?)
+            });
+            bump.await.map(|((), _)| ())
+        }
+    };
+    let answers = tokio::join!(change(world.store.clone(), main, side), change(home.open(), side, main));
+    match answers {
+        (Ok(()), Err(Undone::Because("the other was first")))
+        | (Err(Undone::Because("the other was first")), Ok(())) => {}
+        other => panic!("{other:?}"),
+    }
+    for room in [main, side] {
+        let flow = world.read(move |session| session.flow(room)).await.expect("the flow");
+        assert_eq!(flow.access_version, 1);
+    }
 }

@@ -1,0 +1,75 @@
+//! Writes and reads that may be decided against, for reasons that a caller is told. Whatever was
+//! written before such a reason came up is taken back.
+
+use eddyline_model::EventId;
+use eddyline_storage::{Session, Tx, Undone};
+
+use crate::{App, Error, Result};
+
+/// What a part of a transaction came to. Both kinds of errors end the whole of it, and `?` makes them of
+/// those of the store and of ours.
+pub(crate) type Attempt<T> = std::result::Result<T, Undone<Error>>;
+
+impl From<Error> for Undone<Error> {
+    fn from(reason: Error) -> Self {
+        Self::Because(reason)
+    }
+}
+
+impl From<Undone<Error>> for Error {
+    fn from(undone: Undone<Error>) -> Self {
+        match undone {
+            Undone::Store(error) => error.into(),
+            Undone::Because(reason) => reason,
+        }
+    }
+}
+
+impl App {
+    /// Writes in one transaction, of which nothing is kept unless `work` succeeds. Gives the position of
+    /// what was told.
+    pub(crate) async fn change<R, F>(&self, work: F) -> Result<(R, Option<EventId>)>
+    where
+        R: Send + 'static,
+        F: FnMut(&mut Tx<'_, '_>) -> Attempt<R> + Send + 'static,
+    {
+        Ok(self.store().change(work).await?)
+    }
+
+    /// Reads.
+    pub(crate) async fn look<R, F>(&self, work: F) -> Result<R>
+    where
+        R: Send + 'static,
+        F: FnOnce(&mut Session<'_>) -> Attempt<R> + Send + 'static,
+    {
+        let read = self.store().read(move |session| match work(session) {
+            Ok(found) => Ok(Ok(found)),
+            Err(Undone::Because(reason)) => Ok(Err(reason)),
+            Err(Undone::Store(error)) => Err(error),
+        });
+        read.await?
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use eddyline_storage::Store;
+
+    use super::*;
+    use crate::Config;
+
+    #[tokio::test]
+    async fn what_was_written_before_a_refusal_is_taken_back() {
+        let store = Store::open("sqlite::memory:").unwrap();
+        let app = App::new(store, Config::default()).await.unwrap();
+        let refused = app.change(|tx| {
+            let now = tx.now();
+            tx.insert_organization("Acme", "acme", 5, now)?;
+            Err::<(), _>(Error::Denied.into())
+        });
+        assert!(matches!(refused.await, Err(Error::Denied)));
+        let found =
+            app.look(|session| Ok(session.organization_id_by_name("acme")?.ok_or(Error::NotFound)?));
+        assert!(matches!(found.await, Err(Error::NotFound)));
+    }
+}
