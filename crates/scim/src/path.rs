@@ -232,3 +232,157 @@ impl fmt::Display for Literal {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const ENTERPRISE: &str = "urn:ietf:params:scim:schemas:extension:enterprise:2.0:User";
+
+    fn path(text: &str) -> Path {
+        text.parse().expect(text)
+    }
+
+    #[test]
+    fn attributes_stand_alone_and_with_their_parts() {
+        let plain = path("userName");
+        assert_eq!((plain.schema(), plain.attribute(), plain.sub()), (None, "userName", None));
+        assert_eq!(plain.filter(), None);
+        let part = path("name.givenName");
+        assert_eq!((part.attribute(), part.sub()), ("name", Some("givenName")));
+        assert_eq!(path("manager.$ref").sub(), Some("$ref"));
+    }
+
+    #[test]
+    fn the_dots_and_colons_of_a_urn_belong_to_it() {
+        let department = path(&format!("{ENTERPRISE}:department"));
+        assert_eq!(department.schema(), Some(ENTERPRISE));
+        assert_eq!((department.attribute(), department.sub()), ("department", None));
+
+        let manager = path(&format!("{ENTERPRISE}:manager.value"));
+        assert_eq!((manager.schema(), manager.attribute()), (Some(ENTERPRISE), "manager"));
+        assert_eq!(manager.sub(), Some("value"));
+
+        let email = path(r#"URN:ietf:params:scim:schemas:core:2.0:User:emails[value eq "urn:a:b.c"].value"#);
+        assert_eq!(email.schema(), Some("URN:ietf:params:scim:schemas:core:2.0:User"));
+        assert_eq!((email.attribute(), email.sub()), ("emails", Some("value")));
+    }
+
+    #[test]
+    fn brackets_hold_conditions() {
+        let email = path(r#"emails[Type EQ "work" AND primary eq True and value eq "a\"]@b"].value"#);
+        let conditions: Vec<_> = email.filter().unwrap().conditions().iter().collect();
+        assert_eq!(conditions.len(), 3);
+        assert_eq!(conditions[0].value(), &Literal::Text("work".to_owned()));
+        assert_eq!(conditions[1].value(), &Literal::Boolean(true));
+        assert_eq!(conditions[2].value(), &Literal::Text("a\"]@b".to_owned()));
+        assert_eq!(
+            email.to_string(),
+            r#"emails[Type eq "work" and primary eq true and value eq "a\"]@b"].value"#
+        );
+        let text = path(r#"roles[primary eq "True"]"#);
+        let literal = text.filter().unwrap().conditions()[0].value();
+        assert_eq!((literal, text.sub()), (&Literal::Text("True".to_owned()), None));
+    }
+
+    #[test]
+    fn what_is_no_path_is_refused() {
+        for text in [
+            "",
+            " ",
+            " userName",
+            "userName ",
+            "user name",
+            "a.b.c",
+            ".a",
+            "a.",
+            "1a",
+            "é",
+            "a:b",
+            "urn:",
+            "urn:a:",
+            "urn:a:.b",
+            "(a)",
+            "a\"b\"",
+            "a]",
+            "a\0",
+            "name.givenName[value eq \"a\"]",
+            "emails[value eq \"a\"]value",
+            "emails[value eq \"a\"].",
+            "emails[value eq \"a\"].a.b",
+            "emails[value eq \"a\"] ",
+            "emails[value eq \"a\"][value eq \"a\"]",
+            "urn:é:a",
+        ] {
+            let error = text.parse::<Path>().expect_err(text);
+            assert_eq!((error.status, error.scim_type), (400, Some(ScimType::InvalidPath)), "{text:?}");
+        }
+        let long = |bytes| "a".repeat(bytes);
+        assert!(long(MAX_PATH).parse::<Path>().is_ok());
+        let error = long(MAX_PATH + 1).parse::<Path>().unwrap_err();
+        assert!(error.detail.chars().count() < 200);
+    }
+
+    #[test]
+    fn what_brackets_cannot_hold_is_refused_as_a_filter() {
+        for text in [
+            "emails[]",
+            "emails[",
+            "emails[type]",
+            "emails[type eq work]",
+            "emails[type eq 7]",
+            "emails[type eq null]",
+            "emails[type eq \"work\"",
+            "emails[type eq \"work\" value eq \"a\"]",
+            "emails[type eq \"work\"and value eq \"a\"]",
+            "emails[type eq \"work\" or type eq \"home\"]",
+            "emails[not (type eq \"work\")]",
+            "emails[type pr]",
+            "emails[type ne \"work\"]",
+            "emails[type.a eq \"work\"]",
+            "emails[(type eq \"work\")]",
+            "emails[value eq \"\\u0000\"]",
+        ] {
+            let error = text.parse::<Path>().expect_err(text);
+            assert_eq!((error.status, error.scim_type), (400, Some(ScimType::InvalidFilter)), "{text}");
+        }
+    }
+
+    fn a_literal() -> impl Strategy<Value = String> {
+        prop_oneof![
+            "[^\0]{0,12}".prop_map(|text| serde_json::Value::from(text).to_string()),
+            "true|FALSE|True".prop_map(String::from),
+        ]
+    }
+
+    fn a_path() -> impl Strategy<Value = String> {
+        let name = "[a-zA-Z][a-zA-Z0-9_-]{0,8}";
+        let urn = "([uU][rR][nN]:([a-z0-9.]{1,9}:){1,3})?";
+        let condition = (name, "[ ]{1,2}(eq|EQ)[ \t]{1,2}", a_literal());
+        let condition = condition.prop_map(|(name, eq, literal)| format!("{name}{eq}{literal}"));
+        let conditions = prop::collection::vec(condition, 0..3);
+        (urn, name, conditions, prop::option::of(name)).prop_map(|(urn, name, conditions, sub)| {
+            let sub = sub.map(|sub| format!(".{sub}")).unwrap_or_default();
+            if conditions.is_empty() {
+                return format!("{urn}{name}{sub}");
+            }
+            format!("{urn}{name}[{}]{sub}", conditions.join(" AND "))
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn a_path_is_read_again_as_it_was_written(text in a_path()) {
+            let path: Path = text.parse().unwrap();
+            prop_assert_eq!(path.to_string().parse::<Path>().unwrap(), path);
+        }
+
+        #[test]
+        fn any_text_is_a_path_or_none(text in "([a-z:.$]{1,5}|[ \\[\\]()\"\\\\]| eq |urn:|\"a\"|\\PC){0,20}") {
+            if let Ok(path) = text.parse::<Path>() {
+                prop_assert_eq!(path.to_string().parse::<Path>(), Ok(path));
+            }
+        }
+    }
+}
