@@ -87,13 +87,14 @@ pub fn etag(version: i64) -> String {
 /// `start_index` the place of the first resource, from 1.
 #[must_use]
 pub fn list(resources: Vec<Value>, total: i64, start_index: i64) -> Value {
-    json!({
+    let mut list = members(json!({
         "schemas": ["urn:ietf:params:scim:api:messages:2.0:ListResponse"],
         "totalResults": total,
         "startIndex": start_index,
         "itemsPerPage": resources.len(),
-        "Resources": resources,
-    })
+    }));
+    list.insert("Resources".into(), Value::Array(resources));
+    Value::Object(list)
 }
 
 fn members(object: Value) -> Map<String, Value> {
