@@ -21,11 +21,12 @@ const MAX_DEPTH: usize = 10;
 /// What users can be searched by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Attribute {
-    /// `userName`, which differs not by case.
+    /// `userName`, to be compared without case.
     UserName,
-    /// `externalId`, which differs by case.
+    /// `externalId`, to be compared with case.
     ExternalId,
-    /// The one address that is kept: `emails`, `emails.value`, and the address for work.
+    /// The one address that is kept, to be compared without case: `emails`, `emails.value`, and the
+    /// address for work.
     Email,
 }
 
@@ -166,11 +167,11 @@ impl Reading<'_> {
         if word.eq_ignore_ascii_case("not") {
             return Err("not is not supported".to_owned());
         }
-        let attribute = Attribute::of_name(without_user_schema(word));
-        if attribute == Some(Attribute::Email) && self.scanner.take('[') {
+        let name = without_user_schema(word);
+        if name.eq_ignore_ascii_case("emails") && self.scanner.take('[') {
             return self.email();
         }
-        let attribute = attribute.ok_or_else(|| unsupported(word))?;
+        let attribute = Attribute::of_name(name).ok_or_else(|| unsupported(word))?;
         self.scanner.eq()?;
         Ok(Term { attribute, value: self.scanner.string()? })
     }
@@ -197,7 +198,7 @@ impl Reading<'_> {
                 self.scanner.eq()?;
                 self.scanner.string()?
             }
-            _ => return Err("emails must be asked for by one value".to_owned()),
+            _ => return Err("An address is asked for by one value".to_owned()),
         };
         Ok(Term { attribute: Attribute::Email, value })
     }

@@ -124,7 +124,7 @@ fn everything_else_is_refused_in_plain_words() {
         (r#"emails[display eq "x"].value eq "a""#, "emails.display is not supported"),
         (r#"emails[type eq "work".value eq "a""#, "followed by and or by ]"),
         (r#"emails[].value eq "a""#, "must begin with an attribute"),
-        (r#"emails.value[type eq "work"] eq "a""#, "by one value"),
+        (r#"emails.value[value eq "a"]"#, "followed by eq"),
         (r#"userName[type eq "work"] eq "a""#, "followed by eq"),
         (r#"urn:ietf:params:scim:schemas:extension:enterprise:2.0:User:userName eq "a""#, "is not supported"),
         (r#"urn:ietf:params:scim:schemas:core:2.0:UseruserName eq "a""#, "is not supported"),

@@ -38,9 +38,8 @@ pub(super) fn read(kept: Kept, value: Option<&Value>, changes: &mut Vec<Change>)
         Kept::GivenName => Change::GivenName(text_or_none("name.givenName", value)?),
         Kept::FamilyName => Change::FamilyName(text_or_none("name.familyName", value)?),
         Kept::Emails(filter) => match value.map(read_emails).transpose()? {
-            None => Change::Email(filter, None),
+            None | Some(Emails::None) => Change::Email(filter, None),
             Some(Emails::Address(address)) => Change::Email(filter, Some(address)),
-            Some(Emails::None) => Change::Email(filter, None),
             Some(Emails::Unkept) => return Ok(()),
         },
         Kept::EmailValue(filter) => {
