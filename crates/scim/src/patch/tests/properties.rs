@@ -1,13 +1,13 @@
 //! What holds for all patches.
 
 use proptest::prelude::*;
-use serde_json::{Value as Json, json};
+use serde_json::{Value, json};
 
 use super::{ada, read};
 use crate::State;
 
-fn a_word() -> impl Strategy<Value = Json> {
-    "([A-Za-zéß王🦩]{1,5}|[ ]){0,4}".prop_map(Json::from)
+fn a_word() -> impl Strategy<Value = Value> {
+    "([A-Za-zéß王🦩]{1,5}|[ ]){0,4}".prop_map(Value::from)
 }
 
 fn a_name() -> impl Strategy<Value = String> {
@@ -16,7 +16,7 @@ fn a_name() -> impl Strategy<Value = String> {
 
 /// Operations whose outcome depends on nothing that they change themselves: no filter by value, and
 /// no given name taken away, which uncovers another.
-fn an_operation() -> impl Strategy<Value = Json> {
+fn an_operation() -> impl Strategy<Value = Value> {
     let setting = prop::sample::select(vec![
         "userName",
         "externalId",
