@@ -1,0 +1,56 @@
+//! SCIM 2.0 as values: what identity providers say of users, and how users are shown to them
+//! (RFC 7643, RFC 7644; specification, sections 2 and 4).
+//!
+//! A [`Filter`] is read from a query, a [`Wanted`] from the body of a POST or PUT, a [`Patch`] from
+//! that of a PATCH; both bodies turn one [`State`] into another. [`show`] writes users in the two
+//! shapes that exist: the plain one of the specification, and the one of RFC 7643. What cannot be
+//! read or applied is a [`ScimError`].
+//!
+//! Nothing here stores, answers requests or knows the time. Texts are handed on as they were sent;
+//! whether one is an e-mail address, or free, is for the caller to judge.
+
+pub mod error;
+pub mod filter;
+pub mod names;
+pub mod patch;
+pub mod path;
+pub mod project;
+pub mod resource;
+mod scan;
+pub mod schema;
+pub mod show;
+pub mod state;
+mod values;
+
+pub use error::{ScimError, ScimType};
+pub use filter::{Attribute, Filter, Term};
+pub use patch::Patch;
+pub use path::Path;
+pub use project::Projection;
+pub use resource::Wanted;
+pub use show::Shown;
+pub use state::State;
+
+/// The schema of users (RFC 7643, section 4.1).
+pub const USER_SCHEMA: &str = "urn:ietf:params:scim:schemas:core:2.0:User";
+
+/// The longest text of somebody else that an error repeats, in characters.
+const MAX_SHOWN: usize = 100;
+
+/// The beginning of a text that came from outside, for an error.
+fn shown(text: &str) -> String {
+    match text.char_indices().nth(MAX_SHOWN) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// What is left of an attribute's name without the prefix of the schema of users, in any case.
+fn without_user_schema(name: &str) -> &str {
+    match name.split_at_checked(USER_SCHEMA.len()) {
+        Some((schema, rest)) if schema.eq_ignore_ascii_case(USER_SCHEMA) => {
+            rest.strip_prefix(':').unwrap_or(name)
+        }
+        _ => name,
+    }
+}

@@ -1,0 +1,177 @@
+//! Changes of a user (RFC 7644, section 3.5.2).
+//!
+//! Reading a PATCH turns each of its operations into changes of what is kept (`change`), by what
+//! its path names (`target`). Applying does what depends on the user: which address is meant, and
+//! what becomes of the name.
+
+mod apply;
+mod change;
+mod target;
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashSet;
+
+use serde_json::{Map, Value};
+
+use self::change::Change;
+use self::target::Target;
+use crate::values::{find, find_given, invalid, object, text};
+use crate::{Path, ScimError, ScimType, State, USER_SCHEMA, shown};
+
+/// The most operations of a PATCH.
+pub const MAX_OPERATIONS: usize = 100;
+
+/// What a PATCH changes: at least one thing that is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Patch {
+    changes: Vec<Change>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Op {
+    /// To add a single value is to replace it (RFC 7644, section 3.5.2.1).
+    Set,
+    Remove,
+}
+
+impl Patch {
+    /// Reads the body of a PATCH: `Operations`, 1 to [`MAX_OPERATIONS`] of them, whose `op` is
+    /// `add`, `replace` or `remove`. Names, also those in paths, and `op` may have any case; `schemas`
+    /// is not looked at. `null` takes a value away.
+    ///
+    /// An operation without a path has an object, of which each key is read like a path:
+    /// `userName`, `name.givenName`, `emails[type eq "work"].value`, all with or without the URN of the
+    /// schema of users.
+    ///
+    /// Attributes that are known but not kept (`title`, those of any extension) are ignored beside
+    /// others that are kept, and so are unknown ones in an object.
+    ///
+    /// # Errors
+    ///
+    /// All are bad requests (400) with one of these kinds:
+    ///
+    /// - [`InvalidSyntax`](ScimType::InvalidSyntax): the body is no PATCH, or gives a key twice in
+    ///   different case.
+    /// - [`InvalidPath`](ScimType::InvalidPath), [`InvalidFilter`](ScimType::InvalidFilter): a path
+    ///   cannot be read, or names what no user has.
+    /// - [`Mutability`](ScimType::Mutability): a path names what only the server sets.
+    /// - [`InvalidValue`](ScimType::InvalidValue): a value is missing, has a wrong type or contains NUL,
+    ///   or something required is taken away.
+    /// - [`NoTarget`](ScimType::NoTarget): nothing of what is to be changed is kept, or something is to
+    ///   be removed without a path.
+    pub fn read(body: &Map<String, Value>) -> Result<Self, ScimError> {
+        let operations = find_given(body, "Operations")?.and_then(Value::as_array);
+        let operations = operations.filter(|list| (1..=MAX_OPERATIONS).contains(&list.len()));
+        let operations = operations.ok_or_else(|| {
+            let detail = format!("must be an array of 1 to {MAX_OPERATIONS} operations");
+            ScimError::invalid(ScimType::InvalidSyntax, "Operations", detail)
+        })?;
+        let mut changes = Vec::new();
+        for operation in operations {
+            read_operation(operation, &mut changes)?;
+        }
+        if changes.is_empty() {
+            return Err(no_target("None of these attributes are kept"));
+        }
+        Ok(Self { changes })
+    }
+
+    /// The state with all operations applied in order.
+    ///
+    /// Given and family name are parts of one full name: setting one leaves the other as it is.
+    /// Beside them `name.formatted` counts for nothing, and `displayName` beside any of them, whatever
+    /// the order is, since providers send all of them.
+    ///
+    /// A filter on `emails` must match the one address that is kept, which is of the type `work` and
+    /// primary.
+    ///
+    /// # Errors
+    ///
+    /// [`NoTarget`](ScimType::NoTarget) when an address does not match,
+    /// [`InvalidValue`](ScimType::InvalidValue) when the address is to be removed or nothing is left of
+    /// the name.
+    pub fn apply(&self, state: State) -> Result<State, ScimError> {
+        apply::apply(&self.changes, state)
+    }
+}
+
+fn read_operation(operation: &Value, changes: &mut Vec<Change>) -> Result<(), ScimError> {
+    let syntax = |field, detail| ScimError::invalid(ScimType::InvalidSyntax, field, detail);
+    let operation = operation.as_object().ok_or_else(|| syntax("Operations", "must contain objects only"))?;
+    let op = find(operation, "op")?.and_then(Value::as_str).and_then(op_of);
+    let op = op.ok_or_else(|| syntax("op", "must be add, replace or remove"))?;
+    let path = find_given(operation, "path")?.map(|path| text("path", path)).transpose()?;
+    let path = path.filter(|path| !path.is_empty());
+    let value = find(operation, "value")?;
+    match (op, path) {
+        (Op::Remove, None) => Err(no_target("To remove something needs a path")),
+        (Op::Remove, Some(path)) => read_path(&path, None, changes),
+        (Op::Set, path) => {
+            let value = value.ok_or_else(|| invalid("value", "is required"))?;
+            match path {
+                Some(path) => read_path(&path, Some(value), changes),
+                None => read_object(object("value", value)?, changes),
+            }
+        }
+    }
+}
+
+fn op_of(text: &str) -> Option<Op> {
+    match text.to_ascii_lowercase().as_str() {
+        "add" | "replace" => Some(Op::Set),
+        "remove" => Some(Op::Remove),
+        _ => None,
+    }
+}
+
+/// What is said about one path, where it must name something.
+fn read_path(text: &str, value: Option<&Value>, changes: &mut Vec<Change>) -> Result<(), ScimError> {
+    let path: Path = text.parse()?;
+    match Target::of(&path) {
+        Target::Kept(kept) => change::read(kept, value, changes),
+        Target::Unkept => Ok(()),
+        Target::ReadOnly => {
+            let detail = format!("{} is set by the server only", shown(text));
+            Err(ScimError::invalid(ScimType::Mutability, "", detail))
+        }
+        Target::Unknown => {
+            let detail = format!("{} names nothing that users have", shown(text));
+            Err(ScimError::invalid(ScimType::InvalidPath, "", detail))
+        }
+    }
+}
+
+/// What is said about many attributes at once, where those that are not kept are ignored.
+fn read_object(members: &Map<String, Value>, changes: &mut Vec<Change>) -> Result<(), ScimError> {
+    let mut seen = HashSet::new();
+    for (key, value) in members {
+        if !seen.insert(key.to_ascii_lowercase()) {
+            return Err(ScimError::invalid(ScimType::InvalidSyntax, &shown(key), "is given twice"));
+        }
+        match key.parse::<Path>().map(|path| Target::of(&path)) {
+            Ok(Target::Kept(kept)) => change::read(kept, Some(value), changes)?,
+            Ok(_) => {
+                if let (true, Some(members)) = (key.eq_ignore_ascii_case(USER_SCHEMA), value.as_object()) {
+                    read_user_schema(members, changes)?;
+                }
+            }
+            // What is no name at all is no name of ours; a filter means to be one.
+            Err(error) if error.scim_type == Some(ScimType::InvalidFilter) => return Err(error),
+            Err(_) => {}
+        }
+    }
+    Ok(())
+}
+
+/// The attributes under the URN of the schema of users, which is not nested in itself.
+fn read_user_schema(members: &Map<String, Value>, changes: &mut Vec<Change>) -> Result<(), ScimError> {
+    if members.keys().any(|key| key.eq_ignore_ascii_case(USER_SCHEMA)) {
+        return Err(ScimError::invalid(ScimType::InvalidSyntax, USER_SCHEMA, "is nested in itself"));
+    }
+    read_object(members, changes)
+}
+
+fn no_target(detail: &str) -> ScimError {
+    ScimError::invalid(ScimType::NoTarget, "", detail)
+}

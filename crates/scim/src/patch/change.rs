@@ -1,0 +1,90 @@
+//! What a value means for what a path names.
+
+use serde_json::{Map, Value};
+
+use super::target::Kept;
+use crate::ScimError;
+use crate::path::ValueFilter;
+use crate::values::{boolean, find, first_email, invalid, object, text};
+
+/// One thing that becomes another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Change {
+    UserName(String),
+    ExternalId(Option<String>),
+    Active(bool),
+    Nick(String),
+    DisplayName(String),
+    Formatted(String),
+    /// Empty when it goes away.
+    GivenName(String),
+    /// Empty when it goes away.
+    FamilyName(String),
+    /// The address that matches; `None` when it goes away.
+    Email(Option<ValueFilter>, Option<String>),
+}
+
+/// Adds what a value says about what is kept. Without one, or with `null`, it is taken away.
+pub(super) fn read(kept: Kept, value: Option<&Value>, changes: &mut Vec<Change>) -> Result<(), ScimError> {
+    let value = value.filter(|value| !value.is_null());
+    let change = match kept {
+        Kept::UserName => Change::UserName(text("userName", required("userName", value)?)?),
+        Kept::ExternalId => Change::ExternalId(value.map(|value| text("externalId", value)).transpose()?),
+        Kept::Active => Change::Active(boolean("active", required("active", value)?)?),
+        Kept::NickName => Change::Nick(text_or_none("nickName", value)?),
+        Kept::DisplayName => Change::DisplayName(text("displayName", required("displayName", value)?)?),
+        Kept::Name => return read_name(object("name", required("name", value)?)?, changes),
+        Kept::Formatted => Change::Formatted(text("name.formatted", required("name.formatted", value)?)?),
+        Kept::GivenName => Change::GivenName(text_or_none("name.givenName", value)?),
+        Kept::FamilyName => Change::FamilyName(text_or_none("name.familyName", value)?),
+        Kept::Emails(filter) => match value.map(read_emails).transpose()? {
+            None | Some(Emails::None) => Change::Email(filter, None),
+            Some(Emails::Address(address)) => Change::Email(filter, Some(address)),
+            Some(Emails::Unkept) => return Ok(()),
+        },
+        Kept::EmailValue(filter) => {
+            let address = value.map(|value| text("emails.value", value)).transpose()?;
+            Change::Email(filter, address)
+        }
+    };
+    changes.push(change);
+    Ok(())
+}
+
+/// The parts of a name; those that are not given stay (RFC 7644, section 3.5.2.3).
+fn read_name(name: &Map<String, Value>, changes: &mut Vec<Change>) -> Result<(), ScimError> {
+    let parts =
+        [("formatted", Kept::Formatted), ("givenName", Kept::GivenName), ("familyName", Kept::FamilyName)];
+    for (part, kept) in parts {
+        if let Some(value) = find(name, part)? {
+            read(kept, Some(value), changes)?;
+        }
+    }
+    Ok(())
+}
+
+enum Emails {
+    Address(String),
+    /// There shall be no address.
+    None,
+    /// Only properties are given that we do not keep, such as the type.
+    Unkept,
+}
+
+fn read_emails(value: &Value) -> Result<Emails, ScimError> {
+    let address = first_email(value)?;
+    let is_none = value.as_array().is_some_and(|emails| emails.first().is_none_or(Value::is_null));
+    Ok(match address {
+        Some(address) => Emails::Address(address),
+        None if is_none => Emails::None,
+        None => Emails::Unkept,
+    })
+}
+
+fn required<'a>(field: &str, value: Option<&'a Value>) -> Result<&'a Value, ScimError> {
+    value.ok_or_else(|| invalid(field, "is required"))
+}
+
+fn text_or_none(field: &str, value: Option<&Value>) -> Result<String, ScimError> {
+    value.map_or_else(|| Ok(String::new()), |value| text(field, value))
+}
