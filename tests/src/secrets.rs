@@ -13,8 +13,16 @@ use eddyline_client::Json;
 /// What is shorter is no secret, or may stand in a log by chance.
 const SHORTEST: usize = 20;
 /// The names of secrets in answers.
-const NAMES: [&str; 7] =
-    ["access_token", "api_token", "client_secret", "code", "flow_token", "password", "refresh_token"];
+const NAMES: [&str; 8] = [
+    "access_token",
+    "api_token",
+    "client_secret",
+    "code",
+    "flow_token",
+    "password",
+    "refresh_token",
+    "token",
+];
 
 static KNOWN: Mutex<Option<HashSet<String>>> = Mutex::new(None);
 

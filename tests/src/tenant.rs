@@ -157,7 +157,8 @@ fn shared(backend: Backend) -> Option<&'static Shared> {
     };
     let start = || {
         // Tests guess wrong on purpose, all from one address.
-        let options = ["--oauth-attempts-per-address", "0", "--log", TALKATIVE];
+        let unlimited = ["--oauth-attempts-per-address", "0", "--scim-attempts-per-address", "0"];
+        let options = [&unlimited[..], &["--log", TALKATIVE]].concat();
         let server = Server::start_with(backend, &options)?;
         let cleaner = clean_up_after_us(&server);
         Some(Shared { server, _cleaner: cleaner })

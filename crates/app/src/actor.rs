@@ -192,7 +192,11 @@ impl Actor {
             Some(Credential::Session(hash)) => Ok(session.session_user(&hash.0, Timestamp(0))?.is_some()),
             Some(Credential::ApiToken(hash)) => Ok(session.user_by_api_token(&hash.0)?.is_some()),
             Some(Credential::AccessToken(access)) => Ok(session.access_token(&access.token.0)?.is_some()),
-            Some(Credential::Password) | None => Ok(true),
+            Some(Credential::Password) => {
+                let user = self.user_id().map(|id| session.user(id)).transpose()?.flatten();
+                Ok(user.is_some_and(|user| user.active))
+            }
+            None => Ok(true),
         }
     }
 

@@ -26,6 +26,12 @@ impl Default for Addresses {
 }
 
 impl Addresses {
+    /// The address of a user for the identity provider with this uid.
+    #[must_use]
+    pub fn scim_user(&self, uid: &str, user: UserId) -> String {
+        format!("{}/scim/{uid}/Users/{user}", self.base)
+    }
+
     /// The API address of a flow.
     #[must_use]
     pub fn flow(&self, organization: &Organization, flow: &Flow) -> String {

@@ -91,12 +91,16 @@ impl Callers {
     }
 }
 
+/// A user as a caller, which every way of showing who one is comes by. Nobody is one as an inactive user.
 pub(crate) fn load_caller(
     session: &mut Session<'_>,
     user: eddyline_model::users::User,
-) -> StoreResult<Arc<Caller>> {
+) -> StoreResult<Option<Arc<Caller>>> {
+    if !user.active {
+        return Ok(None);
+    }
     let organizations = session.memberships_of(user.id)?;
-    Ok(Arc::new(Caller { user, organizations }))
+    Ok(Some(Arc::new(Caller { user, organizations })))
 }
 
 /// Who holds a flow token; nobody once its source was removed.
@@ -167,7 +171,8 @@ impl App {
                 application: grant.application,
                 expires_at: token.expires_at,
             };
-            Ok(Some(KnownAccess { caller: load_caller(session, user)?, scopes: token.scopes, credential }))
+            let caller = load_caller(session, user)?;
+            Ok(caller.map(|caller| KnownAccess { caller, scopes: token.scopes, credential }))
         });
         let known = self.inner.callers.access.find(self.trusts_caches(), hash, load).await?;
         known.ok_or(Error::InvalidToken)?.actor(self.now())
@@ -212,7 +217,7 @@ impl App {
     async fn by_api_hash(&self, hash: TokenHash) -> Result<Actor> {
         let credential = Credential::ApiToken(hash);
         let load = self.store().read(move |session| match session.user_by_api_token(&hash.0)? {
-            Some(user) => load_caller(session, user).map(Some),
+            Some(user) => load_caller(session, user),
             None => Ok(None),
         });
         let caller = self.inner.callers.users.find(self.trusts_caches(), hash, load).await?;
@@ -278,7 +283,7 @@ impl App {
         let load = self.store().read(move |session| match session.account_by_email(&wanted)? {
             Some(account) => {
                 let caller = load_caller(session, account.user.clone())?;
-                Ok(Some(Arc::new((account, caller))))
+                Ok(caller.map(|caller| Arc::new((account, caller))))
             }
             None => Ok(None),
         });

@@ -2,6 +2,7 @@
 
 use eddyline_auth::{PasswordPolicy, SignInLimits};
 
+use crate::scim::SCIM_ATTEMPTS;
 use crate::{Addresses, FilesConfig, Mailing, OAuthConfig, OutboundConfig};
 
 /// Which clients the server speaks for.
@@ -23,6 +24,9 @@ pub struct Config {
     pub profile: Profile,
     /// How often signing in may fail.
     pub sign_in: SignInLimits,
+    /// How many wrong tokens are taken in a minute for an identity provider from one address; 0 for any
+    /// number.
+    pub scim_attempts: u32,
     /// How costly password hashes are.
     pub passwords: PasswordPolicy,
     /// How many requests a caller may make in any minute; 0 for any number.
@@ -43,6 +47,7 @@ impl Default for Config {
             addresses: Addresses::default(),
             profile: Profile::Spec,
             sign_in: SignInLimits::default(),
+            scim_attempts: SCIM_ATTEMPTS,
             passwords: PasswordPolicy::default(),
             requests_per_minute: 0,
             mail: None,

@@ -6,6 +6,7 @@ use eddyline_files::Error as FilesError;
 use eddyline_model::names::InvalidName;
 use eddyline_model::policy::Refusal;
 use eddyline_model::scopes::Scopes;
+use eddyline_scim::ScimError;
 use eddyline_storage::Error as StoreError;
 
 /// What is wrong with each field.
@@ -68,6 +69,9 @@ pub enum Error {
     /// An integration did not do what it was asked, or could not be asked.
     #[error(transparent)]
     Integration(#[from] IntegrationFailed),
+    /// What an identity provider asked cannot be done.
+    #[error(transparent)]
+    Scim(#[from] ScimError),
     /// The store does not answer or has too much to do; trying later may help.
     #[error("the service is unavailable: {0}")]
     Unavailable(String),

@@ -3,11 +3,12 @@
 
 use std::collections::BTreeSet;
 
+use eddyline_model::identities::Identity;
 use eddyline_model::log::Control;
 use eddyline_model::names::email_key;
 use eddyline_model::organizations::{OrganizationMembership, OrganizationRole};
 use eddyline_model::users::User;
-use eddyline_model::{OrganizationId, RoomId, policy};
+use eddyline_model::{OrganizationId, RoomId, UserId, policy};
 use eddyline_storage::{Result as StoreResult, Tx};
 use serde_json::json;
 
@@ -17,21 +18,16 @@ use crate::flow_users::action;
 
 /// Takes a user out of those of these organizations that they belong to, and out of all flows there,
 /// also those they are blocked from; invitations that would let them in again end. What they wrote stays,
-/// and so do their account and whom they invited. Tells whether they belonged to any.
+/// and so do their account and whom they invited. The provider of one of them does not see them any more,
+/// and does not decide about the account. Tells whether they belonged to any.
 ///
 /// # Errors
 ///
 /// [`Error::Conflict`] when they are the last to administer one of them.
 pub(crate) fn go_out(tx: &mut Tx<'_, '_>, organizations: &[OrganizationId], user: &User) -> Attempt<bool> {
-    // Rooms before organizations, as those who come in hold them. All rooms of the flows there, since
-    // somebody may be about to add the user to one.
-    tx.lock_rooms_of(organizations, &[user.id])?;
-    let ordered: BTreeSet<OrganizationId> = organizations.iter().copied().collect();
-    for organization in &ordered {
-        tx.lock_organization(*organization)?;
-    }
+    hold(tx, organizations, user.id)?;
     let memberships: Vec<OrganizationMembership> =
-        tx.memberships_of(user.id)?.into_iter().filter(|m| ordered.contains(&m.organization)).collect();
+        tx.memberships_of(user.id)?.into_iter().filter(|m| organizations.contains(&m.organization)).collect();
     for membership in &memberships {
         if membership.role == OrganizationRole::Administrator
             && !policy::may_do_without(&tx.administrators(membership.organization)?, user.id)
@@ -48,11 +44,34 @@ pub(crate) fn go_out(tx: &mut Tx<'_, '_>, organizations: &[OrganizationId], user
         tx.delete_organization_member(membership.organization, user.id)?;
         withdraw(tx, membership.organization, user)?;
     }
+    give_up(tx, organizations, user.id)?;
     if !memberships.is_empty() {
         tx.bump_private_rooms_of(user.id)?;
         tx.tell(Control::OrganizationRemove { user: user.id });
     }
     Ok(!memberships.is_empty())
+}
+
+/// Holds what a user is taken out of, and the user. Rooms before organizations, as those who come in hold
+/// them, and organizations before users. All rooms of the flows there, since somebody may be about to add
+/// the user to one.
+pub(crate) fn hold(tx: &mut Tx<'_, '_>, organizations: &[OrganizationId], user: UserId) -> StoreResult<()> {
+    tx.lock_rooms_of(organizations, &[user])?;
+    let ordered: BTreeSet<OrganizationId> = organizations.iter().copied().collect();
+    for organization in ordered {
+        tx.lock_organization(organization)?;
+    }
+    tx.lock_user(user)
+}
+
+/// Ends what the provider of one of these organizations decides about a user.
+fn give_up(tx: &mut Tx<'_, '_>, organizations: &[OrganizationId], user: UserId) -> StoreResult<()> {
+    let known = tx.identity(user)?.filter(|known| organizations.contains(&known.organization));
+    let Some(known) = known.filter(|known| known.removed_at.is_none()) else { return Ok(()) };
+    let now = tx.now();
+    let version = known.version + 1;
+    tx.update_identity(&Identity { version, updated_at: now, removed_at: Some(now), ..known })?;
+    tx.set_active(user, true)
 }
 
 /// Takes back what would let them in again.

@@ -36,6 +36,7 @@ mod push;
 mod reading;
 mod remembered;
 mod rooms;
+mod scim;
 mod sources;
 mod stream;
 mod threads;
@@ -74,7 +75,9 @@ pub use eddyline_auth::{
     Credentials, CredentialsError, Password, PasswordPolicy, Secret, SignInLimits, constant_time_eq,
     network_of,
 };
+pub use eddyline_model::audit::AuditEntry;
 pub use eddyline_outbound::Config as OutboundConfig;
+pub use eddyline_scim::ScimError;
 pub use error::{Error, FieldErrors, IntegrationFailed, Result};
 pub use files::{Download, FileContent, FilesConfig, NewAttachment, Upload, Uploaded};
 pub use flows::FlowChanges;
@@ -89,6 +92,7 @@ pub use organizations::OwnOrganization;
 pub use private::NewPrivateMessage;
 pub use push::Pushing;
 pub use rooms::{Member, Room};
+pub use scim::{SCIM_ATTEMPTS, ScimProvider, UsersWanted};
 pub use sources::{NewSource, SourceChanges};
 pub use stream::{Listen, StreamPoint};
 pub use threads::ThreadsOf;
@@ -122,6 +126,8 @@ struct Inner {
     memo: PasswordMemo,
     guard: SignInGuard,
     mail_requests: SignInGuard,
+    /// Of identity providers, by uid and address.
+    scim_failures: FailureLimiter,
     /// Against guessing secrets of applications.
     client_guard: AddressGuard,
     /// Against guessing codes and refresh tokens. It is another one, since whoever visits an
@@ -195,6 +201,7 @@ impl App {
                 memo: PasswordMemo::default(),
                 guard,
                 mail_requests: SignInGuard::new(config.sign_in),
+                scim_failures: FailureLimiter::new(config.scim_attempts),
                 client_guard: AddressGuard::new(config.oauth.attempts_per_address),
                 code_guard: AddressGuard::new(config.oauth.attempts_per_address),
                 sealing,

@@ -8,7 +8,7 @@ use eddyline_model::{OrganizationId, UserId};
 use eddyline_wire::{Organization, User};
 
 use crate::actor::Actor;
-use crate::going_out::go_out;
+use crate::going_out::{go_out, hold};
 use crate::{App, Error, Result};
 
 /// An organization of the caller's, by what it is called.
@@ -170,8 +170,7 @@ impl App {
         let ((), event) = self
             .change(move |tx| {
                 // Held before the caller's rights are looked at: others may be taking them.
-                tx.lock_rooms_of(&[id], &[user])?;
-                tx.lock_organization(id)?;
+                hold(tx, &[id], user)?;
                 let role = role_in(&tx.memberships_of(caller)?, id);
                 policy::organization(role, OrganizationDeed::Administer).map_err(Error::from)?;
                 let (user, _) = tx.organization_user(id, user)?.ok_or(Error::NotFound)?;

@@ -16,6 +16,7 @@ use crate::endpoint::{Endpoint, File, Takes};
 use crate::error::Failure;
 use crate::json;
 use crate::params::Params;
+use crate::scim::SCIM_JSON;
 use crate::serve::{BodyError, BodyLimit, read_body, read_long_body};
 use crate::turns::Sender;
 use crate::uploads::{self, FormBody, Received};
@@ -62,6 +63,14 @@ impl Reading<'_> {
         match takes {
             Takes::Unread => {
                 check_coding(headers)?;
+                Ok(ReadBody { raw: read_body(body, self.limit).await?, ..ReadBody::default() })
+            }
+            Takes::Resource => {
+                check_coding(headers)?;
+                match kind_of(headers).as_str() {
+                    "" | "application/json" | SCIM_JSON => {}
+                    other => return Err(unsupported(other, "application/scim+json or application/json")),
+                }
                 Ok(ReadBody { raw: read_body(body, self.limit).await?, ..ReadBody::default() })
             }
             Takes::File(wanted) => self.read_file(wanted, body, actor.as_ref()).await,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use bytes::Bytes;
-use eddyline_app::{Actor, App, Credentials, Error, Room, Secret, Turn};
+use eddyline_app::{Actor, App, Credentials, Error, Room, ScimProvider, Secret, Turn};
 use eddyline_model::policy::FlowDeed;
 use eddyline_wire::forms;
 use http::header::{AUTHORIZATION, CONTENT_TYPE};
@@ -26,6 +26,8 @@ use crate::uploads::Received;
 pub(crate) struct Call {
     pub(crate) shared: Arc<Shared>,
     pub(crate) actor: Option<Actor>,
+    /// The identity provider, where one asks.
+    pub(crate) provider: Option<ScimProvider>,
     pub(crate) params: Params,
     pub(crate) headers: HeaderMap,
     /// The body as it came, where it is a file or the endpoint reads it itself.
@@ -70,6 +72,10 @@ impl Call {
         let (parts, body) = request.into_parts();
         let query = forms::parse(parts.uri.query().unwrap_or_default().as_bytes())?;
         let public = endpoint.access != Access::Caller;
+        let mut provider = match endpoint.access {
+            Access::Provider => Some(scim_provider(shared, &parts, &segments).await?),
+            _ => None,
+        };
         if endpoint.access == Access::TokensInPath {
             // Bad ones are refused before the body is read.
             shared.app.pushing(segments.get("token")).await?;
@@ -81,7 +87,7 @@ impl Call {
         if !public {
             *actor = authenticate(shared, &parts, &params).await?;
         }
-        let known = actor.is_some() || endpoint.access == Access::TokensInPath;
+        let known = actor.is_some() || provider.is_some() || endpoint.access == Access::TokensInPath;
         let limit = if known { shared.body } else { shared.unknown_body() };
         let reading = Reading { shared, endpoint, parts: &parts, segments: &segments, query: &params, limit };
         let ReadBody { fields, raw, files, long, turn } = reading.read(body, actor).await?;
@@ -97,6 +103,9 @@ impl Call {
         if !public && (late || (changed && actor.is_some())) {
             *actor = authenticate(shared, &parts, &params).await?;
         }
+        if provider.is_some() && !raw.is_empty() {
+            provider = Some(scim_provider(shared, &parts, &segments).await?);
+        }
         if let Some(actor) = actor {
             shared.app.count_request(actor)?;
             actor.require_any(endpoint.scopes)?;
@@ -105,7 +114,7 @@ impl Call {
         }
         let Parts { headers, extensions, .. } = parts;
         let (shared, actor) = (shared.clone(), actor.clone());
-        Ok(Self { shared, actor, params, headers, raw, files, extensions, segments, _turn: turn })
+        Ok(Self { shared, actor, provider, params, headers, raw, files, extensions, segments, _turn: turn })
     }
 
     /// The application.
@@ -169,6 +178,13 @@ pub(crate) async fn authenticate(
         Some(token) => Ok(Some(app.by_access_token(&Secret::presented(token)).await?)),
         None => Ok(None),
     }
+}
+
+/// The identity provider that the path names, if the header has its token.
+async fn scim_provider(shared: &Shared, parts: &Parts, segments: &Segments) -> Result<ScimProvider, Failure> {
+    let header = parts.headers.get(AUTHORIZATION).map(http::HeaderValue::as_bytes);
+    let address = client_address(shared, parts);
+    Ok(shared.app.scim_provider(segments.get("uid"), header, address).await?)
 }
 
 fn client_address(shared: &Shared, parts: &Parts) -> IpAddr {

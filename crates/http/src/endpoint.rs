@@ -23,6 +23,8 @@ pub(crate) enum Access {
     Public,
     /// Whoever shows flow tokens in the path, which the handler looks at.
     TokensInPath,
+    /// The identity provider whose uid stands in the path.
+    Provider,
 }
 
 /// A parameter of an endpoint, for its description.
@@ -74,6 +76,8 @@ pub(crate) enum Takes {
     File(File),
     /// What the handler reads itself.
     Unread,
+    /// The same, of a SCIM resource.
+    Resource,
 }
 
 impl Takes {
@@ -87,7 +91,7 @@ impl Takes {
         match self {
             Self::Uploads => true,
             Self::OldUploads => names.classic,
-            Self::Parameters | Self::File(_) | Self::Unread => false,
+            Self::Parameters | Self::File(_) | Self::Unread | Self::Resource => false,
         }
     }
 }
@@ -138,6 +142,14 @@ impl Endpoint {
     /// Lets in whoever has a flow token in the path.
     pub(crate) fn tokens_in_path(mut self) -> Self {
         self.access = Access::TokensInPath;
+        self
+    }
+
+    /// Lets in the identity provider that the path names, and leaves what it sends to the handler, as it
+    /// came.
+    pub(crate) fn for_provider(mut self) -> Self {
+        self.access = Access::Provider;
+        self.takes = Takes::Resource;
         self
     }
 

@@ -1,7 +1,7 @@
 //! The one place that turns what went wrong into a status, headers and a body.
 
 use axum::response::Response;
-use eddyline_app::{CredentialsError, Error, IntegrationFailed};
+use eddyline_app::{CredentialsError, Error, IntegrationFailed, ScimError};
 use eddyline_wire::forms::FormError;
 use eddyline_wire::{ErrorBody, IntegrationError};
 use http::StatusCode;
@@ -108,6 +108,7 @@ fn of_app(error: Error) -> Response {
             let body = IntegrationError { message, status, authentication_url };
             encoded(StatusCode::FAILED_DEPENDENCY, serde_json::to_vec(&body).unwrap_or_default())
         }
+        Error::Scim(error) => of_provider(&error),
         Error::Unavailable(why) => {
             tracing::warn!(why, "answered that the service is unavailable");
             let text = "The service is temporarily unavailable; try again";
@@ -121,6 +122,18 @@ fn of_app(error: Error) -> Response {
             tracing::error!(why, "internal error");
             plain(StatusCode::INTERNAL_SERVER_ERROR, "Something went wrong on our side")
         }
+    }
+}
+
+/// What an identity provider asked cannot be done, in the shapes of the specification.
+fn of_provider(error: &ScimError) -> Response {
+    let status = StatusCode::from_u16(error.status).unwrap_or(StatusCode::BAD_REQUEST);
+    match (&error.field, status) {
+        (Some(field), StatusCode::BAD_REQUEST) => {
+            body(status, &ErrorBody::validation(Invalid::one(field, &error.detail).errors))
+        }
+        (_, StatusCode::UNAUTHORIZED) => challenge(&error.detail, "Bearer realm=\"Eddyline\""),
+        _ => plain(status, &error.detail),
     }
 }
 

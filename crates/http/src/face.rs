@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::response::Response;
-use eddyline_app::Actor;
+use eddyline_app::{Actor, Error};
 use http::header::{
     ACCEPT_ENCODING, ALLOW, CONTENT_LENGTH, HeaderValue, LINK, ORIGIN, RETRY_AFTER, WWW_AUTHENTICATE,
 };
@@ -22,11 +22,11 @@ use tower_http::compression::Compression;
 use tower_http::cors::{AllowHeaders, AllowOrigin, Cors, CorsLayer};
 
 use crate::call::{Call, Segments};
-use crate::endpoint::Endpoint;
+use crate::endpoint::{Access, Endpoint};
 use crate::front::{Answers, Front};
 use crate::request_id::REQUEST_ID;
 use crate::routes::{Found, Routes};
-use crate::{Shared, error, path};
+use crate::{Shared, error, path, scim};
 
 const CORS_AGE: Duration = Duration::from_secs(24 * 3600);
 
@@ -91,6 +91,9 @@ impl Inner {
         let (endpoint, segments) = match self.routes.find(request.method(), &path) {
             Found::Endpoint(endpoint, segments) => (endpoint, segments),
             Found::OtherMethods(allowed) => return wrong_method(&allowed),
+            Found::Nothing if path.starts_with("/scim/") => {
+                return scim::Face::of(request.headers()).failed(Error::NotFound.into());
+            }
             Found::Nothing => return error::plain(StatusCode::NOT_FOUND, "not found"),
         };
         let head = request.method() == Method::HEAD;
@@ -128,11 +131,15 @@ impl Inner {
 
     async fn answer(&self, endpoint: &Endpoint, segments: Segments, request: Request<Body>) -> Response {
         let mut seen = None;
+        let face = match endpoint.access {
+            Access::Provider => scim::Face::of(request.headers()),
+            _ => scim::Face::Plain,
+        };
         let outcome = match Call::read(&self.shared, endpoint, segments, request, &mut seen).await {
             Ok(call) => (endpoint.handler)(call).await,
             Err(failure) => Err(failure),
         };
-        let mut response = outcome.unwrap_or_else(error::response);
+        let mut response = outcome.unwrap_or_else(|failure| face.failed(failure));
         if let Some(user) = seen.as_ref().and_then(Actor::user_id) {
             response.headers_mut().insert(self.shared.names.user.clone(), HeaderValue::from(user.0));
         }

@@ -38,6 +38,7 @@ mod push;
 mod reading;
 pub mod request_id;
 mod routes;
+mod scim;
 pub mod serve;
 mod sources;
 mod stream;

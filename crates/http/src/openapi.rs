@@ -75,6 +75,7 @@ fn document(base_url: &str, web: &str, stream_prefix: Option<&str>) -> Value {
             "securitySchemes": {
                 "basic": {"type": "http", "scheme": "basic", "description": "E-mail and password, or an API token as the user name"},
                 "oauth": oauth_scheme(base_url, web),
+                "scim": {"type": "http", "scheme": "bearer", "description": "The token of an identity provider"},
                 "flow_token": {"type": "apiKey", "in": "query", "name": "flow_token", "description": "A flow's API token"},
             },
         },
@@ -98,6 +99,11 @@ fn describe(paths: &mut Map<String, Value>, prefix: &str, endpoint: &Endpoint) {
     if !reads && !endpoint.parameters.is_empty() {
         operation["requestBody"] = body(&endpoint.parameters);
     }
+    if matches!(endpoint.takes, Takes::Resource) && operation["requestBody"].is_object() {
+        let schema = operation["requestBody"]["content"]["application/json"].clone();
+        operation["requestBody"]["content"] =
+            json!({"application/json": schema, "application/scim+json": schema});
+    }
     if endpoint.takes.forms_with_parts() {
         let schema = operation["requestBody"]["content"]["application/json"]["schema"].clone();
         operation["requestBody"]["content"]["multipart/form-data"] = json!({"schema": schema});
@@ -107,8 +113,10 @@ fn describe(paths: &mut Map<String, Value>, prefix: &str, endpoint: &Endpoint) {
             file.kinds.iter().map(|kind| ((*kind).to_owned(), json!({}))).collect();
         operation["requestBody"] = json!({"required": true, "content": kinds});
     }
-    if endpoint.access == Access::Caller {
-        operation["security"] = security(endpoint.scopes);
+    match endpoint.access {
+        Access::Caller => operation["security"] = security(endpoint.scopes),
+        Access::Provider => operation["security"] = json!([{"scim": []}]),
+        Access::Public | Access::TokensInPath => {}
     }
     let item = paths.entry(path).or_insert_with(|| json!({}));
     item[endpoint.method.as_str().to_ascii_lowercase()] = operation;

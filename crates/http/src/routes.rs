@@ -11,7 +11,7 @@ use crate::endpoint::Shape::{Empty, Inline, Many, One};
 use crate::endpoint::{Endpoint, text_schema};
 use crate::{
     avatars, files, flow_users, flows, health, invitations, messages, oauth, organizations, private, push,
-    reading, sources, stream, threads, users,
+    reading, scim, sources, stream, threads, users,
 };
 
 const FLOW: &str = "/flows/{organization}/{flow}";
@@ -33,6 +33,7 @@ pub(crate) fn api() -> Vec<Endpoint> {
     all.extend(push::endpoints());
     all.extend(sources::endpoints());
     all.extend(oauth::endpoints());
+    all.extend(scim::endpoints());
     all.extend(health());
     all
 }
@@ -269,15 +270,14 @@ impl Routes {
     /// What is at a path that was made regular.
     pub(crate) fn find(&self, method: &Method, path: &str) -> Found {
         let Ok(found) = self.paths.at(path) else { return Found::Nothing };
-        let wanted = match *method {
-            Method::HEAD => &Method::GET,
-            // Whoever says PATCH is served as if it were PUT.
-            Method::PATCH => &Method::PUT,
-            _ => method,
-        };
-        let Some(endpoint) = found.value.iter().find(|endpoint| endpoint.method == *wanted) else {
-            return Found::OtherMethods(methods(found.value));
-        };
+        let by = |wanted: &Method| found.value.iter().find(|endpoint| endpoint.method == *wanted);
+        let endpoint = by(method).or_else(|| match *method {
+            Method::HEAD => by(&Method::GET),
+            // Where it is not told apart, whoever says PATCH is served as if it were PUT.
+            Method::PATCH => by(&Method::PUT),
+            _ => None,
+        });
+        let Some(endpoint) = endpoint else { return Found::OtherMethods(methods(found.value)) };
         match Segments::decode(&found.params) {
             Some(segments) => Found::Endpoint(endpoint.clone(), segments),
             None => Found::Nothing,
@@ -293,5 +293,7 @@ fn methods(endpoints: &[Arc<Endpoint>]) -> String {
         Method::DELETE => vec!["DELETE"],
         _ => vec![],
     });
-    all.collect::<Vec<_>>().join(",")
+    let mut all: Vec<&str> = all.collect();
+    all.dedup();
+    all.join(",")
 }

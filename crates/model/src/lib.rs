@@ -7,9 +7,11 @@
 
 pub mod address_list;
 pub mod applications;
+pub mod audit;
 pub mod files;
 pub mod flows;
 pub mod grants;
+pub mod identities;
 pub mod ids;
 pub mod invitations;
 pub mod items;

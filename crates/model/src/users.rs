@@ -24,6 +24,9 @@ pub struct User {
     /// Whether mail to the address reached the user, or an operator vouches for it. An address that the
     /// user just entered is not proved.
     pub email_proved: bool,
+    /// Whether the account may be used. Nobody is let in as an inactive user, who goes on being shown as
+    /// the author of what they wrote.
+    pub active: bool,
     /// When the account was made.
     pub created_at: Timestamp,
 }

@@ -198,10 +198,10 @@ mod tests {
         for gone in ["emails", "meta", "displayName"] {
             expected.remove(gone);
         }
-        expected["name"].as_object_mut().unwrap().remove("formatted");
-        let excluded = "emails,META,id,schemas,name.formatted,displayName,userName.value,members";
+        expected["name"].as_object_mut().unwrap().remove("givenName");
+        let excluded = "emails,META,id,schemas,name.givenName,displayName,userName.value,members";
         assert_eq!(shown_with(None, Some(excluded)), Value::Object(expected));
-        let nameless = shown_with(None, Some("name.formatted,name.givenName,name.familyName"));
+        let nameless = shown_with(None, Some("name.givenName,name.familyName"));
         assert_eq!(nameless.get("name"), None);
     }
 

@@ -50,7 +50,7 @@ pub fn plain(user: &Shown) -> Map<String, Value> {
 pub fn resource(user: &Shown) -> Map<String, Value> {
     let state = &user.state;
     let (given, family) = split(&state.name);
-    let mut name = members(json!({"formatted": state.name, "givenName": given}));
+    let mut name = members(json!({"givenName": given}));
     if !family.is_empty() {
         name.insert("familyName".into(), family.into());
     }
@@ -156,7 +156,6 @@ pub(crate) mod tests {
                 "externalId": "00u1",
                 "userName": "ada@example.org",
                 "name": {
-                    "formatted": "Ada King Lovelace",
                     "givenName": "Ada",
                     "familyName": "King Lovelace",
                 },
@@ -182,7 +181,7 @@ pub(crate) mod tests {
         user.state.external_id = None;
         let standard = resource(&user);
         assert!(!standard.contains_key("externalId"));
-        assert_eq!(standard["name"], json!({"formatted": "Ada", "givenName": "Ada"}));
+        assert_eq!(standard["name"], json!({"givenName": "Ada"}));
         assert_eq!(plain(&user)["name"], json!({"givenName": "Ada", "familyName": ""}));
         assert_eq!(plain(&user)["externalId"], "ada@example.org");
     }

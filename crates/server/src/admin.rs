@@ -20,7 +20,7 @@ use crate::output::{
     self, ApplicationCreated, FlowCreated, OrganizationCreated, OrganizationUpdated, PasswordSet,
     SourceCreated, Token, TokenCreated, UserAdded, UserCreated,
 };
-use crate::{Failure, serve};
+use crate::{Failure, scim, serve};
 
 /// Carries out one command and prints its answer.
 pub(crate) async fn run(settings: Settings, command: AdminCommand, json: bool) -> Result<(), Failure> {
@@ -33,17 +33,18 @@ pub(crate) async fn run(settings: Settings, command: AdminCommand, json: bool) -
         AdminCommand::Flow(command) => flow(&app, command, json).await,
         AdminCommand::App(ApplicationCommand::Create(new)) => create_application(&app, new, json).await,
         AdminCommand::Source(SourceCommand::Create(new)) => create_source(&app, new, json).await,
+        AdminCommand::Scim(command) => scim::run(&app, command, json).await,
     };
     app.close().await;
     outcome
 }
 
-fn print(answer: &(impl Display + Serialize), json: bool) -> Result<(), Failure> {
+pub(crate) fn print(answer: &(impl Display + Serialize), json: bool) -> Result<(), Failure> {
     Ok(output::answer(answer, json)?)
 }
 
 /// What went wrong, in the words of the command line.
-fn explain(error: Error, what: &str) -> Failure {
+pub(crate) fn explain(error: Error, what: &str) -> Failure {
     match error {
         Error::Invalid(errors) => {
             let texts: Vec<String> =
@@ -55,7 +56,7 @@ fn explain(error: Error, what: &str) -> Failure {
     }
 }
 
-fn named<T: std::str::FromStr<Err = InvalidName>>(option: &str, text: &str) -> Result<T, Failure> {
+pub(crate) fn named<T: std::str::FromStr<Err = InvalidName>>(option: &str, text: &str) -> Result<T, Failure> {
     text.parse().map_err(|error| format!("--{option} {error}").into())
 }
 

@@ -11,7 +11,7 @@ use clap::{Args, Parser, Subcommand};
 
 pub(crate) use self::admin::{
     AdminCommand, ApplicationCommand, BillingDate, FlowCommand, NewApplication, NewOrganization, NewSource,
-    OrgCommand, OrganizationUpdate, SourceCommand, UserCommand,
+    OrgCommand, OrganizationUpdate, ScimCommand, SourceCommand, UserCommand,
 };
 pub(crate) use self::flags::{AdminOptions, DemoOptions, Flags, ServeOptions};
 use crate::config::{CONFIG_VARIABLE, DEFAULT_FILE};

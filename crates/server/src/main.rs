@@ -13,6 +13,7 @@ mod files;
 mod logging;
 mod mail;
 mod output;
+mod scim;
 mod secret_key;
 mod serve;
 mod signals;

@@ -136,6 +136,7 @@ pub(crate) async fn open_app(
             per_account_and_address: settings.password_attempts_per_account,
             per_address: settings.password_attempts_per_address,
         },
+        scim_attempts: settings.scim_attempts_per_address,
         requests_per_minute: settings.requests_per_minute.map_or(0, std::num::NonZero::get),
         mail,
         oauth: OAuthConfig {

@@ -25,7 +25,11 @@ struct Row {
     created_at: i64,
     trial_ends: Option<String>,
     billing_date: Option<String>,
+    user_count: i64,
 }
+
+/// How many numbers one statement is given.
+const ROWS: usize = 500;
 
 /// The people of an organization, ordered by number, each with whether they administer it.
 pub type People = Vec<(User, bool)>;
@@ -34,7 +38,7 @@ fn to_day(text: Option<String>) -> Result<Option<Day>> {
     text.map(|text| text.parse().map_err(|_| Error::Corrupt("day"))).transpose()
 }
 
-fn to_organization(row: Row, user_count: i64) -> Result<Organization> {
+fn to_organization(row: Row) -> Result<Organization> {
     let subscription = match to_day(row.trial_ends)? {
         Some(ends) => Subscription::Trial { ends },
         None => Subscription::Paid { next_bill: to_day(row.billing_date)? },
@@ -44,7 +48,7 @@ fn to_organization(row: Row, user_count: i64) -> Result<Organization> {
         name: row.name,
         parameterized_name: row.parameterized_name,
         user_limit: row.user_limit,
-        user_count,
+        user_count: row.user_count,
         active: row.active,
         parent: row.parent_id.map(OrganizationId),
         created_at: Timestamp(row.created_at),
@@ -84,8 +88,8 @@ portable! {
         Ok(())
     }
 
-    /// Writes an organization's changeable fields, its place under another among them. The name in
-    /// URLs that it had goes on leading to it.
+    /// Writes an organization's changeable fields, its place under another among them, but not how many
+    /// people it holds. The name in URLs that it had goes on leading to it.
     ///
     /// # Errors
     ///
@@ -116,12 +120,7 @@ portable! {
     /// The organization with this number.
     pub fn organization(c, id: OrganizationId) -> Result<Option<Organization>> {
         let row = organizations::table.find(id.0).select(Row::as_select()).get_result(c).optional()?;
-        let Some(row) = row else { return Ok(None) };
-        let count = organization_members::table
-            .filter(organization_members::organization_id.eq(id.0))
-            .count()
-            .get_result(c)?;
-        to_organization(row, count).map(Some)
+        row.map(to_organization).transpose()
     }
 
     /// The number of the organization that has this name, or had it before.
@@ -163,7 +162,7 @@ portable! {
                 while let Some((_, person, admin)) = people.next_if(|(organization, ..)| *organization == id) {
                     of_it.push((to_user(person), admin));
                 }
-                Ok((to_organization(row, of_it.len() as i64)?, of_it))
+                Ok((to_organization(row)?, of_it))
             })
             .collect()
     }
@@ -190,13 +189,33 @@ portable! {
                 organization_members::created_at.eq(now.0),
             ))
             .execute(c)?;
+        Session::from(&mut *c).count_people(membership.organization, 1)
+    }
+
+    /// Takes a user out of an organization, if they are in it.
+    pub fn delete_organization_member(c, organization: OrganizationId, user: UserId) -> Result<()> {
+        // Organizations are locked before their people, by everybody.
+        Session::from(&mut *c).lock_organization(organization)?;
+        let gone = diesel::delete(organization_members::table.find((organization.0, user.0))).execute(c)?;
+        if gone == 0 {
+            return Ok(());
+        }
+        Session::from(&mut *c).count_people(organization, -1)
+    }
+
+    /// Notes that more people are in an organization, or fewer.
+    fn count_people(c, id: OrganizationId, more: i64) -> Result<()> {
+        diesel::update(organizations::table.find(id.0))
+            .set(organizations::user_count.eq(organizations::user_count + more))
+            .execute(c)?;
         Ok(())
     }
 
-    /// Takes a user out of an organization.
-    pub fn delete_organization_member(c, organization: OrganizationId, user: UserId) -> Result<()> {
-        diesel::delete(organization_members::table.find((organization.0, user.0))).execute(c)?;
-        Ok(())
+    fn children_of(c, parents: &[i64]) -> Result<Vec<i64>> {
+        Ok(organizations::table
+            .filter(organizations::parent_id.eq_any(parents))
+            .select(organizations::id)
+            .load(c)?)
     }
 
     /// The rooms of an organization's flows that a user is in, blocked or not, ordered by number.
@@ -254,6 +273,26 @@ impl Session<'_> {
         let rooms: Vec<i64> = rooms.into_iter().collect();
         let _locked: Vec<LockedRoom> = dialect!(self, lock_rooms, &rooms)?;
         Ok(())
+    }
+
+    /// The organizations below another: its children, theirs, and so on, ordered by number. It is not
+    /// below itself, even where parents form a ring.
+    ///
+    /// # Errors
+    ///
+    /// As any query.
+    pub fn organizations_below(&mut self, id: OrganizationId) -> Result<Vec<OrganizationId>> {
+        let mut below = BTreeSet::new();
+        let mut level = vec![id.0];
+        while !level.is_empty() {
+            let mut next = Vec::new();
+            for parents in level.chunks(ROWS) {
+                next.extend(self.children_of(parents)?);
+            }
+            next.retain(|child| *child != id.0 && below.insert(*child));
+            level = next;
+        }
+        Ok(below.into_iter().map(OrganizationId).collect())
     }
 
     /// The organization, held against other writers until the transaction ends, so that counting

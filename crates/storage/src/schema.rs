@@ -14,6 +14,7 @@ diesel::table! {
         created_at -> BigInt,
         trial_ends -> Nullable<Text>,
         billing_date -> Nullable<Text>,
+        user_count -> BigInt,
     }
 }
 diesel::table! {
@@ -33,6 +34,7 @@ diesel::table! {
         password_hash -> Nullable<Text>,
         created_at -> BigInt,
         email_proved -> Bool,
+        active -> Bool,
     }
 }
 diesel::table! {
@@ -45,6 +47,39 @@ diesel::table! {
         nick_key -> Text,
         admin -> Bool,
         created_at -> BigInt,
+    }
+}
+diesel::table! {
+    identity_providers (organization_id) {
+        organization_id -> BigInt,
+        uid -> Text,
+        token_hash -> Binary,
+        created_at -> BigInt,
+        rotated_at -> BigInt,
+    }
+}
+diesel::table! {
+    identities (user_id) {
+        user_id -> BigInt,
+        organization_id -> BigInt,
+        subject -> Text,
+        subject_key -> Text,
+        external_id -> Nullable<Text>,
+        version -> BigInt,
+        created_at -> BigInt,
+        updated_at -> BigInt,
+        removed_at -> Nullable<BigInt>,
+    }
+}
+diesel::table! {
+    audit (id) {
+        id -> BigInt,
+        organization_id -> BigInt,
+        at -> BigInt,
+        actor -> Text,
+        deed -> Text,
+        user_id -> Nullable<BigInt>,
+        detail -> Text,
     }
 }
 diesel::table! {
@@ -331,6 +366,7 @@ diesel::allow_tables_to_appear_in_same_query!(
     access_tokens,
     refresh_tokens,
     users,
+    identities,
     avatars,
     email_claims,
     sessions,

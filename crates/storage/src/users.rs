@@ -25,6 +25,7 @@ pub(crate) struct UserRow {
     bot: bool,
     created_at: i64,
     email_proved: bool,
+    active: bool,
 }
 
 pub(crate) fn to_user(row: UserRow) -> User {
@@ -39,6 +40,7 @@ pub(crate) fn to_user(row: UserRow) -> User {
         bot: row.bot,
         created_at: Timestamp(row.created_at),
         email_proved: row.email_proved,
+        active: row.active,
     }
 }
 
@@ -57,6 +59,8 @@ pub struct NewUser {
     pub avatar: String,
     /// Whether it is a program.
     pub bot: bool,
+    /// Whether the account may be used.
+    pub active: bool,
     /// PHC string, if there is a password.
     pub password_hash: Option<String>,
     /// The time of making.
@@ -78,6 +82,7 @@ portable! {
                 users::nick.eq(&new.nick),
                 users::avatar.eq(&new.avatar),
                 users::bot.eq(new.bot),
+                users::active.eq(new.active),
                 users::password_hash.eq(&new.password_hash),
                 users::created_at.eq(new.created_at.0),
             ))
@@ -206,6 +211,18 @@ portable! {
         diesel::update(users::table.find(id.0))
             .set((users::name.eq(name), users::website.eq(website)))
             .execute(c)?;
+        Ok(())
+    }
+
+    /// Sets a user's full name alone.
+    pub fn set_name(c, id: UserId, name: &str) -> Result<()> {
+        diesel::update(users::table.find(id.0)).set(users::name.eq(name)).execute(c)?;
+        Ok(())
+    }
+
+    /// Sets whether a user's account may be used.
+    pub fn set_active(c, id: UserId, active: bool) -> Result<()> {
+        diesel::update(users::table.find(id.0)).set(users::active.eq(active)).execute(c)?;
         Ok(())
     }
 

@@ -163,6 +163,8 @@ fn of_app(error: Error) -> Response {
             let text: Vec<_> = texts.map(|(name, text)| sentence(&format!("{name} {text}"))).collect();
             say(StatusCode::BAD_REQUEST, "That did not work", &text.join(" "))
         }
+        // Pages ask for nothing that only identity providers do.
+        Error::Scim(error) => say(StatusCode::BAD_REQUEST, "That did not work", &sentence(&error.detail)),
         Error::TooLarge => say(
             StatusCode::PAYLOAD_TOO_LARGE,
             "That was too large",

@@ -33,6 +33,7 @@ mod repeats;
 mod replicas;
 mod requests;
 mod restarts;
+mod scim;
 mod search;
 mod streams;
 mod tags;

@@ -22,6 +22,7 @@ on_shared_servers![
     the_table_holds_for_organizations,
     the_table_holds_for_invitations,
     the_table_holds_for_private_conversations,
+    the_table_holds_for_identity_providers,
     the_table_holds_for_streams_and_the_rest,
 ];
 
@@ -44,6 +45,7 @@ async fn every_endpoint_has_a_row(tenant: Tenant) {
 pub(crate) fn subject(row: &Row) -> &'static str {
     let path = row.endpoint.split_once(' ').unwrap().1;
     let subjects = [
+        ("/scim", "providers"),
         ("/private", "private"),
         ("/invitations", "invitations"),
         ("/organizations", "organizations"),
@@ -103,6 +105,10 @@ async fn the_table_holds_for_invitations(tenant: Tenant) {
 
 async fn the_table_holds_for_private_conversations(tenant: Tenant) {
     check(&tenant, "private").await;
+}
+
+async fn the_table_holds_for_identity_providers(tenant: Tenant) {
+    check(&tenant, "providers").await;
 }
 
 async fn the_table_holds_for_streams_and_the_rest(tenant: Tenant) {

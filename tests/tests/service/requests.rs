@@ -184,6 +184,10 @@ async fn filled(tenant: &Tenant, template: &str, message: &Json) -> String {
     if template.contains("{token}") {
         path = path.replace("{token}", &tenant.flow_token());
     }
+    if template.contains("{uid}") {
+        let uid = tenant.server().provider(&tenant.name).uid;
+        path = path.replace("{uid}", &uid).replace("{id}", "User");
+    }
     let avatar = tenant.ben.get("/user").await["avatar"].as_str().unwrap().to_owned();
     path = path.replace("{avatar}", avatar.trim_end_matches('/').rsplit('/').next().unwrap());
     path = path.replace("{thread}", message["thread_id"].as_str().unwrap()).replace("{size}", "64");

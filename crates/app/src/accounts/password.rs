@@ -26,6 +26,19 @@ pub(crate) fn end_resets(tx: &mut Tx<'_, '_>, user: UserId) -> StoreResult<()> {
     tx.delete_links(Purpose::PasswordReset(user))
 }
 
+/// Whether what a password was checked against still opens the account with this address, whose user is
+/// held.
+pub(crate) fn still_opens(
+    tx: &mut Tx<'_, '_>,
+    email_key: &str,
+    user: UserId,
+    checked: Option<&str>,
+) -> StoreResult<bool> {
+    let account = tx.account_by_email(email_key)?;
+    Ok(account
+        .is_some_and(|now| now.user.id == user && now.user.active && now.password_hash.as_deref() == checked))
+}
+
 /// What others know about a user: a password must not be made of it.
 pub(crate) fn personal(user: &User) -> [&str; 3] {
     [&user.email, &user.name, &user.nick]

@@ -36,7 +36,9 @@ impl App {
         self.count_mail_request(&key, client)?;
         self.store()
             .write(move |tx| match tx.account_by_email(&key)? {
-                Some(account) if !was_mailed(tx, account.user.id)? => queue(tx, &account.user),
+                Some(account) if account.user.active && !was_mailed(tx, account.user.id)? => {
+                    queue(tx, &account.user)
+                }
                 _ => queue_nothing(tx),
             })
             .await?;
@@ -72,6 +74,8 @@ impl App {
                 let now = tx.now();
                 let user = find(tx, &link.0, now)?.ok_or(Error::NotFound)?;
                 tx.lock_user(user.id)?;
+                // Asked again, as it is now that nobody else ends it.
+                let user = find(tx, &link.0, now)?.filter(|user| user.active).ok_or(Error::NotFound)?;
                 // Asked again, since another process may have let somebody use it.
                 find(tx, &link.0, now)?.ok_or(Error::NotFound)?;
                 password::replace(tx, user.id, &hash)?;

@@ -9,6 +9,7 @@ use eddyline_model::{CredentialId, Timestamp, UserId, names};
 use eddyline_storage::{Result as StoreResult, Tx};
 
 use super::api_tokens::owner;
+use super::password::still_opens;
 use crate::actor::{Actor, Credential};
 use crate::authenticate::load_caller;
 use crate::{App, Error, Result};
@@ -66,8 +67,7 @@ impl App {
             // Whoever changes a password ends the sessions there are; this one must not come
             // right after that.
             tx.lock_user(user)?;
-            let account = tx.account_by_email(&key)?;
-            if !account.is_some_and(|now| now.user.id == user && now.password_hash == checked) {
+            if !still_opens(tx, &key, user, checked.as_deref())? {
                 return Err(Error::Unauthenticated("The credentials are not valid").into());
             }
             Ok(begin(tx, &hash, user)?)
@@ -90,7 +90,7 @@ impl App {
             .read(move |session| {
                 let Some((id, seen)) = session.session_user(&hash.0, since)? else { return Ok(None) };
                 let Some(user) = session.user(id)? else { return Ok(None) };
-                Ok(Some((load_caller(session, user)?, seen)))
+                Ok(load_caller(session, user)?.map(|caller| (caller, seen)))
             })
             .await?;
         let Some((caller, seen)) = found else { return Ok(None) };

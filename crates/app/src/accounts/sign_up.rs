@@ -103,6 +103,7 @@ impl App {
                     nick: nick.as_str().to_owned(),
                     avatar: avatar.expose().to_owned(),
                     bot: false,
+                    active: true,
                     password_hash: Some(password_hash.clone()),
                     created_at: now,
                 };
@@ -203,7 +204,7 @@ fn admit(tx: &mut Tx<'_, '_>, link: &TokenHash, new: &NewUser) -> Attempt<(Invit
 /// Takes an address that was merely entered away from an account, since somebody has proved it. The
 /// account gets back the last address that it proved, while it has a claim to it, or one that reaches
 /// nobody.
-fn displace(tx: &mut Tx<'_, '_>, user: &User) -> StoreResult<()> {
+pub(crate) fn displace(tx: &mut Tx<'_, '_>, user: &User) -> StoreResult<()> {
     tx.lock_user(user.id)?;
     let now = tx.now();
     let claimed = tx.claim_of(user.id, now)?;
@@ -213,6 +214,7 @@ fn displace(tx: &mut Tx<'_, '_>, user: &User) -> StoreResult<()> {
     };
     tx.update_user(user.id, (&user.nick, &names::nick_key(&user.nick)), (&email, &names::email_key(&email)))?;
     tx.set_email_proved(user.id, proved)?;
+    tx.touch_identity(user.id, now)?;
     password::end_resets(tx, user.id)?;
     tx.tell(Control::UserEdit { user: user.id });
     Ok(())

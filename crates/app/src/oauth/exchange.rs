@@ -14,6 +14,7 @@ use eddyline_storage::{GrantsOf, Result as StoreResult, Tx, Undone};
 use super::client::waits_for;
 use super::tokens::{Fresh, Share, Tokens};
 use super::{AuthenticatedClient, ClientFailure};
+use crate::accounts::password::still_opens;
 use crate::{App, Error};
 
 /// What the text is found by is unknown, or was shown by another client than it was given to: perhaps a
@@ -148,8 +149,7 @@ impl App {
         self.exchange(move |tx| {
             // As with signing in, the password must not have been changed since it was checked.
             tx.lock_user(user)?;
-            let account = tx.account_by_email(&key)?;
-            if !account.is_some_and(|now| now.user.id == user && now.password_hash == checked) {
+            if !still_opens(tx, &key, user, checked.as_deref())? {
                 return Err(WRONG.into());
             }
             if !tx.keep_application(id)? {

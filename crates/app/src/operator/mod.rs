@@ -1,8 +1,9 @@
-//! What operators do from the command line: making organizations, users, flows and tokens, and
-//! changing organizations. They post no action message and send no mail.
+//! What operators do from the command line: making organizations, users, flows and tokens,
+//! changing organizations, and letting identity providers in. They post no action message and send no mail.
 
 mod flows;
 mod organizations;
+mod scim;
 mod users;
 
 use eddyline_storage::{Error as StoreError, Undone};

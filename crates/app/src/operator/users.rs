@@ -88,6 +88,11 @@ impl App {
         let (id, _) = self
             .change(move |tx| {
                 let account = tx.account_by_email(&key)?.ok_or(Error::NotFound)?;
+                tx.lock_user(account.user.id)?;
+                if !tx.user(account.user.id)?.is_some_and(|user| user.active) {
+                    let text = "the identity provider has made this user inactive";
+                    return Err(Error::Conflict(text.into()).into());
+                }
                 let now = tx.now();
                 tx.insert_api_token(&hash.0, account.user.id, "command line", now)?;
                 Ok(account.user.id)
@@ -149,6 +154,7 @@ fn find_or_insert_user(
         nick: new.nick.as_str().to_owned(),
         avatar: Secret::generate().expose().to_owned(),
         bot: new.bot,
+        active: true,
         password_hash,
         created_at,
     })?)

@@ -176,6 +176,8 @@ fn apply(tx: &mut Tx<'_, '_>, before: &User, after: &User, rehash: Option<&Rehas
         }
     }
     if before != after {
+        let now = tx.now();
+        tx.touch_identity(id, now)?;
         tx.tell(Control::UserEdit { user: id });
     }
     if let Some(rehash) = rehash {

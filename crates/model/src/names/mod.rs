@@ -11,10 +11,12 @@ use unicode_normalization::UnicodeNormalization;
 
 pub use self::email::{Email, MAX_EMAIL, email_key};
 pub(crate) use self::email::{is_unseen, trim_unseen};
+pub use self::nicks::nick_candidates;
 pub use self::parameterize::{MAX_PARAMETERIZED, RESERVED, parameterize, parameterized_candidates};
 pub use self::website::{MAX_WEBSITE, Website};
 
 mod email;
+mod nicks;
 mod parameterize;
 mod website;
 

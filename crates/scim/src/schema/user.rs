@@ -15,7 +15,8 @@ pub(super) fn attributes() -> Vec<Attribute> {
         Attribute::complex("name", "The parts of the full name, which is kept as a whole", name()).required(),
         Attribute::text("displayName", "The full name; beside the parts of a name it counts for nothing")
             .required(),
-        Attribute::text("nickName", "The name shown in the chat; made from the full name when it is missing"),
+        Attribute::text("nickName", "The name shown in the chat; made from the full name when it is missing")
+            .required(),
         Attribute::complex("emails", "The address of the user; of several, the first is kept", emails())
             .required()
             .many(),
@@ -25,7 +26,6 @@ pub(super) fn attributes() -> Vec<Attribute> {
 
 fn name() -> Vec<Attribute> {
     vec![
-        Attribute::text("formatted", "The full name; beside the other parts it counts for nothing"),
         Attribute::text("givenName", "The full name up to its first space"),
         Attribute::text("familyName", "The full name behind its first space"),
     ]

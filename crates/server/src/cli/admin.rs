@@ -28,6 +28,9 @@ pub(crate) enum AdminCommand {
     /// What ties applications to flows
     #[command(subcommand, disable_help_subcommand = true)]
     Source(SourceCommand),
+    /// Identity providers that make and change users (SCIM)
+    #[command(subcommand, disable_help_subcommand = true)]
+    Scim(ScimCommand),
 }
 
 /// Commands about organizations.
@@ -94,6 +97,38 @@ pub(crate) enum ApplicationCommand {
 pub(crate) enum SourceCommand {
     /// Make a source, which posts to the inbox of a flow; its token is shown once
     Create(NewSource),
+}
+
+/// Commands about identity providers.
+#[derive(Subcommand)]
+pub(crate) enum ScimCommand {
+    /// Let an identity provider in; its token is shown once. Again, it gets another token
+    Enable {
+        /// The organization, by the name in its URL
+        #[arg(long, value_name = "ORG")]
+        org: String,
+    },
+    /// Tell the provider of a user that there is, by their e-mail address
+    Link {
+        /// The organization, by the name in its URL
+        #[arg(long, value_name = "ORG")]
+        org: String,
+        /// The user's e-mail address
+        #[arg(long, value_name = "EMAIL")]
+        email: String,
+    },
+    /// Show what was done to users by the provider and by operators, the latest first
+    Audit {
+        /// The organization, by the name in its URL
+        #[arg(long, value_name = "ORG")]
+        org: String,
+        /// Only what was recorded before this number
+        #[arg(long, value_name = "ID")]
+        before: Option<i64>,
+        /// How many records at most
+        #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+        limit: u32,
+    },
 }
 
 /// `source create`

@@ -202,6 +202,8 @@ options! {
         password_attempts_per_account: u32 = value("10"), "N";
         /// Wrong passwords allowed a minute from one address; 0 for any number
         password_attempts_per_address: u32 = value("100"), "N";
+        /// Wrong tokens of an identity provider allowed a minute from one address; 0 for any number
+        scim_attempts_per_address: u32 = value("10"), "N";
         /// Longest body of a request, in bytes
         max_body_bytes: NonZeroUsize = value("1048576"), "BYTES";
         /// Requests a minute allowed to one caller

@@ -2,8 +2,12 @@
 
 use std::sync::Arc;
 
+use diesel::backend::Backend;
+use diesel::prelude::*;
+use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
+use eddyline_model::Timestamp;
 use eddyline_model::messages::MessageQuery;
-use eddyline_storage::{Error, Store};
+use eddyline_storage::{Error, Store, Tx};
 
 use crate::home::{Home, on_shared_databases};
 use crate::schema::execute;
@@ -12,6 +16,7 @@ use crate::world::{World, chat, words};
 on_shared_databases!(
     several_processes_may_open_a_new_database_at_once,
     what_was_written_is_there_after_reopening,
+    people_who_were_there_before_they_were_counted_are_counted,
     words_that_a_killed_process_did_not_index_are_found,
 );
 
@@ -33,6 +38,40 @@ async fn words_that_a_killed_process_did_not_index_are_found(home: Arc<Home>) {
         let query = MessageQuery { search: Some(words(&format!("number {n}"))), ..Default::default() };
         assert_eq!(world.find(query).await, [n]);
     }
+}
+
+const SQLITE: EmbeddedMigrations = embed_migrations!("../../migrations/sqlite");
+const POSTGRES: EmbeddedMigrations = embed_migrations!("../../migrations/postgres");
+
+/// Undoes migrations up to and including the one of this name.
+fn undo<D: Backend>(
+    c: &mut impl MigrationHarness<D>,
+    migrations: impl Fn() -> EmbeddedMigrations,
+    last: &str,
+) {
+    loop {
+        let undone = c.revert_last_migration(migrations()).expect("a migration is undone");
+        if undone.to_string() == last {
+            return;
+        }
+    }
+}
+
+async fn people_who_were_there_before_they_were_counted_are_counted(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let make = |tx: &mut Tx<'_, '_>| tx.insert_organization("Empty", "empty", 10, Timestamp(1));
+    let (empty, _) = world.store.write(make).await.expect("an organization");
+    world.store.close().await;
+    let counting = "20261121000006";
+    match home.url.strip_prefix("sqlite:") {
+        Some(path) => undo(&mut SqliteConnection::establish(path).expect("it opens"), || SQLITE, counting),
+        None => undo(&mut PgConnection::establish(&home.url).expect("it opens"), || POSTGRES, counting),
+    }
+    let (world, acme, ann) = (World { store: home.open(), ..world.clone() }, world.organization, world.ann);
+    let count =
+        async |id| world.read(move |session| session.organization(id)).await.expect("there").user_count;
+    assert_eq!((count(acme).await, count(empty).await), (3, 0));
+    assert!(world.read(move |session| session.user(ann)).await.expect("ann is there").active);
 }
 
 async fn several_processes_may_open_a_new_database_at_once(home: Arc<Home>) {

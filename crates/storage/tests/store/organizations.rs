@@ -13,6 +13,10 @@ on_every_database!(
     a_name_in_urls_leads_to_its_organization_for_good,
     what_changes_about_an_organization_is_kept,
     organizations_come_with_their_people,
+    people_are_counted_as_they_come_and_go,
+    a_change_of_an_organization_leaves_its_count_alone,
+    organizations_below_are_children_and_theirs,
+    parents_in_a_ring_are_looked_at_once,
     those_in_a_flow_see_each_other,
     administrators_see_everybody,
     the_rooms_of_an_organization_are_its_flows,
@@ -104,6 +108,97 @@ async fn organizations_come_with_their_people(home: Arc<Home>) {
     world.store.write(move |tx| tx.delete_organization_member(other, ann)).await.expect("ann is out");
     let left = world.read(move |session| session.organizations_of(ann)).await;
     assert_eq!(left.iter().map(|(of, _)| of.id).collect::<Vec<_>>(), [world.organization]);
+}
+
+async fn people_are_counted_as_they_come_and_go(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let (acme, other, ann) = (world.organization, add_organization(&world, "other").await, world.ann);
+    let counts = async || {
+        let of = async |id| {
+            let read = world.read(move |session| session.organization(id)).await.expect("there").user_count;
+            let locked = world.store.write(move |tx| tx.lock_organization(id)).await.expect("a read").0;
+            assert_eq!(locked.expect("there").user_count, read);
+            read
+        };
+        (of(acme).await, of(other).await)
+    };
+    assert_eq!(counts().await, (3, 0));
+    let join = || {
+        world.store.write(move |tx| tx.insert_organization_member(member(other, ann), "ann", Timestamp(1)))
+    };
+    let leave = |from, user| world.store.write(move |tx| tx.delete_organization_member(from, user));
+    join().await.expect("ann is in both");
+    assert_eq!(counts().await, (3, 1));
+    assert!(matches!(join().await, Err(Error::Exists(_))));
+    assert_eq!(counts().await, (3, 1), "nobody comes in twice");
+    for _ in 0..2 {
+        leave(acme, ann).await.expect("ann is not in it");
+        assert_eq!(counts().await, (2, 1), "who is gone does not go again");
+    }
+    leave(acme, UserId(999)).await.expect("nobody");
+    leave(OrganizationId(999), ann).await.expect("nowhere");
+    assert_eq!(counts().await, (2, 1));
+    let gone = world.store.write(move |tx| {
+        tx.delete_organization_member(other, ann)?;
+        Err::<(), _>(Error::Refused("after all"))
+    });
+    assert!(gone.await.is_err());
+    assert_eq!(counts().await, (2, 1));
+}
+
+async fn a_change_of_an_organization_leaves_its_count_alone(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let (acme, ann) = (world.organization, world.ann);
+    let changed = world.store.write(move |tx| {
+        let before = tx.lock_organization(acme)?.expect("there");
+        tx.delete_organization_member(acme, ann)?;
+        tx.update_organization(&before)
+    });
+    changed.await.expect("a change");
+    assert_eq!(world.read(move |session| session.organization(acme)).await.expect("there").user_count, 2);
+}
+
+async fn put_below(world: &World, child: OrganizationId, parent: OrganizationId) {
+    let put = world.store.write(move |tx| {
+        let mut organization = tx.lock_organization(child)?.expect("it is there");
+        organization.parent = Some(parent);
+        tx.update_organization(&organization)
+    });
+    put.await.expect("a parent");
+}
+
+async fn below(world: &World, id: OrganizationId) -> Vec<OrganizationId> {
+    world.read(move |session| session.organizations_below(id)).await
+}
+
+async fn organizations_below_are_children_and_theirs(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let acme = world.organization;
+    let mut made = Vec::new();
+    for name in ["one", "two", "three", "four", "five"] {
+        made.push(add_organization(&world, name).await);
+    }
+    let [one, two, three, four, five] = made[..] else { panic!("five organizations") };
+    for (child, parent) in [(five, acme), (one, five), (two, one), (three, acme)] {
+        put_below(&world, child, parent).await;
+    }
+    assert_eq!(below(&world, acme).await, [one, two, three, five]);
+    assert_eq!(below(&world, five).await, [one, two]);
+    assert_eq!((below(&world, two).await, below(&world, four).await), (vec![], vec![]));
+    assert_eq!(below(&world, OrganizationId(999)).await, []);
+}
+
+async fn parents_in_a_ring_are_looked_at_once(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let (acme, one) = (world.organization, add_organization(&world, "one").await);
+    let (two, outside) = (add_organization(&world, "two").await, add_organization(&world, "outside").await);
+    for (child, parent) in [(one, acme), (two, one), (acme, two), (acme, acme), (outside, two), (acme, two)] {
+        put_below(&world, child, parent).await;
+    }
+    assert_eq!(below(&world, acme).await, [one, two, outside]);
+    assert_eq!(below(&world, one).await, [acme, two, outside]);
+    put_below(&world, outside, outside).await;
+    assert_eq!(below(&world, outside).await, []);
 }
 
 async fn seen_by(world: &World, user: UserId) -> Vec<UserId> {

@@ -14,6 +14,8 @@ on_every_database!(
     users_are_found_by_number_address_and_token,
     an_address_belongs_to_one_user,
     a_user_can_be_changed,
+    an_account_is_active_until_it_is_made_inactive,
+    a_name_is_set_alone,
     an_organization_is_found_by_its_name_and_counts_its_people,
     an_organization_takes_no_more_than_its_limit,
     a_nick_is_unique_within_an_organization,
@@ -62,6 +64,33 @@ async fn users_are_found_by_number_address_and_token(home: Arc<Home>) {
     let several = world.read(move |session| session.users(&[dan, nobody, ann])).await;
     assert_eq!(several.iter().map(|user| user.id).collect::<Vec<_>>(), [ann, dan]);
     assert_eq!(world.read(move |session| session.user(nobody)).await, None);
+}
+
+async fn an_account_is_active_until_it_is_made_inactive(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let (ann, bob) = (world.ann, world.bob);
+    let active = async |user| world.read(move |session| session.user(user)).await.expect("there").active;
+    for wanted in [false, true, false] {
+        world.store.write(move |tx| tx.set_active(ann, wanted)).await.expect("a change");
+        assert_eq!((active(ann).await, active(bob).await), (wanted, true));
+    }
+    let account = world.read(|session| session.account_by_email("ann@example.org")).await.expect("ann");
+    assert!(!account.user.active);
+    let new = NewUser { active: false, ..new_user("dan") };
+    let (dan, _) = world.store.write(move |tx| tx.insert_user(&new)).await.expect("dan");
+    assert!(!active(dan).await);
+}
+
+async fn a_name_is_set_alone(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let ann = world.ann;
+    let write = world.store.write(move |tx| {
+        tx.set_profile(ann, "Ann", "https://ann.example/")?;
+        tx.set_name(ann, "Ann Lee")
+    });
+    write.await.expect("a change");
+    let user = world.read(move |session| session.user(ann)).await.expect("ann");
+    assert_eq!((user.name.as_str(), user.website.as_str()), ("Ann Lee", "https://ann.example/"));
 }
 
 async fn an_address_belongs_to_one_user(home: Arc<Home>) {

@@ -6,13 +6,14 @@ use std::time::Duration;
 
 use eddyline_model::log::{Control, LogBody};
 use eddyline_model::messages::{Draft, MessageQuery};
+use eddyline_model::organizations::Organization;
 use eddyline_model::scopes::Scopes;
 use eddyline_model::{MessageId, Seq, Timestamp};
 use eddyline_storage::{Error, Outcome, Store, Tx};
 
 use crate::applications::{register, robot};
 use crate::home::{Home, on_shared_databases};
-use crate::world::{World, added, chat, comment, member, texts, words};
+use crate::world::{World, added, chat, comment, member, new_user, texts, words};
 
 on_shared_databases!(
     several_writers_lose_nothing_and_leave_no_gaps,
@@ -21,6 +22,7 @@ on_shared_databases!(
     each_process_is_fed_what_it_commits_itself,
     answers_through_several_processes_are_all_counted,
     an_organization_takes_no_more_than_its_limit_from_all_processes,
+    people_who_come_and_go_through_several_processes_are_all_counted,
     a_full_room_takes_no_more,
     nothing_is_allowed_to_an_application_that_is_being_removed,
     a_search_finds_what_another_process_posted_just_now,
@@ -161,6 +163,40 @@ async fn a_full_room_takes_no_more(home: Arc<Home>) {
     assert_eq!(world.find(query.clone()).await, [MessageId::MAX.0]);
     assert_eq!(world.find_in(world.side, query).await, [0; 0]);
     assert_eq!(world.post(chat(room, world.ann, "one more")).await.outcome, Outcome::NoRoom);
+}
+
+async fn people_who_come_and_go_through_several_processes_are_all_counted(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let (acme, other) = (world.organization, home.open());
+    let mut moves = tokio::task::JoinSet::new();
+    for n in 0..30 {
+        let (first, second) = if n % 2 == 0 {
+            (world.store.clone(), other.clone())
+        } else {
+            (other.clone(), world.store.clone())
+        };
+        moves.spawn(async move {
+            let nick = format!("user{n}");
+            let join = move |tx: &mut Tx<'_, '_>| {
+                let user = tx.insert_user(&new_user(&nick))?;
+                let organization = tx.lock_organization(acme)?.expect("it is there");
+                tx.update_organization(&Organization { user_limit: 100, ..organization })?;
+                tx.insert_organization_member(member(acme, user), &nick, Timestamp(1))?;
+                Ok(user)
+            };
+            let (user, _) = first.write(join).await.expect("one comes");
+            if n % 3 == 0 {
+                let leave = move |store: Store| async move {
+                    store.write(move |tx| tx.delete_organization_member(acme, user)).await.expect("one goes");
+                };
+                tokio::join!(leave(first), leave(second));
+            }
+        });
+    }
+    moves.join_all().await;
+    let count = world.read(move |session| session.organization(acme)).await.expect("there").user_count;
+    let people = world.read(move |session| session.organization_users(acme)).await.len();
+    assert_eq!((count, people), (3 + 20, 3 + 20));
 }
 
 async fn an_organization_takes_no_more_than_its_limit_from_all_processes(home: Arc<Home>) {

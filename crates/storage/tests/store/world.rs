@@ -105,6 +105,7 @@ pub(crate) fn new_user(nick: &str) -> NewUser {
         nick: nick.to_owned(),
         avatar: "0".repeat(32),
         bot: false,
+        active: true,
         password_hash: None,
         created_at: Timestamp(2),
     }

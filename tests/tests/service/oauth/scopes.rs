@@ -22,6 +22,7 @@ on_shared_servers![
     the_table_holds_for_organizations,
     the_table_holds_for_invitations,
     the_table_holds_for_private_conversations,
+    the_table_holds_for_identity_providers,
     the_table_holds_for_streams_and_the_rest,
 ];
 
@@ -62,7 +63,7 @@ async fn every_endpoint_names_the_scopes_of_its_row(tenant: Tenant) {
     }
     let text = |row: &Row| match row.needs {
         Needs::NoToken => None,
-        Needs::AnyToken => Some(String::new()),
+        Needs::AnyToken | Needs::Provider => Some(String::new()),
         Needs::OneOf(scopes) => Some(scopes.to_owned()),
     };
     let expected: BTreeSet<_> = ROWS.iter().map(|row| (row.endpoint.to_owned(), text(row))).collect();
@@ -126,7 +127,7 @@ fn may(request: &permissions::Row, caller: &str) -> bool {
 
 fn judge(row: &Row, held: &[&str], allowed: u16, found: &Answered) -> Result<(), String> {
     let missing = match row.needs {
-        Needs::NoToken | Needs::AnyToken => None,
+        Needs::NoToken | Needs::AnyToken | Needs::Provider => None,
         Needs::OneOf(scopes) if !covers(held, scopes) => Some(scopes),
         Needs::OneOf(_) => row.as_asked.filter(|scopes| !covers(held, scopes)),
     };
@@ -175,6 +176,10 @@ async fn the_table_holds_for_invitations(tenant: Tenant) {
 
 async fn the_table_holds_for_private_conversations(tenant: Tenant) {
     check(&tenant, "private").await;
+}
+
+async fn the_table_holds_for_identity_providers(tenant: Tenant) {
+    check(&tenant, "providers").await;
 }
 
 async fn the_table_holds_for_streams_and_the_rest(tenant: Tenant) {

@@ -44,6 +44,8 @@ pub(crate) struct Stage<'t> {
     pub(crate) robot: Robot,
     /// A token of the flow, to stand in paths.
     token: String,
+    /// The organization's identity provider, as paths name it.
+    uid: String,
     /// The flow's id.
     pub(crate) flow_id: String,
     /// The organization's number.
@@ -95,6 +97,7 @@ impl<'t> Stage<'t> {
             owner: &tenant.ben,
             robot: tenant.server().robot(&tenant.name, &[]),
             token: tenant.flow_token(),
+            uid: tenant.server().provider(&tenant.name).uid,
             guest,
             flow_id: flow["id"].as_str().unwrap().to_owned(),
             organization_id: flow["organization"]["id"].as_i64().unwrap(),
@@ -161,7 +164,7 @@ impl<'t> Stage<'t> {
         if path.contains("{source}") {
             path = path.replace("{source}", &self.source().to_string());
         }
-        path = path.replace("{token}", &self.token);
+        path = path.replace("{token}", &self.token).replace("{uid}", &self.uid).replace("{id}", "User");
         if path.contains("{avatar}") {
             let avatar = self.owner.get("/user").await["avatar"].as_str().unwrap().to_owned();
             path = path.replace("{avatar}", avatar.trim_end_matches('/').rsplit('/').next().unwrap());

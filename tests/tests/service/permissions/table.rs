@@ -58,6 +58,8 @@ const PIXEL: &[u8] = &[
 
 const EVERYBODY: &str = "200 200 200 200 200 200 200 200 200 200";
 const NOBODY: &str = "401 401 401 401 401 401 401 401 401 401";
+/// Wrong credentials, except where none stand in the header.
+const NO_PROVIDER: &str = "403 403 403 403 403 403 403 403 401 401";
 const USERS: &str = "200 200 200 200 200 200 200 200 403 401";
 const MEMBERS: &str = "200 200 403 403 200 403 404 404 403 401";
 const WHO_SEES_THE_FLOW: &str = "200 200 403 403 200 200 404 404 403 401";
@@ -167,4 +169,20 @@ pub(crate) const ROWS: &[Row] = &[
     row("GET /openapi.json", none, EVERYBODY),
     row("GET /healthz", none, EVERYBODY),
     row("GET /readyz", none, EVERYBODY),
+
+    // Only an identity provider with its own token.
+    row("GET /scim/{uid}", none, NO_PROVIDER),
+    row("GET /scim/{uid}/Users", none, NO_PROVIDER),
+    row("POST /scim/{uid}/Users", |_| Body::Json(json!({"userName": "x@x.example"})), NO_PROVIDER),
+    row("GET /scim/{uid}/Users/{user}", none, NO_PROVIDER),
+    row("PUT /scim/{uid}/Users/{user}", |_| Body::Json(json!({"userName": "x@x.example"})), NO_PROVIDER),
+    row("PATCH /scim/{uid}/Users/{user}", |_| Body::Json(json!({"userName": "x@x.example"})), NO_PROVIDER),
+    row("DELETE /scim/{uid}/Users/{user}", none, NO_PROVIDER),
+    row("GET /scim/{uid}/ServiceProviderConfig", none, NO_PROVIDER),
+    row("GET /scim/{uid}/Schemas", none, NO_PROVIDER),
+    row("GET /scim/{uid}/Schemas/{id}", none, NO_PROVIDER),
+    row("GET /scim/{uid}/ResourceTypes", none, NO_PROVIDER),
+    row("GET /scim/{uid}/ResourceTypes/{id}", none, NO_PROVIDER),
+    row("POST /scim/{uid}/.search", none, NO_PROVIDER),
+    row("POST /scim/{uid}/Users/.search", none, NO_PROVIDER),
 ];

@@ -7,6 +7,8 @@ pub(super) enum Needs {
     NoToken,
     /// Any token will do.
     AnyToken,
+    /// The token of an identity provider, which no access token is.
+    Provider,
     /// One of these scopes, in the order in which the server lists them.
     OneOf(&'static str),
 }
@@ -30,6 +32,10 @@ const fn row(endpoint: &'static str, scopes: &'static str) -> Row {
 
 const fn any(endpoint: &'static str) -> Row {
     Row { endpoint, needs: Needs::AnyToken, as_asked: None, by_application: None }
+}
+
+const fn provider(endpoint: &'static str) -> Row {
+    Row { endpoint, needs: Needs::Provider, as_asked: None, by_application: Some(403) }
 }
 
 const fn public(endpoint: &'static str) -> Row {
@@ -127,4 +133,19 @@ pub(super) const ROWS: &[Row] = &[
     public("GET /openapi.json"),
     public("GET /healthz"),
     public("GET /readyz"),
+
+    provider("GET /scim/{uid}"),
+    provider("GET /scim/{uid}/Users"),
+    provider("POST /scim/{uid}/Users"),
+    provider("GET /scim/{uid}/Users/{user}"),
+    provider("PUT /scim/{uid}/Users/{user}"),
+    provider("PATCH /scim/{uid}/Users/{user}"),
+    provider("DELETE /scim/{uid}/Users/{user}"),
+    provider("GET /scim/{uid}/ServiceProviderConfig"),
+    provider("GET /scim/{uid}/Schemas"),
+    provider("GET /scim/{uid}/Schemas/{id}"),
+    provider("GET /scim/{uid}/ResourceTypes"),
+    provider("GET /scim/{uid}/ResourceTypes/{id}"),
+    provider("POST /scim/{uid}/.search"),
+    provider("POST /scim/{uid}/Users/.search"),
 ];

@@ -1,0 +1,139 @@
+//! Letting an identity provider in, telling it of users, and reading what was done.
+
+use eddyline_auth::Secret;
+use eddyline_model::audit::AuditEntry;
+use eddyline_model::identities::Identity;
+use eddyline_model::names::Email;
+use eddyline_model::{OrganizationId, UserId};
+use eddyline_storage::Session;
+use serde_json::json;
+
+use crate::change::Attempt;
+use crate::scim::note;
+use crate::{App, Error, Result};
+
+const OPERATOR: &str = "operator";
+
+impl App {
+    /// Lets an identity provider make and change the users of an organization, and gives the uid in its
+    /// addresses and its token, which is shown only now. Again, it gives another token; the one before is
+    /// refused once this answers, and the uid stays.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] without such an organization.
+    pub async fn operator_enable_scim(&self, organization: &str) -> Result<(String, Secret)> {
+        let (name, token) = (organization.to_owned(), Secret::generate_long());
+        let (hash, uid) = (token.hash(), Secret::generate_hex::<10>().expose().to_owned());
+        let (uid, _) = self
+            .change(move |tx| {
+                let organization = find(tx, &name)?;
+                tx.lock_organization(organization)?;
+                let known = tx.provider_of(organization)?;
+                let deed = if known.is_some() { "scim.rotate" } else { "scim.enable" };
+                let uid = known.map_or_else(|| uid.clone(), |provider| provider.uid);
+                let now = tx.now();
+                tx.put_provider(organization, &uid, &hash.0, now)?;
+                note(tx, organization, (OPERATOR, deed), None, &json!({"uid": uid}))?;
+                Ok(uid)
+            })
+            .await?;
+        Ok((uid, token))
+    }
+
+    /// Tells the identity provider of an organization of a user there, whose address becomes the
+    /// `userName`. Doing it twice does nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] without such an organization or user in it, [`Error::Conflict`] for a bot, for
+    /// somebody whom the provider of another organization knows, and where there is no provider.
+    pub async fn operator_link_identity(&self, organization: &str, email: &Email) -> Result<UserId> {
+        let (name, email) = (organization.to_owned(), email.clone());
+        let (user, _) = self
+            .change(move |tx| {
+                let organization = find(tx, &name)?;
+                tx.lock_organization(organization)?;
+                if tx.provider_of(organization)?.is_none() {
+                    let text =
+                        "the organization has no identity provider; let one in first with `scim enable`";
+                    return Err(Error::Conflict(text.into()).into());
+                }
+                let account = tx.account_by_email(&email.key())?.ok_or(Error::NotFound)?;
+                tx.lock_user(account.user.id)?;
+                let (user, _) =
+                    tx.organization_user(organization, account.user.id)?.ok_or(Error::NotFound)?;
+                if user.bot {
+                    return Err(Error::Conflict("identity providers do not see bots".into()).into());
+                }
+                let known = tx.identity(user.id)?;
+                if known.as_ref().is_some_and(|known| known.removed_at.is_none()) {
+                    return match known.is_some_and(|known| known.organization == organization) {
+                        true => Ok(user.id),
+                        false => Err(Error::Conflict("another provider knows this user".into()).into()),
+                    };
+                }
+                link(tx, organization, user.id, &user.email)?;
+                Ok(user.id)
+            })
+            .await?;
+        Ok(user)
+    }
+
+    /// What was done to the users of an organization by its provider and by operators, the latest first:
+    /// so many records before the one with this number, each with its number.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] without such an organization.
+    pub async fn operator_audit(
+        &self,
+        organization: &str,
+        before: Option<i64>,
+        limit: i64,
+    ) -> Result<Vec<(i64, AuditEntry)>> {
+        let name = organization.to_owned();
+        self.look(move |session| {
+            let organization = find(session, &name)?;
+            Ok(session.audit_of(organization, before, limit)?)
+        })
+        .await
+    }
+}
+
+fn find(session: &mut Session<'_>, name: &str) -> Attempt<OrganizationId> {
+    Ok(session.organization_id_by_name(name)?.ok_or(Error::NotFound)?)
+}
+
+/// Notes that the provider knows a user by an address.
+fn link(
+    tx: &mut eddyline_storage::Tx<'_, '_>,
+    organization: OrganizationId,
+    user: UserId,
+    email: &str,
+) -> Attempt<()> {
+    let key = eddyline_model::names::email_key(email);
+    match tx.identity_by_subject(organization, &key)? {
+        Some(other) if other.user != user && other.removed_at.is_none() => {
+            let text = "the provider knows somebody else by this address";
+            return Err(Error::Conflict(text.into()).into());
+        }
+        Some(other) => tx.delete_identity(other.user)?,
+        None => {}
+    }
+    // One that a provider gave up.
+    tx.delete_identity(user)?;
+    let now = tx.now();
+    tx.insert_identity(&Identity {
+        user,
+        organization,
+        subject: email.to_owned(),
+        external_id: None,
+        version: 1,
+        created_at: now,
+        updated_at: now,
+        removed_at: None,
+    })?;
+    note(tx, organization, (OPERATOR, "user.link"), Some(user), &json!({"userName": email}))?;
+    Ok(())
+}

@@ -1,0 +1,136 @@
+//! What a provider may make of a user.
+
+use eddyline_model::identities::MAX_SUBJECT_CHARS;
+use eddyline_model::names::{self, Email, Nick, nick_candidates};
+use eddyline_model::{OrganizationId, UserId};
+use eddyline_scim::{ScimError, ScimType, State};
+use eddyline_storage::{Result as StoreResult, Tx};
+
+use crate::change::Attempt;
+use crate::{Error, Result};
+
+/// A state of a user that may be kept, but for what others have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Checked {
+    pub(super) user_name: String,
+    pub(super) external_id: Option<String>,
+    pub(super) name: String,
+    pub(super) email: Email,
+    /// `None` to have one made from the name.
+    pub(super) nick: Option<Nick>,
+    pub(super) active: bool,
+}
+
+impl Checked {
+    /// How the subject is compared with others.
+    pub(super) fn subject_key(&self) -> String {
+        names::email_key(&self.user_name)
+    }
+}
+
+/// Checks what does not depend on others.
+///
+/// # Errors
+///
+/// [`Error::Scim`] with status 400 that names the attribute.
+pub(super) fn check(state: State) -> Result<Checked> {
+    let user_name = named(&state.user_name, "userName")?;
+    let external_id = state.external_id.map(|id| named(&id, "externalId")).transpose()?;
+    let name = names::display_name(&state.name).map_err(|wrong| invalid("name", &wrong.to_string()))?;
+    let email: Email =
+        state.email.parse().map_err(|wrong: names::InvalidName| invalid("emails", &wrong.to_string()))?;
+    let nick = match state.nick.as_str() {
+        "" => None,
+        nick => {
+            Some(nick.parse().map_err(|wrong: names::InvalidName| invalid("nickName", &wrong.to_string()))?)
+        }
+    };
+    Ok(Checked { user_name, external_id, name, email, nick, active: state.active })
+}
+
+/// A name that only the provider gives a meaning.
+pub(super) fn named(text: &str, attribute: &str) -> Result<String> {
+    let text = text.trim();
+    if text.is_empty() {
+        return Err(invalid(attribute, "can't be blank"));
+    }
+    if text.chars().nth(MAX_SUBJECT_CHARS).is_some() {
+        return Err(invalid(attribute, &format!("is too long (maximum is {MAX_SUBJECT_CHARS} characters)")));
+    }
+    if text.chars().any(char::is_control) {
+        return Err(invalid(attribute, "can't contain control characters"));
+    }
+    Ok(text.to_owned())
+}
+
+/// Something wrong with an attribute.
+pub(super) fn invalid(attribute: &str, text: &str) -> Error {
+    ScimError::invalid(ScimType::InvalidValue, attribute, text).into()
+}
+
+/// The organization has no place for another user.
+pub(super) fn full() -> Error {
+    invalid("", "the organization's user limit is reached")
+}
+
+/// Somebody else has what must be unique.
+pub(super) fn taken(text: &str) -> Error {
+    ScimError { scim_type: Some(ScimType::Uniqueness), ..ScimError::new(409, text) }.into()
+}
+
+/// The nick for a user: the one that is wanted, or one made from the name. Where nobody else can take one
+/// meanwhile, it stays free.
+///
+/// # Errors
+///
+/// [`Error::Scim`] with status 409 when somebody has it.
+pub(super) fn nick_for(
+    tx: &mut Tx<'_, '_>,
+    organizations: &[OrganizationId],
+    user: UserId,
+    (wanted, name): (Option<&Nick>, &str),
+    random: &str,
+) -> Attempt<Nick> {
+    if let Some(nick) = wanted {
+        if is_taken(tx, organizations, user, nick)? {
+            return Err(taken(&format!("nickName {nick} is taken")).into());
+        }
+        return Ok(nick.clone());
+    }
+    for nick in nick_candidates(name, random) {
+        if !is_taken(tx, organizations, user, &nick)? {
+            return Ok(nick);
+        }
+    }
+    Err(taken("no nickName could be made from the name; send one").into())
+}
+
+/// Whether somebody else has a nick in one of these organizations.
+pub(super) fn is_taken(
+    tx: &mut Tx<'_, '_>,
+    organizations: &[OrganizationId],
+    user: UserId,
+    nick: &Nick,
+) -> StoreResult<bool> {
+    for organization in organizations {
+        if tx.nick_is_taken(*organization, &nick.key(), user)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Asks whether an address may become a user's. It may be that of nobody else, and of nobody who gave it
+/// up lately and may take it back.
+///
+/// # Errors
+///
+/// [`Error::Scim`] with status 409.
+pub(super) fn hold_email(tx: &mut Tx<'_, '_>, email: &Email, user: UserId) -> Attempt<()> {
+    let (key, now) = (email.key(), tx.now());
+    let holder = tx.account_by_email(&key)?.map(|account| account.user).filter(|holder| holder.id != user);
+    if holder.is_some() || tx.email_is_claimed(&key, user, now)? {
+        return Err(taken("another user has this address").into());
+    }
+    Ok(())
+}

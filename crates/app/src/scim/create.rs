@@ -1,0 +1,140 @@
+//! A provider makes a user.
+
+use eddyline_auth::Secret;
+use eddyline_model::identities::Identity;
+use eddyline_model::names::nick_key;
+use eddyline_model::organizations::{OrganizationMembership, OrganizationRole};
+use eddyline_model::users::User;
+use eddyline_model::{UserId, names};
+use eddyline_scim::{Shown, State, Wanted};
+use eddyline_storage::{Error as StoreError, NewUser, Tx};
+use serde_json::json;
+
+use super::check::{Checked, check, full, hold_email, invalid, named, nick_for, taken};
+use super::{ScimProvider, note, random_end, update};
+use crate::accounts::displace;
+use crate::change::Attempt;
+use crate::{App, Error, Result};
+
+impl App {
+    /// Makes a user, with an account that has no password. One that the provider removed before comes
+    /// back with the account it had, if that still has the address.
+    ///
+    /// Without an address, a `userName` that is one is taken; without a name, what stands before the `@`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Scim`] with status 400 that names the attribute, also when the organization is full, and
+    /// with 409 when somebody has the `userName`, the address or the nick.
+    pub async fn scim_create(&self, provider: &ScimProvider, wanted: Wanted) -> Result<Shown> {
+        let new = check(newcomer(wanted)?)?;
+        let (who, random) = (provider.clone(), random_end());
+        let ((user, identity), event) =
+            self.change(move |tx| create(tx, &who, &new, &random)).await.map_err(raced)?;
+        self.settle(event).await;
+        Ok(self.shown(&provider.uid, &user, &identity))
+    }
+}
+
+/// Two who ask for the same at once are both told that it is free.
+pub(super) fn raced(error: Error) -> Error {
+    match error {
+        Error::Conflict(text) => taken(&text),
+        other => other,
+    }
+}
+
+/// What a new user is to be.
+fn newcomer(wanted: Wanted) -> Result<State> {
+    let user_name = wanted.user_name.ok_or_else(|| invalid("userName", "is required"))?;
+    let user_name = named(&user_name, "userName")?;
+    let email = match wanted.email {
+        Some(email) => email,
+        None if user_name.parse::<names::Email>().is_ok() => user_name.clone(),
+        None => return Err(invalid("emails", "is required where userName is no address")),
+    };
+    let before_at = email.split('@').next().unwrap_or_default();
+    Ok(State {
+        name: wanted.name.filter(|name| !name.trim().is_empty()).unwrap_or_else(|| before_at.to_owned()),
+        external_id: wanted.external_id,
+        nick: wanted.nick.unwrap_or_default(),
+        active: wanted.active.unwrap_or(true),
+        user_name,
+        email,
+    })
+}
+
+fn create(
+    tx: &mut Tx<'_, '_>,
+    provider: &ScimProvider,
+    new: &Checked,
+    random: &str,
+) -> Attempt<(User, Identity)> {
+    // Held, so that nobody else takes the subject, the nick or the last place.
+    let organization = tx.lock_organization(provider.organization)?.ok_or(Error::NotFound)?;
+    let before = tx.identity_by_subject(organization.id, &new.subject_key())?;
+    if before.as_ref().is_some_and(|identity| identity.removed_at.is_none()) {
+        return Err(taken("there is a user with this userName").into());
+    }
+    if let Some(identity) = before {
+        if let Some(user) = tx.user(identity.user)?
+            && names::email_key(&user.email) == new.email.key()
+        {
+            return update::bring_back(tx, provider, identity, new, random);
+        }
+        // The account has gone its own way since.
+        tx.delete_identity(identity.user)?;
+    }
+    free_email(tx, new)?;
+    if organization.user_count >= organization.user_limit {
+        return Err(full().into());
+    }
+    let nick =
+        nick_for(tx, &[organization.id], UserId(0), (new.nick.as_ref(), &new.name), random)?.into_string();
+    let now = tx.now();
+    let id = tx.insert_user(&NewUser {
+        email: new.email.as_str().to_owned(),
+        email_key: new.email.key(),
+        name: new.name.clone(),
+        nick: nick.clone(),
+        avatar: Secret::generate().expose().to_owned(),
+        bot: false,
+        active: new.active,
+        password_hash: None,
+        created_at: now,
+    })?;
+    // The provider vouches for the address.
+    tx.set_email_proved(id, true)?;
+    let membership =
+        OrganizationMembership { organization: organization.id, user: id, role: OrganizationRole::Member };
+    tx.insert_organization_member(membership, &nick_key(&nick), now)?;
+    let identity = Identity {
+        user: id,
+        organization: organization.id,
+        subject: new.user_name.clone(),
+        external_id: new.external_id.clone(),
+        version: 1,
+        created_at: now,
+        updated_at: now,
+        removed_at: None,
+    };
+    tx.insert_identity(&identity)?;
+    let detail = json!({"userName": new.user_name, "email": new.email.as_str(), "active": new.active});
+    note(tx, organization.id, (&provider.actor(), "user.create"), Some(id), &detail)?;
+    let user = tx.user(id)?.ok_or(StoreError::Corrupt("a new user"))?;
+    Ok((user, identity))
+}
+
+/// Asks whether the address is free, and takes it from an account that merely entered it.
+fn free_email(tx: &mut Tx<'_, '_>, new: &Checked) -> Attempt<()> {
+    let mut holders = vec![new.email.key(), new.subject_key()];
+    holders.dedup();
+    for key in holders {
+        let Some(account) = tx.account_by_email(&key)? else { continue };
+        if account.user.email_proved {
+            return Err(taken("there is a user with this address already").into());
+        }
+        displace(tx, &account.user)?;
+    }
+    hold_email(tx, &new.email, UserId(0))
+}

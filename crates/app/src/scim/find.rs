@@ -1,0 +1,87 @@
+//! Finding the users of a provider.
+
+use eddyline_model::UserId;
+use eddyline_model::identities::Identity;
+use eddyline_model::names::email_key;
+use eddyline_model::users::User;
+use eddyline_scim::{Attribute, Filter, Shown};
+use eddyline_storage::{ProvidedQuery, Session};
+
+use super::ScimProvider;
+use crate::change::Attempt;
+use crate::{App, Error, Result};
+
+/// Which users a provider wants to see.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct UsersWanted {
+    /// What must hold of them.
+    pub filter: Option<Filter>,
+    /// How many of them to pass over.
+    pub skip: i64,
+    /// How many at most; `None` for all.
+    pub limit: Option<i64>,
+    /// Whether the `externalId` is the `userName`, as the specification has it, rather than what the
+    /// provider gave as one.
+    pub external_is_subject: bool,
+}
+
+impl App {
+    /// The users of a provider, ordered by number, and how many there are in all.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unavailable`].
+    pub async fn scim_users(
+        &self,
+        provider: &ScimProvider,
+        wanted: UsersWanted,
+    ) -> Result<(Vec<Shown>, i64)> {
+        let Some(query) = query(&wanted) else { return Ok((Vec::new(), 0)) };
+        let organization = provider.organization;
+        let (found, total) =
+            self.store().read(move |session| session.provided_users(organization, &query)).await?;
+        Ok((found.iter().map(|(user, identity)| self.shown(&provider.uid, user, identity)).collect(), total))
+    }
+
+    /// A user of a provider.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] for a user that the provider does not know or has removed, and for bots.
+    pub async fn scim_user(&self, provider: &ScimProvider, id: UserId) -> Result<Shown> {
+        let who = provider.clone();
+        let (user, identity) = self.look(move |session| provided(session, &who, id)).await?;
+        Ok(self.shown(&provider.uid, &user, &identity))
+    }
+}
+
+/// A user of a provider.
+///
+/// # Errors
+///
+/// [`Error::NotFound`].
+pub(super) fn provided(
+    session: &mut Session<'_>,
+    provider: &ScimProvider,
+    id: UserId,
+) -> Attempt<(User, Identity)> {
+    Ok(session.provided_user(provider.organization, id)?.ok_or(Error::NotFound)?)
+}
+
+/// The query of a filter; `None` for one that nobody can meet.
+fn query(wanted: &UsersWanted) -> Option<ProvidedQuery> {
+    let mut query = ProvidedQuery { skip: wanted.skip, limit: wanted.limit, ..ProvidedQuery::default() };
+    for term in wanted.filter.iter().flat_map(Filter::terms) {
+        let external = || term.value.clone();
+        let (slot, value) = match term.attribute {
+            Attribute::ExternalId if !wanted.external_is_subject => (&mut query.external_id, external()),
+            Attribute::UserName | Attribute::ExternalId => (&mut query.subject_key, email_key(&term.value)),
+            Attribute::Email => (&mut query.email_key, email_key(&term.value)),
+        };
+        if slot.as_ref().is_some_and(|other| *other != value) {
+            return None;
+        }
+        *slot = Some(value);
+    }
+    Some(query)
+}

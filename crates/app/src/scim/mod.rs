@@ -1,0 +1,142 @@
+//! What identity providers do with the users of their organizations: SCIM (specification, section 4; RFC
+//! 7644).
+//!
+//! A provider shows a token of its own and sees the users that it knows: those it made, and those that an
+//! operator has linked to it. It decides about the whole account of each: names, address, and whether it
+//! may be used.
+
+mod check;
+mod create;
+mod find;
+mod remove;
+mod update;
+
+use std::net::IpAddr;
+
+use eddyline_auth::{Credentials, Secret, TokenHash, network_of};
+use eddyline_model::OrganizationId;
+use eddyline_model::audit::AuditEntry;
+use eddyline_model::identities::{Identity, Provider};
+use eddyline_model::users::User;
+use eddyline_scim::{ScimError, Shown, State};
+use eddyline_storage::{Result as StoreResult, Tx};
+use serde_json::Value;
+
+pub use find::UsersWanted;
+
+use crate::{App, Error, Result};
+
+/// How many wrong tokens are taken in a minute for a provider from one address, unless said otherwise.
+pub const SCIM_ATTEMPTS: u32 = 10;
+
+/// An identity provider that has shown its token.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScimProvider {
+    organization: OrganizationId,
+    uid: String,
+}
+
+impl ScimProvider {
+    /// What its addresses name its organization by.
+    #[must_use]
+    pub fn uid(&self) -> &str {
+        &self.uid
+    }
+
+    /// Who it is in records of what was done.
+    fn actor(&self) -> String {
+        format!("scim:{}", self.uid)
+    }
+}
+
+impl App {
+    /// Finds out which provider asks at the addresses of `uid`, with this `Authorization` header.
+    ///
+    /// A right token is never refused because of wrong ones that others have shown, since there is no
+    /// guessing it: who shows wrong ones is only slowed down.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Scim`] with status 401 without a header, and with 403 for one that cannot be read, a wrong
+    /// token, and a provider that there is not; [`Error::TooMany`] after too many of those for this uid
+    /// from this address.
+    pub async fn scim_provider(
+        &self,
+        uid: &str,
+        authorization: Option<&[u8]>,
+        address: IpAddr,
+    ) -> Result<ScimProvider> {
+        let Some(header) = authorization else {
+            return Err(ScimError::new(401, "Authentication is required: send the token as a Bearer").into());
+        };
+        let wanted = uid.to_owned();
+        let provider = self.store().read(move |session| session.provider(&wanted)).await?;
+        let token = match Credentials::parse(header) {
+            Ok(Credentials::Bearer(token)) => Some(token.hash()),
+            _ => None,
+        };
+        match provider {
+            Some(provider) if token.is_some_and(|token| is_token_of(&provider, &token)) => {
+                Ok(ScimProvider { organization: provider.organization, uid: provider.uid })
+            }
+            _ => {
+                let (failures, key, now) =
+                    (&self.inner.scim_failures, (uid, network_of(address)), self.now());
+                failures.check(&key, now).map_err(|wait| Error::TooMany { retry_after: wait.seconds })?;
+                failures.failed(&key, now);
+                Err(ScimError::new(403, "The token is not valid").into())
+            }
+        }
+    }
+
+    fn shown(&self, uid: &str, user: &User, identity: &Identity) -> Shown {
+        Shown {
+            id: user.id,
+            state: state(user, identity),
+            created_at: identity.created_at,
+            updated_at: identity.updated_at,
+            version: identity.version,
+            location: self.config().addresses.scim_user(uid, user.id),
+        }
+    }
+}
+
+fn is_token_of(provider: &Provider, shown: &TokenHash) -> bool {
+    TokenHash::from_bytes(&provider.token_hash).is_some_and(|hash| hash == *shown)
+}
+
+/// A user as the provider sees them.
+fn state(user: &User, identity: &Identity) -> State {
+    State {
+        user_name: identity.subject.clone(),
+        external_id: identity.external_id.clone(),
+        name: user.name.clone(),
+        email: user.email.clone(),
+        nick: user.nick.clone(),
+        active: user.active,
+    }
+}
+
+/// Records what was done to a user.
+pub(crate) fn note(
+    tx: &mut Tx<'_, '_>,
+    organization: OrganizationId,
+    (actor, deed): (&str, &str),
+    user: Option<eddyline_model::UserId>,
+    detail: &Value,
+) -> StoreResult<()> {
+    let at = tx.now();
+    tx.note_audit(&AuditEntry {
+        organization,
+        at,
+        actor: actor.to_owned(),
+        deed: deed.to_owned(),
+        user,
+        detail: detail.to_string(),
+    })
+}
+
+/// The end of a nick that nobody has.
+fn random_end() -> String {
+    format!("-{}", Secret::generate_hex::<4>().expose())
+}

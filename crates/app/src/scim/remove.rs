@@ -1,0 +1,54 @@
+//! A provider removes a user.
+
+use eddyline_model::{OrganizationId, UserId};
+use eddyline_storage::Tx;
+use serde_json::json;
+
+use super::find::provided;
+use super::update::check_version;
+use super::{ScimProvider, note};
+use crate::accounts::end_access;
+use crate::change::Attempt;
+use crate::going_out::{go_out, hold};
+use crate::{App, Result};
+
+impl App {
+    /// Takes a user out of the provider's organization and of all below it, with everything they had
+    /// there; what they wrote stays. They are signed out everywhere, and every token of theirs has ended,
+    /// in every process once this answers. The account stays, for other organizations; the provider does
+    /// not see it any more.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::NotFound`] as in [`App::scim_user`], [`crate::Error::Conflict`] when nobody else
+    /// administers one of these organizations, [`crate::Error::Scim`] with status 412 for another version.
+    pub async fn scim_remove(
+        &self,
+        provider: &ScimProvider,
+        id: UserId,
+        matches: impl Fn(i64) -> bool + Send + 'static,
+    ) -> Result<()> {
+        let who = provider.clone();
+        let ((), event) = self.change(move |tx| remove(tx, &who, id, &matches)).await?;
+        self.settle(event).await;
+        Ok(())
+    }
+}
+
+fn remove(
+    tx: &mut Tx<'_, '_>,
+    provider: &ScimProvider,
+    id: UserId,
+    matches: impl Fn(i64) -> bool,
+) -> Attempt<()> {
+    let mut organizations: Vec<OrganizationId> = vec![provider.organization];
+    organizations.extend(tx.organizations_below(provider.organization)?);
+    hold(tx, &organizations, id)?;
+    let (user, identity) = provided(tx, provider, id)?;
+    check_version(identity.version, matches)?;
+    go_out(tx, &organizations, &user)?;
+    end_access(tx, id)?;
+    let detail = json!({"userName": identity.subject, "email": user.email});
+    note(tx, provider.organization, (&provider.actor(), "user.remove"), Some(id), &detail)?;
+    Ok(())
+}

@@ -1,0 +1,241 @@
+//! A provider changes a user.
+
+use eddyline_model::identities::Identity;
+use eddyline_model::log::Control;
+use eddyline_model::names::{email_key, nick_key};
+use eddyline_model::organizations::{OrganizationMembership, OrganizationRole};
+use eddyline_model::users::User;
+use eddyline_model::{OrganizationId, UserId};
+use eddyline_scim::{Patch, ScimError, Shown, State, Wanted};
+use eddyline_storage::{Result as StoreResult, Tx};
+use serde_json::{Map, Value, json};
+
+use super::check::{Checked, check, full, hold_email, is_taken, nick_for, taken};
+use super::create::raced;
+use super::find::provided;
+use super::{ScimProvider, note, random_end, state};
+use crate::accounts::{end_access, end_mailed_links};
+use crate::change::Attempt;
+use crate::{App, Error, Result};
+
+/// What a provider wants of a user.
+#[derive(Clone, Debug)]
+enum Wish {
+    Replace(Wanted),
+    Patch(Patch),
+}
+
+impl Wish {
+    fn granted(&self, before: State) -> Result<Checked> {
+        match self {
+            Self::Replace(wanted) => check(wanted.clone().onto(before)),
+            Self::Patch(patch) => check(patch.apply(before)?),
+        }
+    }
+}
+
+impl App {
+    /// Changes what a whole resource says about a user; what it does not say stays. `matches` is asked
+    /// first whether the version that there is may be changed.
+    ///
+    /// Somebody made inactive is signed out everywhere, and every token of theirs has ended, in every
+    /// process once this answers.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] as in [`App::scim_user`]; [`Error::Scim`] with status 400 that names the
+    /// attribute, with 409 when somebody else has the `userName`, address or nick, and with 412 for
+    /// another version.
+    pub async fn scim_replace(
+        &self,
+        provider: &ScimProvider,
+        id: UserId,
+        wanted: Wanted,
+        matches: impl Fn(i64) -> bool + Send + 'static,
+    ) -> Result<Shown> {
+        self.scim_update(provider, id, Wish::Replace(wanted), matches).await
+    }
+
+    /// The same for a list of changes, of which all are made or none.
+    ///
+    /// # Errors
+    ///
+    /// As [`App::scim_replace`], and with status 400 for changes that cannot be made.
+    pub async fn scim_patch(
+        &self,
+        provider: &ScimProvider,
+        id: UserId,
+        patch: Patch,
+        matches: impl Fn(i64) -> bool + Send + 'static,
+    ) -> Result<Shown> {
+        self.scim_update(provider, id, Wish::Patch(patch), matches).await
+    }
+
+    async fn scim_update(
+        &self,
+        provider: &ScimProvider,
+        id: UserId,
+        wish: Wish,
+        matches: impl Fn(i64) -> bool + Send + 'static,
+    ) -> Result<Shown> {
+        let (who, random) = (provider.clone(), random_end());
+        let work = move |tx: &mut Tx<'_, '_>| -> Attempt<(User, Identity)> {
+            tx.lock_user(id)?;
+            let (user, identity) = provided(tx, &who, id)?;
+            check_version(identity.version, &matches)?;
+            let wanted = wish.granted(state(&user, &identity))?;
+            apply(tx, &who, (user, identity), &wanted, ("user.update", &random))
+        };
+        let ((user, identity), event) = self.change(work).await.map_err(raced)?;
+        self.settle(event).await;
+        Ok(self.shown(&provider.uid, &user, &identity))
+    }
+}
+
+/// Refuses to change another version than the one that the provider knows.
+///
+/// # Errors
+///
+/// [`Error::Scim`] with status 412.
+pub(super) fn check_version(version: i64, matches: impl Fn(i64) -> bool) -> Result<()> {
+    if matches(version) {
+        return Ok(());
+    }
+    Err(ScimError::new(412, "the user was changed since; read it again").into())
+}
+
+/// Brings somebody back whom the provider had removed. The organization is held.
+pub(super) fn bring_back(
+    tx: &mut Tx<'_, '_>,
+    provider: &ScimProvider,
+    identity: Identity,
+    wanted: &Checked,
+    random: &str,
+) -> Attempt<(User, Identity)> {
+    let id = identity.user;
+    tx.lock_user(id)?;
+    let user = tx.user(id)?.ok_or(Error::NotFound)?;
+    let everywhere = everywhere(tx, id, identity.organization)?;
+    // Where the provider asks for no nick, the user has the old one again if it is free.
+    let mut nick = wanted.nick.clone();
+    if nick.is_none()
+        && let Ok(old) = user.nick.parse()
+        && !is_taken(tx, &everywhere, id, &old)?
+    {
+        nick = Some(old);
+    }
+    let nick = nick_for(tx, &everywhere, id, (nick.as_ref(), &wanted.name), random)?;
+    let organization = tx.organization(identity.organization)?.ok_or(Error::NotFound)?;
+    if !tx.memberships_of(id)?.iter().any(|membership| membership.organization == organization.id) {
+        if organization.user_count >= organization.user_limit {
+            return Err(full().into());
+        }
+        let role = OrganizationRole::Member;
+        let membership = OrganizationMembership { organization: organization.id, user: id, role };
+        let now = tx.now();
+        tx.insert_organization_member(membership, &nick.key(), now)?;
+        tx.bump_private_rooms_of(id)?;
+        tx.tell(Control::UserEdit { user: id });
+    }
+    let wanted = Checked { nick: Some(nick), ..wanted.clone() };
+    apply(tx, provider, (user, identity), &wanted, ("user.return", random))
+}
+
+/// The organizations in which somebody's nick is to be unique, this one among them.
+fn everywhere(tx: &mut Tx<'_, '_>, user: UserId, here: OrganizationId) -> StoreResult<Vec<OrganizationId>> {
+    let mut all: Vec<OrganizationId> =
+        tx.memberships_of(user)?.iter().map(|membership| membership.organization).collect();
+    all.push(here);
+    all.sort_unstable();
+    all.dedup();
+    Ok(all)
+}
+
+/// Makes a user, who is held, what is wanted.
+fn apply(
+    tx: &mut Tx<'_, '_>,
+    provider: &ScimProvider,
+    (before, known): (User, Identity),
+    wanted: &Checked,
+    (deed, random): (&str, &str),
+) -> Attempt<(User, Identity)> {
+    let id = before.id;
+    let subject = wanted.subject_key();
+    if subject != email_key(&known.subject)
+        && tx.identity_by_subject(known.organization, &subject)?.is_some_and(|other| other.user != id)
+    {
+        return Err(taken("there is a user with this userName").into());
+    }
+    if wanted.email.key() != email_key(&before.email) {
+        hold_email(tx, &wanted.email, id)?;
+    }
+    let nick = match &wanted.nick {
+        Some(nick) if nick.as_str() == before.nick => nick.clone(),
+        other => {
+            let everywhere = everywhere(tx, id, known.organization)?;
+            nick_for(tx, &everywhere, id, (other.as_ref(), &wanted.name), random)?
+        }
+    };
+    let after = User {
+        name: wanted.name.clone(),
+        email: wanted.email.as_str().to_owned(),
+        nick: nick.as_str().to_owned(),
+        active: wanted.active,
+        ..before.clone()
+    };
+    let mut identity = Identity {
+        subject: wanted.user_name.clone(),
+        external_id: wanted.external_id.clone(),
+        removed_at: None,
+        ..known.clone()
+    };
+    let detail = differences(&state(&before, &known), &state(&after, &identity));
+    if detail.is_empty() && known.removed_at.is_none() {
+        return Ok((before, known));
+    }
+    write_user(tx, &before, &after)?;
+    identity.version += 1;
+    identity.updated_at = tx.now();
+    tx.update_identity(&identity)?;
+    note(tx, identity.organization, (&provider.actor(), deed), Some(id), &Value::Object(detail))?;
+    Ok((after, identity))
+}
+
+fn write_user(tx: &mut Tx<'_, '_>, before: &User, after: &User) -> StoreResult<()> {
+    let (id, email) = (after.id, email_key(&after.email));
+    if (&before.nick, &before.email) != (&after.nick, &after.email) {
+        tx.update_user(id, (&after.nick, &nick_key(&after.nick)), (&after.email, &email))?;
+    }
+    if email != email_key(&before.email) {
+        // The provider vouches for the new one. What was mailed to the old one leads nowhere.
+        tx.set_email_proved(id, true)?;
+        end_mailed_links(tx, id)?;
+    }
+    if before.name != after.name {
+        tx.set_name(id, &after.name)?;
+    }
+    if before.active != after.active {
+        tx.set_active(id, after.active)?;
+    }
+    if before != after {
+        tx.tell(Control::UserEdit { user: id });
+    }
+    if before.active && !after.active {
+        end_access(tx, id)?;
+    }
+    Ok(())
+}
+
+/// What is different, by attribute: what it was, and what it is.
+fn differences(before: &State, after: &State) -> Map<String, Value> {
+    let pairs = [
+        ("userName", json!(before.user_name), json!(after.user_name)),
+        ("externalId", json!(before.external_id), json!(after.external_id)),
+        ("name", json!(before.name), json!(after.name)),
+        ("email", json!(before.email), json!(after.email)),
+        ("nickName", json!(before.nick), json!(after.nick)),
+        ("active", json!(before.active), json!(after.active)),
+    ];
+    let changed = pairs.into_iter().filter(|(_, before, after)| before != after);
+    changed.map(|(name, before, after)| (name.to_owned(), json!([before, after]))).collect()
+}

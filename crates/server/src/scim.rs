@@ -1,0 +1,108 @@
+//! The operator's commands about identity providers, and their answers.
+
+use std::fmt::{self, Display};
+
+use eddyline_app::{App, AuditEntry};
+use eddyline_model::names::Email;
+use serde::Serialize;
+
+use crate::Failure;
+use crate::admin::{explain, named, print};
+use crate::cli::ScimCommand;
+
+/// Carries out one command and prints its answer.
+pub(crate) async fn run(app: &App, command: ScimCommand, json: bool) -> Result<(), Failure> {
+    match command {
+        ScimCommand::Enable { org } => {
+            let (uid, token) = app
+                .operator_enable_scim(&org)
+                .await
+                .map_err(|error| explain(error, &format!("organization {org}")))?;
+            print(&Enabled { uid, token: token.expose().to_owned() }, json)
+        }
+        ScimCommand::Link { org, email } => {
+            let address: Email = named("email", &email)?;
+            let id = app
+                .operator_link_identity(&org, &address)
+                .await
+                .map_err(|error| explain(error, "the organization, or the address in it,"))?;
+            print(&Linked { id: id.0, email, organization: org }, json)
+        }
+        ScimCommand::Audit { org, before, limit } => {
+            let records = app
+                .operator_audit(&org, before, i64::from(limit))
+                .await
+                .map_err(|error| explain(error, &format!("organization {org}")))?;
+            print(&Audit { records: records.into_iter().map(Record::of).collect() }, json)
+        }
+    }
+}
+
+/// `scim enable` has been done.
+#[derive(Serialize)]
+struct Enabled {
+    uid: String,
+    /// Told here only.
+    token: String,
+}
+
+impl Display for Enabled {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "The identity provider finds the organization at the path /scim/{}", self.uid)?;
+        write!(f, "\nToken, which is not shown again and replaces any before: {}", self.token)
+    }
+}
+
+/// `scim link` has been done.
+#[derive(Serialize)]
+struct Linked {
+    id: i64,
+    email: String,
+    organization: String,
+}
+
+impl Display for Linked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "The identity provider of {} knows user {} by {}", self.organization, self.id, self.email)
+    }
+}
+
+/// What `scim audit` shows.
+#[derive(Serialize)]
+struct Audit {
+    records: Vec<Record>,
+}
+
+#[derive(Serialize)]
+struct Record {
+    id: i64,
+    at: String,
+    actor: String,
+    deed: String,
+    user: Option<i64>,
+    detail: serde_json::Value,
+}
+
+impl Record {
+    fn of((id, entry): (i64, AuditEntry)) -> Self {
+        Self {
+            id,
+            at: entry.at.to_string(),
+            actor: entry.actor,
+            deed: entry.deed,
+            user: entry.user.map(|user| user.0),
+            detail: serde_json::from_str(&entry.detail).unwrap_or_default(),
+        }
+    }
+}
+
+impl Display for Audit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (number, Record { id, at, actor, deed, user, detail }) in self.records.iter().enumerate() {
+            let end = if number == 0 { "" } else { "\n" };
+            let user = user.map(|user| format!(" user {user}")).unwrap_or_default();
+            write!(f, "{end}{id} {at} {actor} {deed}{user} {detail}")?;
+        }
+        if self.records.is_empty() { f.write_str("Nothing is recorded") } else { Ok(()) }
+    }
+}

@@ -1,0 +1,315 @@
+//! Providers of users, and whom they know.
+
+use std::sync::Arc;
+
+use eddyline_model::identities::{Identity, Provider};
+use eddyline_model::names::email_key;
+use eddyline_model::{OrganizationId, Timestamp, UserId};
+use eddyline_storage::{Error, NewUser, ProvidedQuery, Result};
+
+use crate::home::{Home, on_every_database};
+use crate::world::{World, new_user};
+
+on_every_database!(
+    a_provider_is_found_by_its_uid_and_by_its_organization,
+    a_new_token_takes_the_place_of_the_old_one_and_the_uid_stays,
+    a_uid_belongs_to_one_organization,
+    an_identity_is_found_by_its_user_and_its_subject,
+    what_changes_about_an_identity_is_kept,
+    a_touched_identity_has_the_next_version,
+    a_provider_knows_one_user_by_a_subject_also_when_it_removed_them,
+    a_user_is_known_to_one_provider,
+    a_provider_sees_neither_bots_nor_whom_it_removed,
+    an_inactive_user_stays_visible,
+    users_are_found_by_what_their_provider_calls_them,
+    all_terms_must_hold,
+    pages_tell_how_many_match_in_all,
+);
+
+/// A world whose organization has a provider.
+async fn provided(home: &Home) -> World {
+    let world = World::new(home).await;
+    let acme = world.organization;
+    world.store.write(move |tx| tx.put_provider(acme, "acme-uid", b"one", Timestamp(5))).await.expect("made");
+    world
+}
+
+/// An organization with another provider.
+async fn another(world: &World) -> OrganizationId {
+    let made = world.store.write(|tx| {
+        let id = tx.insert_organization("Other", "other", 10, Timestamp(1))?;
+        tx.put_provider(id, "other-uid", b"two", Timestamp(5))?;
+        Ok(id)
+    });
+    made.await.expect("made").0
+}
+
+fn identity(organization: OrganizationId, user: UserId, subject: &str) -> Identity {
+    Identity {
+        user,
+        organization,
+        subject: subject.to_owned(),
+        external_id: None,
+        version: 1,
+        created_at: Timestamp(6),
+        updated_at: Timestamp(6),
+        removed_at: None,
+    }
+}
+
+async fn link(world: &World, new: &Identity) -> Result<()> {
+    let new = new.clone();
+    world.store.write(move |tx| tx.insert_identity(&new)).await.map(|_| ())
+}
+
+async fn change(world: &World, changed: &Identity) -> Result<()> {
+    let changed = changed.clone();
+    world.store.write(move |tx| tx.update_identity(&changed)).await.map(|_| ())
+}
+
+async fn identity_of(world: &World, user: UserId) -> Option<Identity> {
+    world.read(move |session| session.identity(user)).await
+}
+
+/// The users that the provider of the world's organization is shown, and how many there are in all.
+async fn shown(world: &World, query: ProvidedQuery) -> (Vec<UserId>, i64) {
+    let acme = world.organization;
+    let (found, total) = world.read(move |session| session.provided_users(acme, &query)).await;
+    for (user, identity) in &found {
+        assert_eq!(user.id, identity.user);
+    }
+    (found.into_iter().map(|(user, _)| user.id).collect(), total)
+}
+
+async fn a_provider_is_found_by_its_uid_and_by_its_organization(home: Arc<Home>) {
+    let world = provided(&home).await;
+    let (acme, other) = (world.organization, another(&world).await);
+    let of_acme = Provider { organization: acme, uid: "acme-uid".into(), token_hash: b"one".to_vec() };
+    let of_other = Provider { organization: other, uid: "other-uid".into(), token_hash: b"two".to_vec() };
+    for provider in [of_acme, of_other] {
+        let (organization, uid) = (provider.organization, provider.uid.clone());
+        let found = world.read(move |session| session.provider(&uid)).await;
+        assert_eq!(found.as_ref(), Some(&provider));
+        assert_eq!(world.read(move |session| session.provider_of(organization)).await, Some(provider));
+    }
+    assert_eq!(world.read(|session| session.provider("ACME-UID")).await, None);
+    assert_eq!(world.read(|session| session.provider_of(OrganizationId(999))).await, None);
+}
+
+async fn a_new_token_takes_the_place_of_the_old_one_and_the_uid_stays(home: Arc<Home>) {
+    let world = provided(&home).await;
+    let acme = world.organization;
+    let again = world.store.write(move |tx| tx.put_provider(acme, "another-uid", b"new", Timestamp(9)));
+    again.await.expect("another token");
+    let expected = Provider { organization: acme, uid: "acme-uid".into(), token_hash: b"new".to_vec() };
+    assert_eq!(world.read(move |session| session.provider_of(acme)).await, Some(expected));
+    assert_eq!(world.read(|session| session.provider("another-uid")).await, None);
+}
+
+async fn a_uid_belongs_to_one_organization(home: Arc<Home>) {
+    let world = provided(&home).await;
+    let made = world.store.write(|tx| {
+        let id = tx.insert_organization("Other", "other", 10, Timestamp(1))?;
+        tx.put_provider(id, "acme-uid", b"two", Timestamp(5))
+    });
+    let made = made.await;
+    assert!(matches!(made, Err(Error::Exists(_))), "{made:?}");
+}
+
+async fn an_identity_is_found_by_its_user_and_its_subject(home: Arc<Home>) {
+    let world = provided(&home).await;
+    let (acme, other) = (world.organization, another(&world).await);
+    let made =
+        Identity { external_id: Some("0042".into()), ..identity(acme, world.ann, "Ann.Lee@Example.org") };
+    link(&world, &made).await.expect("known");
+    assert_eq!(identity_of(&world, world.ann).await.as_ref(), Some(&made));
+    assert_eq!(identity_of(&world, world.bob).await, None);
+    let by_subject = async |of, subject: &'static str| {
+        world.read(move |session| session.identity_by_subject(of, &email_key(subject))).await
+    };
+    assert_eq!(by_subject(acme, "ann.lee@EXAMPLE.ORG").await, Some(made));
+    assert_eq!(by_subject(acme, "ann@example.org").await, None);
+    assert_eq!(by_subject(other, "ann.lee@example.org").await, None);
+}
+
+async fn what_changes_about_an_identity_is_kept(home: Arc<Home>) {
+    let world = provided(&home).await;
+    let made = identity(world.organization, world.ann, "ann");
+    link(&world, &made).await.expect("known");
+    let bystander = identity(world.organization, world.bob, "bob");
+    link(&world, &bystander).await.expect("known");
+    let changed = Identity {
+        subject: "Ann-Marie".into(),
+        external_id: Some("7".into()),
+        version: 2,
+        updated_at: Timestamp(8),
+        removed_at: Some(Timestamp(8)),
+        ..made
+    };
+    change(&world, &changed).await.expect("changed");
+    assert_eq!(identity_of(&world, world.ann).await.as_ref(), Some(&changed));
+    assert_eq!(identity_of(&world, world.bob).await, Some(bystander));
+    let acme = world.organization;
+    let by = async |key: &'static str| {
+        world.read(move |session| session.identity_by_subject(acme, key)).await.map(|found| found.user)
+    };
+    assert_eq!((by("ann").await, by("ann-marie").await), (None, Some(world.ann)));
+    let back = Identity { external_id: None, version: 3, removed_at: None, ..changed };
+    change(&world, &back).await.expect("changed");
+    assert_eq!(identity_of(&world, world.ann).await, Some(back));
+}
+
+async fn a_touched_identity_has_the_next_version(home: Arc<Home>) {
+    let world = provided(&home).await;
+    let (ann, bob) = (world.ann, world.bob);
+    let made = identity(world.organization, ann, "ann");
+    link(&world, &made).await.expect("known");
+    for user in [ann, bob] {
+        world.store.write(move |tx| tx.touch_identity(user, Timestamp(77))).await.expect("touched");
+    }
+    let expected = Identity { version: 2, updated_at: Timestamp(77), ..made };
+    assert_eq!(identity_of(&world, ann).await, Some(expected));
+    assert_eq!(identity_of(&world, bob).await, None, "whom no provider knows");
+}
+
+async fn a_provider_knows_one_user_by_a_subject_also_when_it_removed_them(home: Arc<Home>) {
+    let world = provided(&home).await;
+    let (acme, other) = (world.organization, another(&world).await);
+    let removed = Identity { removed_at: Some(Timestamp(7)), ..identity(acme, world.ann, "same") };
+    link(&world, &removed).await.expect("known");
+    let taken = link(&world, &identity(acme, world.bob, "SAME")).await;
+    assert!(matches!(taken, Err(Error::Exists(_))), "{taken:?}");
+    let bob = identity(acme, world.bob, "bob");
+    link(&world, &bob).await.expect("known");
+    let taken = change(&world, &Identity { subject: "Same".into(), ..bob }).await;
+    assert!(matches!(taken, Err(Error::Exists(_))), "{taken:?}");
+    link(&world, &identity(other, world.cid, "same")).await.expect("another provider's subject");
+}
+
+async fn a_user_is_known_to_one_provider(home: Arc<Home>) {
+    let world = provided(&home).await;
+    let other = another(&world).await;
+    link(&world, &identity(world.organization, world.ann, "ann")).await.expect("known");
+    let twice = link(&world, &identity(other, world.ann, "ann")).await;
+    assert!(matches!(twice, Err(Error::Exists(_))), "{twice:?}");
+}
+
+async fn a_provider_sees_neither_bots_nor_whom_it_removed(home: Arc<Home>) {
+    let world = provided(&home).await;
+    let (acme, other) = (world.organization, another(&world).await);
+    let (ann, bob, cid) = (world.ann, world.bob, world.cid);
+    let ((robot, dan), _) = world
+        .store
+        .write(|tx| {
+            let robot = tx.insert_user(&NewUser { bot: true, ..new_user("robot") })?;
+            Ok((robot, tx.insert_user(&new_user("dan"))?))
+        })
+        .await
+        .expect("a bot, and one whom no provider knows");
+    let seen = identity(acme, ann, "ann");
+    link(&world, &seen).await.expect("known");
+    for hidden in [
+        Identity { removed_at: Some(Timestamp(9)), ..identity(acme, bob, "bob") },
+        identity(other, cid, "cid"),
+        identity(acme, robot, "robot"),
+    ] {
+        link(&world, &hidden).await.expect("known");
+    }
+    assert_eq!(shown(&world, ProvidedQuery::default()).await, (vec![ann], 1));
+    let one = async |user| world.read(move |session| session.provided_user(acme, user)).await;
+    let (user, identity) = one(ann).await.expect("ann is seen");
+    assert_eq!((Some(user), identity), (world.read(move |session| session.user(ann)).await, seen));
+    for hidden in [bob, cid, robot, dan, UserId(999)] {
+        assert_eq!(one(hidden).await, None, "{hidden}");
+    }
+}
+
+async fn an_inactive_user_stays_visible(home: Arc<Home>) {
+    let world = provided(&home).await;
+    let (acme, ann) = (world.organization, world.ann);
+    link(&world, &identity(acme, ann, "ann")).await.expect("known");
+    world.store.write(move |tx| tx.set_active(ann, false)).await.expect("inactive");
+    let (user, _) = world.read(move |session| session.provided_user(acme, ann)).await.expect("seen");
+    assert!(!user.active);
+    assert_eq!(shown(&world, ProvidedQuery::default()).await, (vec![ann], 1));
+}
+
+async fn users_are_found_by_what_their_provider_calls_them(home: Arc<Home>) {
+    let world = provided(&home).await;
+    let (acme, ann, bob, cid) = (world.organization, world.ann, world.bob, world.cid);
+    for (user, subject, external_id) in
+        [(ann, "ann", Some("x1")), (bob, "Bob@Work", Some("X1")), (cid, "cid", None)]
+    {
+        let external_id = external_id.map(str::to_owned);
+        link(&world, &Identity { external_id, ..identity(acme, user, subject) }).await.expect("known");
+    }
+    let subject = |key: &str| ProvidedQuery { subject_key: Some(key.into()), ..ProvidedQuery::default() };
+    let external = |id: &str| ProvidedQuery { external_id: Some(id.into()), ..ProvidedQuery::default() };
+    let email = |key: &str| ProvidedQuery { email_key: Some(key.into()), ..ProvidedQuery::default() };
+    for (query, found) in [
+        (subject("bob@work"), vec![bob]),
+        (subject("bob"), vec![]),
+        (external("x1"), vec![ann]),
+        (external("X1"), vec![bob]),
+        (external(""), vec![]),
+        (email("cid@example.org"), vec![cid]),
+        (email("dan@example.org"), vec![]),
+    ] {
+        let total = found.len() as i64;
+        assert_eq!(shown(&world, query.clone()).await, (found, total), "{query:?}");
+    }
+}
+
+async fn all_terms_must_hold(home: Arc<Home>) {
+    let world = provided(&home).await;
+    let (acme, ann, bob) = (world.organization, world.ann, world.bob);
+    for (user, subject) in [(ann, "ann"), (bob, "bob")] {
+        let external_id = Some("same".to_owned());
+        link(&world, &Identity { external_id, ..identity(acme, user, subject) }).await.expect("known");
+    }
+    let query = |subject: &str, email: &str| ProvidedQuery {
+        subject_key: Some(subject.into()),
+        external_id: Some("same".into()),
+        email_key: Some(email.into()),
+        ..ProvidedQuery::default()
+    };
+    assert_eq!(shown(&world, query("bob", "bob@example.org")).await, (vec![bob], 1));
+    assert_eq!(shown(&world, query("bob", "ann@example.org")).await, (vec![], 0));
+    let either = ProvidedQuery { external_id: Some("same".into()), ..ProvidedQuery::default() };
+    assert_eq!(shown(&world, either).await, (vec![ann, bob], 2));
+}
+
+async fn pages_tell_how_many_match_in_all(home: Arc<Home>) {
+    let world = provided(&home).await;
+    let acme = world.organization;
+    let (users, _) = world
+        .store
+        .write(move |tx| {
+            let mut users = Vec::new();
+            for n in 1..=7 {
+                let user = tx.insert_user(&new_user(&format!("user{n}")))?;
+                tx.insert_identity(&identity(acme, user, &format!("user{n}")))?;
+                users.push(user);
+            }
+            Ok(users)
+        })
+        .await
+        .expect("seven users");
+    let page =
+        async |skip, limit| shown(&world, ProvidedQuery { skip, limit, ..ProvidedQuery::default() }).await;
+    for (skip, limit, found) in [
+        (0, None, &users[..]),
+        (0, Some(3), &users[..3]),
+        (3, Some(3), &users[3..6]),
+        (6, Some(3), &users[6..]),
+        (4, Some(3), &users[4..]),
+        (2, None, &users[2..]),
+        (7, Some(3), &[]),
+        (100, None, &[]),
+        (0, Some(0), &[]),
+        (5, Some(0), &[]),
+        (-3, Some(-1), &[]),
+    ] {
+        assert_eq!(page(skip, limit).await, (found.to_vec(), 7), "{skip}, {limit:?}");
+    }
+}

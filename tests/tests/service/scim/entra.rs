@@ -1,0 +1,109 @@
+//! What Microsoft Entra asks, call by call as it publishes it: testing the connection, making, changing
+//! with its own spelling of operations and booleans, switching off and on, and removing.
+
+use eddyline_client::{Json, Method, RawResponse};
+use eddyline_tests::{Provider, SCIM_JSON, Tenant, on_shared_servers};
+use serde_json::json;
+
+use super::filters::encoded;
+use super::{LIST_SCHEMA, PATCH_SCHEMA, USER_SCHEMA, at, is_refused};
+
+on_shared_servers![entra_tests_the_connection, entra_provisions_changes_and_removes_somebody];
+
+const ENTERPRISE: &str = "urn:ietf:params:scim:schemas:extension:enterprise:2.0:User";
+
+/// Entra names the type of what it sends, and takes the same.
+async fn patch(provider: &Provider, user: &Json, operations: Json) -> RawResponse {
+    let body = json!({"schemas": [PATCH_SCHEMA], "Operations": operations});
+    let charset = format!("{SCIM_JSON}; charset=utf-8");
+    provider.scim_with(Method::PATCH, &at(user), Some(&body), &[("Accept-Charset", &charset)]).await
+}
+
+async fn entra_tests_the_connection(tenant: Tenant) {
+    let provider = tenant.server().provider(&tenant.name);
+    let filter = encoded("userName eq \"6f2e5cd5-5c9b-4cc3-8d0f-e3a7a9c7c0c5\"");
+    let none = provider.get(&format!("/Users?filter={filter}")).await;
+    let expected = json!({
+        "schemas": [LIST_SCHEMA], "totalResults": 0, "Resources": [], "startIndex": 1, "itemsPerPage": 0,
+    });
+    assert_eq!(none, expected);
+}
+
+async fn entra_provisions_changes_and_removes_somebody(tenant: Tenant) {
+    let provider = tenant.server().provider(&tenant.name);
+    let (name, email) = (format!("Test_User_{}", tenant.name), format!("test@{}.example", tenant.name));
+    let new = json!({
+        "schemas": [USER_SCHEMA, ENTERPRISE],
+        "externalId": "0a21f0f2-8d2a-4f8e-bf98-7363c4aed4ef", "userName": name, "active": true,
+        "emails": [{"primary": true, "type": "work", "value": email}],
+        "meta": {"resourceType": "User"},
+        "name": {"formatted": "givenName familyName", "familyName": "familyName", "givenName": "givenName"},
+        "roles": [],
+        ENTERPRISE: {"employeeNumber": "7", "department": "Sales"},
+    });
+    let made = provider.scim(Method::POST, "/Users", Some(&new)).await;
+    assert_eq!(made.status, 201, "{}", made.text());
+    let user = made.json();
+    assert_eq!((&user["externalId"], &user["userName"]), (&new["externalId"], &new["userName"]));
+    is_refused(&provider.scim(Method::POST, "/Users", Some(&new)).await, 409, Some("uniqueness"));
+    for filter in [
+        format!("userName eq \"{name}\""),
+        format!("externalId eq \"{}\"", new["externalId"].as_str().unwrap()),
+        format!("emails[type eq \"work\"].value eq \"{email}\""),
+    ] {
+        let found = provider.get(&format!("/Users?filter={}", encoded(&filter))).await;
+        assert_eq!((&found["totalResults"], &found["Resources"][0]), (&json!(1), &user), "{filter}");
+    }
+    assert_eq!(provider.get(&format!("{}?attributes=userName,active", at(&user))).await["active"], true);
+    let new_email = format!("updated@{}.example", tenant.name);
+    let steps = [
+        (
+            json!([
+                {"op": "Replace", "path": "emails[type eq \"work\"].value", "value": new_email},
+                {"op": "Replace", "path": "name.familyName", "value": "updatedFamilyName"},
+            ]),
+            vec![("/emails/0/value", json!(new_email)), ("/name/familyName", json!("updatedFamilyName"))],
+        ),
+        (
+            json!([{"op": "Replace", "path": "userName", "value": "5b50642d-79fc-4410-9e90-4c077cdd1a59"}]),
+            vec![("/userName", json!("5b50642d-79fc-4410-9e90-4c077cdd1a59"))],
+        ),
+        (
+            json!([
+                {"op": "Add", "path": format!("{ENTERPRISE}:department"), "value": "Research"},
+                {"op": "Replace", "path": "displayName", "value": "Ignored Beside Names"},
+                {"op": "Replace", "path": "name.givenName", "value": "updatedGivenName"},
+                {"op": "Replace", "path": "title", "value": "Boss"},
+            ]),
+            vec![
+                ("/name/givenName", json!("updatedGivenName")),
+                ("/name/familyName", json!("updatedFamilyName")),
+            ],
+        ),
+        (
+            json!([{"op": "Add", "value": {"name.givenName": "dotted", "name.familyName": "keys", "nickName": "dotty"}}]),
+            vec![("/displayName", json!("dotted keys")), ("/nickName", json!("dotty"))],
+        ),
+        (json!([{"op": "Replace", "path": "active", "value": "False"}]), vec![("/active", json!(false))]),
+        (json!([{"op": "Replace", "path": "active", "value": "True"}]), vec![("/active", json!(true))]),
+        (json!([{"op": "Replace", "value": {"active": false}}]), vec![("/active", json!(false))]),
+    ];
+    for (operations, then) in steps {
+        let answer = patch(&provider, &user, operations.clone()).await;
+        assert_eq!(answer.status, 200, "{operations}: {}", answer.text());
+        let shown = provider.get(&at(&user)).await;
+        for (path, value) in then {
+            assert_eq!(shown.pointer(path), Some(&value), "{operations}: {shown}");
+        }
+        assert_eq!(shown["id"], user["id"]);
+    }
+    is_refused(
+        &patch(&provider, &user, json!([{"op": "Replace", "path": "title", "value": "x"}])).await,
+        400,
+        Some("noTarget"),
+    );
+    let removed = provider.scim(Method::DELETE, &at(&user), None).await;
+    assert_eq!((removed.status.as_u16(), removed.text().as_str()), (204, ""));
+    is_refused(&provider.scim(Method::GET, &at(&user), None).await, 404, None);
+    is_refused(&provider.scim(Method::DELETE, &at(&user), None).await, 404, None);
+}

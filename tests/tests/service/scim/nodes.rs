@@ -1,0 +1,74 @@
+//! Two servers on one PostgreSQL: what a provider ends at one has ended at the other when it is answered.
+
+use std::io::Write as _;
+use std::time::Instant;
+
+use eddyline_client::{Client, Method};
+use eddyline_tests::{Backend, Listener, Server, run};
+use futures_util::future::join_all;
+use serde_json::json;
+
+use super::{at, patched};
+
+/// How many streams are open on each server.
+const STREAMS: usize = 100;
+
+#[test]
+fn of_two_hundred_streams_none_hears_a_word_after_the_answer() {
+    run(Backend::Postgres, &[], async |one| {
+        let other = one.another_node("node-2", &[]);
+        on_both(one, other).await;
+    });
+}
+
+async fn on_both(one: Server, other: Server) {
+    let acme = one.acme();
+    let provider = one.provider("acme");
+    one.admin(&["scim", "link", "--org", "acme", "--email", &acme.ben.email]);
+    let ben = provider.get(&format!("/Users/{}", acme.ben.id)).await;
+    let at_other = |token: &str| other.client().api_token(token).build().unwrap();
+    let (ben_there, ada_there) = (at_other(&acme.ben.token), at_other(&acme.ada.token));
+    let mut streams = Vec::new();
+    for client in [&acme.ben.client, &ben_there] {
+        streams.extend(join_all((0..STREAMS).map(|_| Listener::to(client, &["acme/main"]))).await);
+    }
+    // Somebody writes on both servers all the while, before and after.
+    let writing = async |client: &Client, mark: &str, count: usize| {
+        for number in 0..count {
+            let body = json!({"event": "message", "content": format!("{mark} {number}")});
+            let request = client.request(Method::POST, "/flows/acme/main/messages").json(&body);
+            assert_eq!(request.send().await.unwrap().status, 202);
+        }
+    };
+    let ending = async {
+        writing(&acme.ada.client, "first", 20).await;
+        let off = json!([{"op": "replace", "path": "active", "value": false}]);
+        assert_eq!(patched(&provider, &ben, off).await["active"], false);
+        let answered = Instant::now();
+        let statuses = join_all(
+            [&acme.ben.client, &ben_there].map(|client| client.request(Method::GET, "/user").send()),
+        );
+        for answer in statuses.await {
+            assert_eq!(answer.unwrap().status, 401);
+        }
+        tokio::join!(writing(&acme.ada.client, "after", 20), writing(&ada_there, "after", 20));
+        answered
+    };
+    let (answered, heard) = tokio::join!(ending, async {
+        let ends = streams.into_iter().map(async |stream| (stream.rest().await, Instant::now()));
+        join_all(ends).await
+    });
+    let mut latest = answered;
+    for (messages, ended) in &heard {
+        latest = latest.max(*ended);
+        let contents = messages.iter().filter_map(|message| message["content"].as_str());
+        let after: Vec<&str> = contents.filter(|content| content.starts_with("after")).collect();
+        assert!(after.is_empty(), "{after:?}");
+    }
+    assert_eq!(heard.len(), 2 * STREAMS);
+    let late = latest - answered;
+    let _ = writeln!(std::io::stderr().lock(), "the last of {} streams ended {late:?} after it", heard.len());
+    let on = json!([{"op": "replace", "path": "active", "value": true}]);
+    patched(&provider.at(&other), &ben, on).await;
+    assert_eq!(provider.at(&other).get(&at(&ben)).await["active"], true);
+}

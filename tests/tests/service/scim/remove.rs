@@ -1,0 +1,101 @@
+//! Removing users.
+
+use eddyline_client::{Json, Method};
+use eddyline_tests::{Listener, Tenant, on_shared_servers};
+use serde_json::json;
+
+use super::{at, is_refused};
+
+on_shared_servers![
+    who_is_removed_has_lost_the_organization_and_those_below,
+    the_last_administrator_stays,
+    who_was_removed_comes_back_with_the_same_account,
+    who_was_removed_by_an_administrator_is_not_seen,
+];
+
+async fn who_is_removed_has_lost_the_organization_and_those_below(tenant: Tenant) {
+    let server = tenant.server();
+    let provider = server.provider(&tenant.name);
+    let (child, grandchild) = (format!("{}-child", tenant.name), format!("{}-grandchild", tenant.name));
+    let elsewhere = format!("{}-elsewhere", tenant.name);
+    server.organization(&elsewhere);
+    for (name, parent) in [(&child, &tenant.name), (&grandchild, &child)] {
+        let arguments = ["org", "create", "--name", name, "--parameterized-name", name, "--parent", parent];
+        server.admin(&arguments);
+    }
+    for organization in [&child, &grandchild, &elsewhere] {
+        let arguments = ["user", "create", "--org", organization, "--email", &tenant.ben.email];
+        server.admin(&[&arguments[..], &["--name", "Ben", "--nick", "ben.elsewhere"]].concat());
+    }
+    server.admin(&["scim", "link", "--org", &tenant.name, "--email", &tenant.ben.email]);
+    let said = tenant.ben.say(&tenant.main, "hello").await;
+    let stream = Listener::to(&tenant.ben.client, &[&tenant.main]).await;
+    let path = format!("/Users/{}", tenant.ben.id);
+    assert_eq!(provider.scim(Method::DELETE, &path, None).await.status, 204);
+    tenant.ada.say(&tenant.main, "after").await;
+    assert_eq!(tenant.ben.client.request(Method::GET, "/user").send().await.unwrap().status, 401);
+    assert!(stream.rest().await.iter().all(|message| message["content"] != "after"));
+    is_refused(&provider.scim(Method::GET, &path, None).await, 404, None);
+    // The account is there, and what it wrote.
+    let token = server.admin(&["user", "token", "--email", &tenant.ben.email]);
+    let ben = tenant
+        .client(eddyline_client::Credentials::ApiToken(token["api_token"].as_str().unwrap().to_owned()));
+    let organizations: Json = ben.request(Method::GET, "/organizations").call().await.unwrap();
+    let names: Vec<&str> = organizations
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|organization| organization["parameterized_name"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, [elsewhere.as_str()], "others are not the provider's");
+    assert_eq!(ben.request(Method::GET, &tenant.path("")).send().await.unwrap().status, 404);
+    assert_eq!(tenant.ada.get(&tenant.message_path(&said)).await["user"], tenant.ben.id.to_string());
+}
+
+async fn the_last_administrator_stays(tenant: Tenant) {
+    let server = tenant.server();
+    let provider = server.provider(&tenant.name);
+    server.admin(&["scim", "link", "--org", &tenant.name, "--email", &tenant.ada.email]);
+    let path = format!("/Users/{}", tenant.ada.id);
+    let answer = provider.scim(Method::DELETE, &path, None).await;
+    is_refused(&answer, 409, None);
+    assert!(answer.json()["detail"].as_str().unwrap().contains("administrator"));
+    tenant.ada.get("/user").await;
+    tenant.administrator("eve");
+    assert_eq!(provider.scim(Method::DELETE, &path, None).await.status, 204);
+}
+
+async fn who_was_removed_comes_back_with_the_same_account(tenant: Tenant) {
+    let provider = tenant.server().provider(&tenant.name);
+    let email = format!("zoe.king@{}.example", tenant.name);
+    let first = provider.makes(&email, ("Zoe", "King")).await;
+    assert_eq!(provider.scim(Method::DELETE, &at(&first), None).await.status, 204);
+    // Somebody else has the nick by now.
+    tenant.user("zoe");
+    let second = provider.makes(&email, ("Zoe", "Queen")).await;
+    assert_eq!(second["id"], first["id"]);
+    assert_eq!((&second["displayName"], &second["nickName"]), (&json!("Zoe Queen"), &json!("ZoeQueen")));
+    let listed = tenant.ada.get(&format!("/organizations/{}/users", tenant.name)).await;
+    assert!(listed.as_array().unwrap().iter().any(|user| user["email"] == *email));
+    // An account that has gone its own way does not come back.
+    assert_eq!(provider.scim(Method::DELETE, &at(&second), None).await.status, 204);
+    let token = tenant.server().admin(&["user", "token", "--email", &email]);
+    let own = tenant
+        .client(eddyline_client::Credentials::ApiToken(token["api_token"].as_str().unwrap().to_owned()));
+    let change = json!({"email": format!("own@{}.example", tenant.name)});
+    assert_eq!(own.request(Method::PUT, "/user").json(&change).send().await.unwrap().status, 200);
+    let body = json!({"userName": email});
+    // For a week its owner may still take the address back.
+    is_refused(&provider.scim(Method::POST, "/Users", Some(&body)).await, 409, Some("uniqueness"));
+}
+
+async fn who_was_removed_by_an_administrator_is_not_seen(tenant: Tenant) {
+    let provider = tenant.server().provider(&tenant.name);
+    let user = provider.makes(&format!("zoe@{}.example", tenant.name), ("Zoe", "King")).await;
+    let path = format!("/organizations/{}/users/{}", tenant.name, user["id"].as_str().unwrap());
+    assert_eq!(tenant.ada.send(Method::DELETE, &path, &json!({})).await.status, 204);
+    is_refused(&provider.scim(Method::GET, &at(&user), None).await, 404, None);
+    assert_eq!(provider.get("/Users").await["totalResults"], 0);
+    let again = provider.makes(user["userName"].as_str().unwrap(), ("Zoe", "King")).await;
+    assert_eq!(again["id"], user["id"]);
+}

@@ -1,0 +1,117 @@
+//! Changing users by PUT.
+
+use eddyline_client::{Json, Method};
+use eddyline_tests::{Provider, Tenant, on_shared_servers};
+use serde_json::json;
+
+use super::{at, is_refused};
+
+on_shared_servers![
+    what_is_not_said_stays,
+    a_change_is_everybodys_at_once,
+    what_others_have_is_refused,
+    the_provider_vouches_for_an_address,
+    a_linked_user_is_the_providers,
+];
+
+async fn put(provider: &Provider, user: &Json, body: &Json) -> Json {
+    let answer = provider.scim(Method::PUT, &at(user), Some(body)).await;
+    assert_eq!(answer.status, 200, "{body}: {}", answer.text());
+    answer.json()
+}
+
+async fn what_is_not_said_stays(tenant: Tenant) {
+    let provider = tenant.server().provider(&tenant.name);
+    let user = provider.makes(&format!("zoe@{}.example", tenant.name), ("Zoe", "King")).await;
+    assert_eq!(put(&provider, &user, &json!({})).await, user);
+    let named = put(&provider, &user, &json!({"NAME": {"GivenName": "Zoë", "familyname": "Queen"}})).await;
+    assert_eq!(named["displayName"], "Zoë Queen");
+    assert_eq!((&named["nickName"], &named["emails"]), (&user["nickName"], &user["emails"]));
+    let off = put(&provider, &user, &json!({"active": false})).await;
+    assert_eq!(off["active"], false);
+    assert_eq!(put(&provider, &user, &json!({"nickName": "zq"})).await["active"], false, "not said");
+    let on = put(&provider, &user, &json!({"active": true, "externalId": "x1", "unknown": {"a": 1}})).await;
+    assert_eq!((&on["active"], &on["externalId"]), (&json!(true), &json!("x1")));
+}
+
+async fn a_change_is_everybodys_at_once(tenant: Tenant) {
+    let server = tenant.server();
+    let provider = server.provider(&tenant.name);
+    let linked = server.admin(&["scim", "link", "--org", &tenant.name, "--email", &tenant.ben.email]);
+    assert_eq!(linked["id"], tenant.ben.id);
+    // Remembered by the server.
+    tenant.ben.get("/user").await;
+    let ben = json!({"id": tenant.ben.id});
+    let email = format!("benjamin@{}.example", tenant.name);
+    let change = json!({"name": {"givenName": "Benjamin", "familyName": "B"}, "emails": [{"value": email}], "nickName": "benny"});
+    put(&provider, &ben, &change).await;
+    let seen = tenant.ben.get("/user").await;
+    assert_eq!(
+        (&seen["name"], &seen["email"], &seen["nick"]),
+        (&json!("Benjamin B"), &json!(email), &json!("benny"))
+    );
+}
+
+async fn what_others_have_is_refused(tenant: Tenant) {
+    let provider = tenant.server().provider(&tenant.name);
+    let first = provider.makes(&format!("a@{}.example", tenant.name), ("Anna", "A")).await;
+    let second = provider.makes(&format!("b@{}.example", tenant.name), ("Bert", "B")).await;
+    for body in [
+        json!({"userName": first["userName"]}),
+        json!({"emails": [{"value": tenant.ben.email}]}),
+        json!({"nickName": "ANNA"}),
+    ] {
+        let answer = provider.scim(Method::PUT, &at(&second), Some(&body)).await;
+        is_refused(&answer, 409, Some("uniqueness"));
+    }
+    for body in [
+        json!({"userName": " "}),
+        json!({"emails": [{"value": "x"}]}),
+        json!({"nickName": "a b"}),
+        json!({"name": {"formatted": "\u{0}"}}),
+        json!({"externalId": "x".repeat(256)}),
+    ] {
+        let answer = provider.scim(Method::PUT, &at(&second), Some(&body)).await;
+        is_refused(&answer, 400, Some("invalidValue"));
+    }
+    assert_eq!(provider.get(&at(&second)).await, second);
+}
+
+async fn the_provider_vouches_for_an_address(tenant: Tenant) {
+    let server = tenant.server();
+    let provider = server.provider(&tenant.name);
+    server.admin(&["scim", "link", "--org", &tenant.name, "--email", &tenant.ben.email]);
+    let ben = json!({"id": tenant.ben.id});
+    // What ben has begun himself leads nowhere.
+    let own = format!("own@{}.example", tenant.name);
+    tenant.ben.does(Method::PUT, "/user", &json!({"email": own})).await;
+    let email = format!("given@{}.example", tenant.name);
+    put(&provider, &ben, &json!({"emails": [{"value": email}]})).await;
+    assert_eq!(tenant.ben.get("/user").await["email"], email);
+    // The address that ben gave up is free.
+    let body = json!({"userName": "other.ben", "emails": [{"value": tenant.ben.email}]});
+    assert_eq!(provider.scim(Method::POST, "/Users", Some(&body)).await.status, 201);
+}
+
+async fn a_linked_user_is_the_providers(tenant: Tenant) {
+    let server = tenant.server();
+    let provider = server.provider(&tenant.name);
+    let link = |organization: &str, email: &str| {
+        server.try_admin(&["scim", "link", "--org", organization, "--email", email])
+    };
+    assert!(link(&tenant.name, "nobody@x.example").is_err());
+    assert!(link("no-such-organization", &tenant.ben.email).is_err());
+    let other = tenant.neighbour();
+    assert!(link(&other.name, &other.ben.email).is_err(), "it has no provider yet");
+    link(&tenant.name, &tenant.ben.email).unwrap();
+    let listed = provider.get("/Users").await;
+    assert_eq!(
+        (&listed["totalResults"], &listed["Resources"][0]["userName"]),
+        (&json!(1), &json!(tenant.ben.email))
+    );
+    // Rotated, the old token is worth nothing at once.
+    let again = server.provider(&tenant.name);
+    assert_eq!(again.uid, provider.uid);
+    assert_eq!(provider.scim(Method::GET, "/Users", None).await.status, 403);
+    assert_eq!(again.get("/Users").await, listed);
+}
