@@ -15,17 +15,23 @@ use serde_json::json;
 use crate::Error;
 use crate::change::Attempt;
 use crate::flow_users::action;
+use crate::scim::note;
 
 /// Takes a user out of those of these organizations that they belong to, and out of all flows there,
 /// also those they are blocked from; invitations that would let them in again end. What they wrote stays,
-/// and so do their account and whom they invited. The provider of one of them does not see them any more,
-/// and does not decide about the account. Tells whether they belonged to any.
+/// and so do their account and whom they invited. The provider of one of them does not see them any more;
+/// whoever was inactive stays so. Tells whether they belonged to any. The caller has them all held
+/// ([`hold`]), and `actor` is who does it, for the record.
 ///
 /// # Errors
 ///
 /// [`Error::Conflict`] when they are the last to administer one of them.
-pub(crate) fn go_out(tx: &mut Tx<'_, '_>, organizations: &[OrganizationId], user: &User) -> Attempt<bool> {
-    hold(tx, organizations, user.id)?;
+pub(crate) fn go_out(
+    tx: &mut Tx<'_, '_>,
+    organizations: &[OrganizationId],
+    user: &User,
+    actor: &str,
+) -> Attempt<bool> {
     let memberships: Vec<OrganizationMembership> =
         tx.memberships_of(user.id)?.into_iter().filter(|m| organizations.contains(&m.organization)).collect();
     for membership in &memberships {
@@ -44,7 +50,7 @@ pub(crate) fn go_out(tx: &mut Tx<'_, '_>, organizations: &[OrganizationId], user
         tx.delete_organization_member(membership.organization, user.id)?;
         withdraw(tx, membership.organization, user)?;
     }
-    give_up(tx, organizations, user.id)?;
+    give_up(tx, organizations, user.id, actor)?;
     if !memberships.is_empty() {
         tx.bump_private_rooms_of(user.id)?;
         tx.tell(Control::OrganizationRemove { user: user.id });
@@ -65,13 +71,19 @@ pub(crate) fn hold(tx: &mut Tx<'_, '_>, organizations: &[OrganizationId], user: 
 }
 
 /// Ends what the provider of one of these organizations decides about a user.
-fn give_up(tx: &mut Tx<'_, '_>, organizations: &[OrganizationId], user: UserId) -> StoreResult<()> {
+fn give_up(
+    tx: &mut Tx<'_, '_>,
+    organizations: &[OrganizationId],
+    user: UserId,
+    actor: &str,
+) -> StoreResult<()> {
     let known = tx.identity(user)?.filter(|known| organizations.contains(&known.organization));
     let Some(known) = known.filter(|known| known.removed_at.is_none()) else { return Ok(()) };
     let now = tx.now();
     let version = known.version + 1;
-    tx.update_identity(&Identity { version, updated_at: now, removed_at: Some(now), ..known })?;
-    tx.set_active(user, true)
+    let detail = json!({"userName": known.subject});
+    note(tx, known.organization, (actor, "user.remove"), Some(user), &detail)?;
+    tx.update_identity(&Identity { version, updated_at: now, removed_at: Some(now), ..known })
 }
 
 /// Takes back what would let them in again.

@@ -174,7 +174,7 @@ impl App {
                 let role = role_in(&tx.memberships_of(caller)?, id);
                 policy::organization(role, OrganizationDeed::Administer).map_err(Error::from)?;
                 let (user, _) = tx.organization_user(id, user)?.ok_or(Error::NotFound)?;
-                match go_out(tx, &[id], &user)? {
+                match go_out(tx, &[id], &user, &format!("user:{caller}"))? {
                     true => Ok(()),
                     false => Err(Error::NotFound.into()),
                 }

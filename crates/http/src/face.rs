@@ -23,6 +23,7 @@ use tower_http::cors::{AllowHeaders, AllowOrigin, Cors, CorsLayer};
 
 use crate::call::{Call, Segments};
 use crate::endpoint::{Access, Endpoint};
+use crate::error::Failure;
 use crate::front::{Answers, Front};
 use crate::request_id::REQUEST_ID;
 use crate::routes::{Found, Routes};
@@ -90,11 +91,8 @@ impl Inner {
         let path = path::normalize(request.uri().path());
         let (endpoint, segments) = match self.routes.find(request.method(), &path) {
             Found::Endpoint(endpoint, segments) => (endpoint, segments),
-            Found::OtherMethods(allowed) => return wrong_method(&allowed),
-            Found::Nothing if path.starts_with("/scim/") => {
-                return scim::Face::of(request.headers()).failed(Error::NotFound.into());
-            }
-            Found::Nothing => return error::plain(StatusCode::NOT_FOUND, "not found"),
+            Found::OtherMethods(allowed) => return wrong_method(face_at(&path, &request), &allowed),
+            Found::Nothing => return face_at(&path, &request).failed(Error::NotFound.into()),
         };
         let head = request.method() == Method::HEAD;
         let compress = endpoint.compress && request.headers().contains_key(ACCEPT_ENCODING);
@@ -151,9 +149,18 @@ fn broken() -> Response {
     error::plain(StatusCode::INTERNAL_SERVER_ERROR, "Something went wrong on our side")
 }
 
+/// In which shape a refusal is told where no endpoint says so.
+fn face_at(path: &str, request: &Request<Body>) -> scim::Face {
+    match path.starts_with("/scim/") {
+        true => scim::Face::of(request.headers()),
+        false => scim::Face::Plain,
+    }
+}
+
 /// Something is there, but not for that method (RFC 9110, section 15.5.6).
-fn wrong_method(allowed: &str) -> Response {
-    let mut response = error::plain(StatusCode::METHOD_NOT_ALLOWED, "Method not allowed");
+fn wrong_method(face: scim::Face, allowed: &str) -> Response {
+    let text = "Method not allowed".to_owned();
+    let mut response = face.failed(Failure::Request(StatusCode::METHOD_NOT_ALLOWED, text));
     if let Ok(allowed) = HeaderValue::from_str(allowed) {
         response.headers_mut().insert(ALLOW, allowed);
     }

@@ -44,8 +44,8 @@ impl Patch {
     /// `userName`, `name.givenName`, `emails[type eq "work"].value`, all with or without the URN of the
     /// schema of users.
     ///
-    /// Attributes that are known but not kept (`title`, those of any extension) are ignored beside
-    /// others that are kept, and so are unknown ones in an object.
+    /// Attributes that are not kept (`title`, those of any extension, and those that nobody knows) are
+    /// ignored beside others that are kept.
     ///
     /// # Errors
     ///
@@ -54,10 +54,10 @@ impl Patch {
     /// - [`InvalidSyntax`](ScimType::InvalidSyntax): the body is no PATCH, or gives a key twice in
     ///   different case.
     /// - [`InvalidPath`](ScimType::InvalidPath), [`InvalidFilter`](ScimType::InvalidFilter): a path
-    ///   cannot be read, or names what no user has.
-    /// - [`Mutability`](ScimType::Mutability): a path names what only the server sets.
-    /// - [`InvalidValue`](ScimType::InvalidValue): a value is missing, has a wrong type or contains NUL,
-    ///   or something required is taken away.
+    ///   cannot be read, or nothing is named but what no user has.
+    /// - [`Mutability`](ScimType::Mutability): a path names what only the server sets, or something
+    ///   required is taken away.
+    /// - [`InvalidValue`](ScimType::InvalidValue): a value is missing, has a wrong type or contains NUL.
     /// - [`NoTarget`](ScimType::NoTarget): nothing of what is to be changed is kept, or something is to
     ///   be removed without a path.
     pub fn read(body: &Map<String, Value>) -> Result<Self, ScimError> {
@@ -67,14 +67,18 @@ impl Patch {
             let detail = format!("must be an array of 1 to {MAX_OPERATIONS} operations");
             ScimError::invalid(ScimType::InvalidSyntax, "Operations", detail)
         })?;
-        let mut changes = Vec::new();
+        let (mut changes, mut unknown) = (Vec::new(), None);
         for operation in operations {
-            read_operation(operation, &mut changes)?;
+            read_operation(operation, &mut changes, &mut unknown)?;
         }
-        if changes.is_empty() {
-            return Err(no_target("None of these attributes are kept"));
+        match unknown {
+            _ if !changes.is_empty() => Ok(Self { changes }),
+            Some(path) => {
+                let detail = format!("{} names nothing that users have", shown(&path));
+                Err(ScimError::invalid(ScimType::InvalidPath, "", detail))
+            }
+            None => Err(no_target("None of these attributes are kept")),
         }
-        Ok(Self { changes })
     }
 
     /// The state with all operations applied in order.
@@ -83,20 +87,24 @@ impl Patch {
     /// Beside them `name.formatted` counts for nothing, and `displayName` beside any of them, whatever
     /// the order is, since providers send all of them.
     ///
-    /// A filter on `emails` must match the one address that is kept, which is of the type `work` and
-    /// primary.
+    /// Of addresses, one is kept, which is of the type `work` and primary; what is said of others is
+    /// ignored beside other changes.
     ///
     /// # Errors
     ///
-    /// [`NoTarget`](ScimType::NoTarget) when an address does not match,
-    /// [`InvalidValue`](ScimType::InvalidValue) when the address is to be removed or nothing is left of
-    /// the name.
+    /// [`NoTarget`](ScimType::NoTarget) when only other addresses are named,
+    /// [`Mutability`](ScimType::Mutability) when the address is to be removed, and
+    /// [`InvalidValue`](ScimType::InvalidValue) when nothing is left of the name.
     pub fn apply(&self, state: State) -> Result<State, ScimError> {
         apply::apply(&self.changes, state)
     }
 }
 
-fn read_operation(operation: &Value, changes: &mut Vec<Change>) -> Result<(), ScimError> {
+fn read_operation(
+    operation: &Value,
+    changes: &mut Vec<Change>,
+    unknown: &mut Option<String>,
+) -> Result<(), ScimError> {
     let syntax = |field, detail| ScimError::invalid(ScimType::InvalidSyntax, field, detail);
     let operation = operation.as_object().ok_or_else(|| syntax("Operations", "must contain objects only"))?;
     let op = find(operation, "op")?.and_then(Value::as_str).and_then(op_of);
@@ -106,11 +114,11 @@ fn read_operation(operation: &Value, changes: &mut Vec<Change>) -> Result<(), Sc
     let value = find(operation, "value")?;
     match (op, path) {
         (Op::Remove, None) => Err(no_target("To remove something needs a path")),
-        (Op::Remove, Some(path)) => read_path(&path, None, changes),
+        (Op::Remove, Some(path)) => read_path(&path, None, changes, unknown),
         (Op::Set, path) => {
             let value = value.ok_or_else(|| invalid("value", "is required"))?;
             match path {
-                Some(path) => read_path(&path, Some(value), changes),
+                Some(path) => read_path(&path, Some(value), changes, unknown),
                 None => read_object(object("value", value)?, changes),
             }
         }
@@ -125,8 +133,13 @@ fn op_of(text: &str) -> Option<Op> {
     }
 }
 
-/// What is said about one path, where it must name something.
-fn read_path(text: &str, value: Option<&Value>, changes: &mut Vec<Change>) -> Result<(), ScimError> {
+/// What is said about one path. One that names nothing is noted as `unknown`.
+fn read_path(
+    text: &str,
+    value: Option<&Value>,
+    changes: &mut Vec<Change>,
+    unknown: &mut Option<String>,
+) -> Result<(), ScimError> {
     let path: Path = text.parse()?;
     match Target::of(&path) {
         Target::Kept(kept) => change::read(kept, value, changes),
@@ -136,8 +149,8 @@ fn read_path(text: &str, value: Option<&Value>, changes: &mut Vec<Change>) -> Re
             Err(ScimError::invalid(ScimType::Mutability, "", detail))
         }
         Target::Unknown => {
-            let detail = format!("{} names nothing that users have", shown(text));
-            Err(ScimError::invalid(ScimType::InvalidPath, "", detail))
+            *unknown = Some(text.to_owned());
+            Ok(())
         }
     }
 }

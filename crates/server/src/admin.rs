@@ -17,7 +17,7 @@ use crate::cli::{
 };
 use crate::config::Settings;
 use crate::output::{
-    self, ApplicationCreated, FlowCreated, OrganizationCreated, OrganizationUpdated, PasswordSet,
+    self, ActiveSet, ApplicationCreated, FlowCreated, OrganizationCreated, OrganizationUpdated, PasswordSet,
     SourceCreated, Token, TokenCreated, UserAdded, UserCreated,
 };
 use crate::{Failure, scim, serve};
@@ -155,6 +155,12 @@ async fn user(app: &App, command: UserCommand, json: bool) -> Result<(), Failure
                 app.operator_create_user_token(&address).await.map_err(|error| explain(error, &email))?;
             let token = Token::ApiToken(token.expose().to_owned());
             print(&TokenCreated { holder: email, token }, json)
+        }
+        UserCommand::SetActive { email, active } => {
+            let address: Email = named("email", &email)?;
+            let id =
+                app.operator_set_active(&address, active).await.map_err(|error| explain(error, &email))?;
+            print(&ActiveSet { id: id.0, email, active }, json)
         }
         UserCommand::SetPassword { email, password } => {
             let address: Email = named("email", &email)?;

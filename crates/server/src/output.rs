@@ -251,6 +251,22 @@ impl Display for TokenCreated {
     }
 }
 
+/// `user set-active` has been done.
+#[derive(Debug, Serialize)]
+pub(crate) struct ActiveSet {
+    /// Number of the user.
+    pub(crate) id: i64,
+    pub(crate) email: String,
+    pub(crate) active: bool,
+}
+
+impl Display for ActiveSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let how = if self.active { "active" } else { "inactive" };
+        write!(f, "User {} ({}) is {how} now", self.id, self.email)
+    }
+}
+
 /// `user set-password` has been done.
 #[derive(Debug, Serialize)]
 pub(crate) struct PasswordSet {

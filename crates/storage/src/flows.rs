@@ -245,11 +245,13 @@ portable! {
         Ok(rows.into_iter().map(|(member, person)| (membership(member), to_user(person))).collect())
     }
 
-    /// Who administers an organization.
+    /// Who administers an organization. Whoever is inactive does not.
     pub fn administrators(c, organization: OrganizationId) -> Result<Vec<UserId>> {
         let ids = organization_members::table
+            .inner_join(users::table.on(users::id.eq(organization_members::user_id)))
             .filter(organization_members::organization_id.eq(organization.0))
             .filter(organization_members::admin.eq(true))
+            .filter(users::active.eq(true))
             .select(organization_members::user_id)
             .load(c)?;
         Ok(ids.into_iter().map(UserId).collect())

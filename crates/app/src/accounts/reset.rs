@@ -74,10 +74,8 @@ impl App {
                 let now = tx.now();
                 let user = find(tx, &link.0, now)?.ok_or(Error::NotFound)?;
                 tx.lock_user(user.id)?;
-                // Asked again, as it is now that nobody else ends it.
+                // Asked again, since another process may have let somebody use it, or ended it.
                 let user = find(tx, &link.0, now)?.filter(|user| user.active).ok_or(Error::NotFound)?;
-                // Asked again, since another process may have let somebody use it.
-                find(tx, &link.0, now)?.ok_or(Error::NotFound)?;
                 password::replace(tx, user.id, &hash)?;
                 // The link came by mail. Whoever entered the address without proving it is perhaps
                 // somebody else, and keeps nothing.

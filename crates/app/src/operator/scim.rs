@@ -9,6 +9,7 @@ use eddyline_storage::Session;
 use serde_json::json;
 
 use crate::change::Attempt;
+use crate::operator::users::unproved;
 use crate::scim::note;
 use crate::{App, Error, Result};
 
@@ -63,6 +64,9 @@ impl App {
                 tx.lock_user(account.user.id)?;
                 let (user, _) =
                     tx.organization_user(organization, account.user.id)?.ok_or(Error::NotFound)?;
+                if !user.email_proved {
+                    return Err(unproved().into());
+                }
                 if user.bot {
                     return Err(Error::Conflict("identity providers do not see bots".into()).into());
                 }
@@ -118,7 +122,10 @@ fn link(
             let text = "the provider knows somebody else by this address";
             return Err(Error::Conflict(text.into()).into());
         }
-        Some(other) => tx.delete_identity(other.user)?,
+        Some(other) => {
+            tx.lock_user(other.user)?;
+            tx.delete_identity(other.user)?;
+        }
         None => {}
     }
     // One that a provider gave up.

@@ -7,10 +7,13 @@ use eddyline_model::names::{self, Email, Nick};
 use eddyline_model::organizations::{OrganizationMembership, OrganizationRole};
 use eddyline_model::users::User;
 use eddyline_storage::{NewUser, Tx};
+use serde_json::json;
 
 use super::taken;
+use crate::accounts::end_access;
 use crate::accounts::password::replace;
 use crate::change::Attempt;
+use crate::scim::note;
 use crate::{App, Error, Result};
 
 /// Somebody to be brought into an organization.
@@ -90,8 +93,7 @@ impl App {
                 let account = tx.account_by_email(&key)?.ok_or(Error::NotFound)?;
                 tx.lock_user(account.user.id)?;
                 if !tx.user(account.user.id)?.is_some_and(|user| user.active) {
-                    let text = "the identity provider has made this user inactive";
-                    return Err(Error::Conflict(text.into()).into());
+                    return Err(inactive().into());
                 }
                 let now = tx.now();
                 tx.insert_api_token(&hash.0, account.user.id, "command line", now)?;
@@ -121,12 +123,58 @@ impl App {
         Ok(id)
     }
 
+    /// Makes a user inactive, which ends all that lets them in before this answers, or lets them be used
+    /// again: whom a provider has made inactive and does not know any more, for instance.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] when nobody has that address.
+    pub async fn operator_set_active(&self, email: &Email, active: bool) -> Result<UserId> {
+        let key = email.key();
+        let (id, event) = self
+            .change(move |tx| {
+                let id = tx.account_by_email(&key)?.ok_or(Error::NotFound)?.user.id;
+                tx.lock_user(id)?;
+                let user = tx.user(id)?.ok_or(Error::NotFound)?;
+                if user.active != active {
+                    set_active(tx, id, active)?;
+                }
+                Ok(id)
+            })
+            .await?;
+        self.settle(event).await;
+        Ok(id)
+    }
+
     pub(crate) async fn hash_password(&self, password: &Password) -> Result<String> {
         if !password.is_acceptable() {
             return Err(Error::field("password", "must have 1 to 1024 bytes"));
         }
         self.inner.hasher.hash(password).await.map_err(|error| Error::Internal(error.to_string()))
     }
+}
+
+fn set_active(tx: &mut Tx<'_, '_>, id: UserId, active: bool) -> eddyline_storage::Result<()> {
+    let now = tx.now();
+    tx.set_active(id, active)?;
+    tx.touch_identity(id, now)?;
+    if let Some(known) = tx.identity(id)? {
+        let detail = json!({"active": [!active, active]});
+        note(tx, known.organization, ("operator", "user.update"), Some(id), &detail)?;
+    }
+    tx.tell(Control::UserEdit { user: id });
+    if active { Ok(()) } else { end_access(tx, id) }
+}
+
+/// An account has an address without its owner having shown that they read its mail.
+pub(super) fn unproved() -> Error {
+    let text = "an account has this address without having proved it; its owner must follow a link in a \
+                mail first, to a new password for instance";
+    Error::Conflict(text.into())
+}
+
+fn inactive() -> Error {
+    Error::Conflict("this user is inactive; `user set-active` lets them in again".into())
 }
 
 fn find_or_insert_user(
@@ -136,9 +184,10 @@ fn find_or_insert_user(
 ) -> Attempt<UserId> {
     if let Some(account) = tx.account_by_email(&new.email.key())? {
         if !account.user.email_proved {
-            let text = "an account has this address without having proved it; its owner must follow a \
-                        link in a mail first, to a new password for instance";
-            return Err(Error::Conflict(text.into()).into());
+            return Err(unproved().into());
+        }
+        if !account.user.active {
+            return Err(inactive().into());
         }
         return Ok(account.user.id);
     }

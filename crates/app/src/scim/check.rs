@@ -6,6 +6,7 @@ use eddyline_model::{OrganizationId, UserId};
 use eddyline_scim::{ScimError, ScimType, State};
 use eddyline_storage::{Result as StoreResult, Tx};
 
+use crate::accounts::displace;
 use crate::change::Attempt;
 use crate::{Error, Result};
 
@@ -120,8 +121,8 @@ pub(super) fn is_taken(
     Ok(false)
 }
 
-/// Asks whether an address may become a user's. It may be that of nobody else, and of nobody who gave it
-/// up lately and may take it back.
+/// Sees to it that an address may become a user's. It may be that of nobody else, and of nobody who gave it
+/// up lately and may take it back. From an account that merely entered it, it is taken.
 ///
 /// # Errors
 ///
@@ -129,8 +130,12 @@ pub(super) fn is_taken(
 pub(super) fn hold_email(tx: &mut Tx<'_, '_>, email: &Email, user: UserId) -> Attempt<()> {
     let (key, now) = (email.key(), tx.now());
     let holder = tx.account_by_email(&key)?.map(|account| account.user).filter(|holder| holder.id != user);
-    if holder.is_some() || tx.email_is_claimed(&key, user, now)? {
+    let proved = holder.as_ref().is_some_and(|holder| holder.email_proved);
+    if proved || tx.email_is_claimed(&key, user, now)? {
         return Err(taken("another user has this address").into());
+    }
+    if let Some(squatter) = holder {
+        displace(tx, &squatter)?;
     }
     Ok(())
 }

@@ -12,7 +12,6 @@ use serde_json::json;
 
 use super::check::{Checked, check, full, hold_email, invalid, named, nick_for, taken};
 use super::{ScimProvider, note, random_end, update};
-use crate::accounts::displace;
 use crate::change::Attempt;
 use crate::{App, Error, Result};
 
@@ -77,15 +76,18 @@ fn create(
         return Err(taken("there is a user with this userName").into());
     }
     if let Some(identity) = before {
-        if let Some(user) = tx.user(identity.user)?
-            && names::email_key(&user.email) == new.email.key()
-        {
+        tx.lock_user(identity.user)?;
+        if update::may_come_back(tx, &identity, new)? {
             return update::bring_back(tx, provider, identity, new, random);
         }
         // The account has gone its own way since.
         tx.delete_identity(identity.user)?;
     }
-    free_email(tx, new)?;
+    let named = tx.account_by_email(&new.subject_key())?.filter(|account| account.user.email_proved);
+    if named.is_some() {
+        return Err(taken("there is a user with this userName as address already").into());
+    }
+    hold_email(tx, &new.email, UserId(0))?;
     if organization.user_count >= organization.user_limit {
         return Err(full().into());
     }
@@ -123,18 +125,4 @@ fn create(
     note(tx, organization.id, (&provider.actor(), "user.create"), Some(id), &detail)?;
     let user = tx.user(id)?.ok_or(StoreError::Corrupt("a new user"))?;
     Ok((user, identity))
-}
-
-/// Asks whether the address is free, and takes it from an account that merely entered it.
-fn free_email(tx: &mut Tx<'_, '_>, new: &Checked) -> Attempt<()> {
-    let mut holders = vec![new.email.key(), new.subject_key()];
-    holders.dedup();
-    for key in holders {
-        let Some(account) = tx.account_by_email(&key)? else { continue };
-        if account.user.email_proved {
-            return Err(taken("there is a user with this address already").into());
-        }
-        displace(tx, &account.user)?;
-    }
-    hold_email(tx, &new.email, UserId(0))
 }

@@ -2,11 +2,10 @@
 
 use eddyline_model::{OrganizationId, UserId};
 use eddyline_storage::Tx;
-use serde_json::json;
 
+use super::ScimProvider;
 use super::find::provided;
 use super::update::check_version;
-use super::{ScimProvider, note};
 use crate::accounts::end_access;
 use crate::change::Attempt;
 use crate::going_out::{go_out, hold};
@@ -41,14 +40,15 @@ fn remove(
     id: UserId,
     matches: impl Fn(i64) -> bool,
 ) -> Attempt<()> {
+    // Looked at before anything is held, since all that is in the organization waits then.
+    let (_, identity) = provided(tx, provider, id)?;
+    check_version(identity.version, &matches)?;
     let mut organizations: Vec<OrganizationId> = vec![provider.organization];
     organizations.extend(tx.organizations_below(provider.organization)?);
     hold(tx, &organizations, id)?;
     let (user, identity) = provided(tx, provider, id)?;
-    check_version(identity.version, matches)?;
-    go_out(tx, &organizations, &user)?;
+    check_version(identity.version, &matches)?;
+    go_out(tx, &organizations, &user, &provider.actor())?;
     end_access(tx, id)?;
-    let detail = json!({"userName": identity.subject, "email": user.email});
-    note(tx, provider.organization, (&provider.actor(), "user.remove"), Some(id), &detail)?;
     Ok(())
 }

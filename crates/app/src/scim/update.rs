@@ -104,7 +104,17 @@ pub(super) fn check_version(version: i64, matches: impl Fn(i64) -> bool) -> Resu
     Err(ScimError::new(412, "the user was changed since; read it again").into())
 }
 
-/// Brings somebody back whom the provider had removed. The organization is held.
+/// Whether a user whom the provider had removed may come back with the account: if that still has the
+/// address, and belongs to nobody else by now.
+pub(super) fn may_come_back(tx: &mut Tx<'_, '_>, identity: &Identity, wanted: &Checked) -> StoreResult<bool> {
+    let here = identity.organization;
+    let elsewhere =
+        tx.memberships_of(identity.user)?.iter().any(|membership| membership.organization != here);
+    let same = tx.user(identity.user)?.is_some_and(|user| email_key(&user.email) == wanted.email.key());
+    Ok(same && !elsewhere)
+}
+
+/// Brings somebody back whom the provider had removed. The organization and the user are held.
 pub(super) fn bring_back(
     tx: &mut Tx<'_, '_>,
     provider: &ScimProvider,
@@ -113,7 +123,6 @@ pub(super) fn bring_back(
     random: &str,
 ) -> Attempt<(User, Identity)> {
     let id = identity.user;
-    tx.lock_user(id)?;
     let user = tx.user(id)?.ok_or(Error::NotFound)?;
     let everywhere = everywhere(tx, id, identity.organization)?;
     // Where the provider asks for no nick, the user has the old one again if it is free.
@@ -160,12 +169,7 @@ fn apply(
     (deed, random): (&str, &str),
 ) -> Attempt<(User, Identity)> {
     let id = before.id;
-    let subject = wanted.subject_key();
-    if subject != email_key(&known.subject)
-        && tx.identity_by_subject(known.organization, &subject)?.is_some_and(|other| other.user != id)
-    {
-        return Err(taken("there is a user with this userName").into());
-    }
+    hold_subject(tx, &known, &wanted.subject_key())?;
     if wanted.email.key() != email_key(&before.email) {
         hold_email(tx, &wanted.email, id)?;
     }
@@ -201,14 +205,31 @@ fn apply(
     Ok((after, identity))
 }
 
+/// Sees to it that a subject may become that of a user. One that is removed does not keep it.
+fn hold_subject(tx: &mut Tx<'_, '_>, known: &Identity, subject: &str) -> Attempt<()> {
+    if subject == email_key(&known.subject) {
+        return Ok(());
+    }
+    let other = tx.identity_by_subject(known.organization, subject)?;
+    match other.filter(|other| other.user != known.user) {
+        Some(other) if other.removed_at.is_some() => {
+            tx.lock_user(other.user)?;
+            Ok(tx.delete_identity(other.user)?)
+        }
+        Some(_) => Err(taken("there is a user with this userName").into()),
+        None => Ok(()),
+    }
+}
+
 fn write_user(tx: &mut Tx<'_, '_>, before: &User, after: &User) -> StoreResult<()> {
     let (id, email) = (after.id, email_key(&after.email));
     if (&before.nick, &before.email) != (&after.nick, &after.email) {
         tx.update_user(id, (&after.nick, &nick_key(&after.nick)), (&after.email, &email))?;
     }
     if email != email_key(&before.email) {
-        // The provider vouches for the new one. What was mailed to the old one leads nowhere.
-        tx.set_email_proved(id, true)?;
+        // Only who reads its mail has an address: whoever is signed in already must not come by the rights of
+        // another's. What was mailed to the old one leads nowhere.
+        tx.set_email_proved(id, false)?;
         end_mailed_links(tx, id)?;
     }
     if before.name != after.name {

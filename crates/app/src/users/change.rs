@@ -176,8 +176,11 @@ fn apply(tx: &mut Tx<'_, '_>, before: &User, after: &User, rehash: Option<&Rehas
         }
     }
     if before != after {
-        let now = tx.now();
-        tx.touch_identity(id, now)?;
+        // What an identity provider sees.
+        if (&before.name, &before.nick, &before.email) != (&after.name, &after.nick, &after.email) {
+            let now = tx.now();
+            tx.touch_identity(id, now)?;
+        }
         tx.tell(Control::UserEdit { user: id });
     }
     if let Some(rehash) = rehash {

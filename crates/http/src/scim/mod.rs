@@ -6,10 +6,11 @@
 mod face;
 mod request;
 
+use axum::response::Response;
 use eddyline_app::{ScimError, ScimProvider, UsersWanted};
 use eddyline_model::UserId;
 use eddyline_scim::show::{etag, list, plain, resource};
-use eddyline_scim::{Patch, Shown, Wanted, schema};
+use eddyline_scim::{Patch, Projection, Shown, Wanted, schema};
 use http::header::{ETAG, IF_NONE_MATCH, LOCATION};
 use http::{Method, StatusCode};
 use serde_json::{Map, Value, json};
@@ -25,9 +26,6 @@ use crate::params::Params;
 
 /// The users of a page unless the provider says how many it takes.
 const PAGE: i64 = 100;
-/// The most users of a page.
-const MAX_PAGE: i64 = 1000;
-
 const USERS: &str = "/scim/{uid}/Users";
 const USER: &str = "/scim/{uid}/Users/{user}";
 
@@ -160,7 +158,7 @@ async fn find(call: &Call, asked: &Params) -> Answer {
     let (face, page) = (face(call), Page::read(asked)?);
     let projection = projection(asked)?;
     let limit = match face {
-        Face::Scim => Some(page.count.unwrap_or(PAGE).min(MAX_PAGE)),
+        Face::Scim => Some(page.count.unwrap_or(PAGE).min(schema::MAX_RESULTS)),
         Face::Plain => page.count,
     };
     let wanted = UsersWanted {
@@ -179,6 +177,7 @@ async fn find(call: &Call, asked: &Params) -> Answer {
 }
 
 async fn user(call: Call) -> Answer {
+    let projection = projection(&call.params)?;
     let found = call.app().scim_user(call.provider()?, id(&call)?).await?;
     let known = call.headers.contains_key(IF_NONE_MATCH);
     if known && matching(&call.headers, &IF_NONE_MATCH)(found.version) {
@@ -186,33 +185,46 @@ async fn user(call: Call) -> Answer {
         *response.status_mut() = StatusCode::NOT_MODIFIED;
         return Ok(with_header(response, ETAG, &etag(found.version)));
     }
-    show(&call, StatusCode::OK, &found)
+    Ok(show(&call, StatusCode::OK, &found, &projection))
 }
 
 async fn create(call: Call) -> Answer {
-    let wanted = Wanted::read(&object(&call)?).map_err(failed)?;
+    let projection = projection(&call.params)?;
+    let wanted = read(&call)?;
     let made = call.app().scim_create(call.provider()?, wanted).await?;
-    Ok(with_header(show(&call, StatusCode::CREATED, &made)?, LOCATION, &made.location))
+    Ok(with_header(show(&call, StatusCode::CREATED, &made, &projection), LOCATION, &made.location))
 }
 
 async fn replace(call: Call) -> Answer {
-    let wanted = Wanted::read(&object(&call)?).map_err(failed)?;
+    let projection = projection(&call.params)?;
+    let wanted = read(&call)?;
     let matches = matching(&call.headers, &http::header::IF_MATCH);
     let changed = call.app().scim_replace(call.provider()?, id(&call)?, wanted, matches).await?;
-    show(&call, StatusCode::OK, &changed)
+    Ok(show(&call, StatusCode::OK, &changed, &projection))
 }
 
 async fn patch(call: Call) -> Answer {
+    let projection = projection(&call.params)?;
     let patch = Patch::read(&object(&call)?).map_err(failed)?;
     let matches = matching(&call.headers, &http::header::IF_MATCH);
     let changed = call.app().scim_patch(call.provider()?, id(&call)?, patch, matches).await?;
-    show(&call, StatusCode::OK, &changed)
+    Ok(show(&call, StatusCode::OK, &changed, &projection))
 }
 
 async fn remove(call: Call) -> Answer {
     let matches = matching(&call.headers, &http::header::IF_MATCH);
     call.app().scim_remove(call.provider()?, id(&call)?, matches).await?;
     Ok(nothing())
+}
+
+/// What a whole resource says. In the plain shape the `externalId` is the `userName` once more, which whoever
+/// sends back what they read does not mean to set.
+fn read(call: &Call) -> Result<Wanted, Failure> {
+    let mut wanted = Wanted::read(&object(call)?).map_err(failed)?;
+    if face(call) == Face::Plain && wanted.external_id == wanted.user_name {
+        wanted.external_id = None;
+    }
+    Ok(wanted)
 }
 
 fn id(call: &Call) -> Result<UserId, Failure> {
@@ -230,11 +242,11 @@ fn shape(face: Face, user: &Shown) -> Map<String, Value> {
     }
 }
 
-fn show(call: &Call, status: StatusCode, user: &Shown) -> Answer {
+fn show(call: &Call, status: StatusCode, user: &Shown, projection: &Projection) -> Response {
     let face = face(call);
-    let shown = projection(&call.params)?.apply(shape(face, user));
+    let shown = projection.apply(shape(face, user));
     let response = face.answer(status, &Value::Object(shown));
-    Ok(with_header(response, ETAG, &etag(user.version)))
+    with_header(response, ETAG, &etag(user.version))
 }
 
 impl Call {

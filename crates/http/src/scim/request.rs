@@ -12,9 +12,6 @@ use crate::error::Failure;
 use crate::json;
 use crate::params::Params;
 
-/// Longer than any filter that is read, in characters.
-const MAX_TEXT: usize = 4000;
-
 /// The part of a list that is wanted.
 pub(super) struct Page {
     pub(super) filter: Option<Filter>,
@@ -30,7 +27,7 @@ impl Page {
         let mut params = params.reader();
         let start = params.number_in("startIndex", i64::MIN..=i64::MAX, 1).max(1);
         let count = params.opt_number_in("count", i64::MIN..=i64::MAX).map(|count| count.max(0));
-        let filter = params.opt_text("filter", 0..=MAX_TEXT).filter(|text| !text.trim().is_empty());
+        let filter = params.opt_text("filter", 0..=usize::MAX).filter(|text| !text.trim().is_empty());
         params.finish()?;
         let filter = filter.map(|text| text.parse()).transpose().map_err(failed)?;
         Ok(Self { filter, start, count })
@@ -40,8 +37,8 @@ impl Page {
 /// Which attributes are wanted.
 pub(super) fn projection(params: &Params) -> Result<Projection, Failure> {
     let mut params = params.reader();
-    let wanted = params.opt_text("attributes", 0..=MAX_TEXT);
-    let unwanted = params.opt_text("excludedAttributes", 0..=MAX_TEXT);
+    let wanted = params.opt_text("attributes", 0..=usize::MAX);
+    let unwanted = params.opt_text("excludedAttributes", 0..=usize::MAX);
     params.finish()?;
     Projection::parse(wanted.as_deref(), unwanted.as_deref()).map_err(failed)
 }

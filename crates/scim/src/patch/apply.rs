@@ -1,6 +1,6 @@
 //! What becomes of a user by changes.
 
-use super::change::Change;
+use super::change::{Change, cannot_go};
 use super::no_target;
 use crate::names::{family_beside, join, split};
 use crate::path::{Condition, Literal, ValueFilter};
@@ -9,6 +9,7 @@ use crate::{ScimError, State};
 
 pub(super) fn apply(changes: &[Change], mut state: State) -> Result<State, ScimError> {
     let mut name = Name::default();
+    let mut missed = 0;
     for change in changes {
         match change {
             Change::UserName(user_name) => state.user_name.clone_from(user_name),
@@ -20,13 +21,18 @@ pub(super) fn apply(changes: &[Change], mut state: State) -> Result<State, ScimE
             Change::GivenName(given) => name.given = Some(given),
             Change::FamilyName(family) => name.family = Some(family),
             Change::Email(filter, address) => {
+                // An address that is not kept, such as one for home, is passed over like other attributes.
                 if !filter.as_ref().is_none_or(|filter| matches(filter, &state.email)) {
-                    return Err(no_target("No address matches that is kept"));
+                    missed += 1;
+                    continue;
                 }
-                let address = address.as_ref().ok_or_else(|| invalid("emails", "is required"))?;
+                let address = address.as_ref().ok_or_else(|| cannot_go("emails"))?;
                 state.email.clone_from(address);
             }
         }
+    }
+    if missed == changes.len() {
+        return Err(no_target("No address matches that is kept"));
     }
     if let Some(full) = name.full(&state.name) {
         if full.is_empty() {

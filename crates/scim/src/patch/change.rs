@@ -3,9 +3,9 @@
 use serde_json::{Map, Value};
 
 use super::target::Kept;
-use crate::ScimError;
 use crate::path::ValueFilter;
-use crate::values::{boolean, find, first_email, invalid, object, text};
+use crate::values::{boolean, find, first_email, object, text};
+use crate::{ScimError, ScimType};
 
 /// One thing that becomes another.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,7 +82,12 @@ fn read_emails(value: &Value) -> Result<Emails, ScimError> {
 }
 
 fn required<'a>(field: &str, value: Option<&'a Value>) -> Result<&'a Value, ScimError> {
-    value.ok_or_else(|| invalid(field, "is required"))
+    value.ok_or_else(|| cannot_go(field))
+}
+
+/// Something that a user always has was to go (RFC 7644, section 3.5.2.2).
+pub(super) fn cannot_go(field: &str) -> ScimError {
+    ScimError::invalid(ScimType::Mutability, field, "is required")
 }
 
 fn text_or_none(field: &str, value: Option<&Value>) -> Result<String, ScimError> {

@@ -53,6 +53,15 @@ pub(crate) enum UserCommand {
         #[arg(long, value_name = "EMAIL")]
         email: String,
     },
+    /// Make a user inactive, which ends all that lets them in, or let them in again
+    SetActive {
+        /// The user's e-mail address
+        #[arg(long, value_name = "EMAIL")]
+        email: String,
+        /// Whether the user is let in
+        #[arg(long, value_name = "true|false", action = clap::ArgAction::Set)]
+        active: bool,
+    },
     /// Give a user a new password; the old one ends at once
     SetPassword {
         /// The user's e-mail address

@@ -15,6 +15,9 @@ on_shared_servers![
     a_full_organization_takes_nobody,
     an_address_that_was_merely_entered_does_not_keep_a_user_out,
     what_is_made_at_once_is_made_once,
+    a_user_name_takes_nobodys_address,
+    the_longest_name_is_taken,
+    what_is_asked_wrongly_makes_nobody,
 ];
 
 fn person(email: &str, given: &str, family: &str) -> Json {
@@ -138,6 +141,33 @@ async fn an_address_that_was_merely_entered_does_not_keep_a_user_out(tenant: Ten
     let user = create(&provider, &person(&email, "The", "Boss")).await;
     assert_ne!(user["id"].as_str().unwrap(), squatter.id.to_string());
     assert_ne!(squatter.get("/user").await["email"], email);
+}
+
+async fn a_user_name_takes_nobodys_address(tenant: Tenant) {
+    let provider = tenant.server().provider(&tenant.name);
+    let elsewhere = tenant.neighbour();
+    let somebody = &elsewhere.ben;
+    let entered = format!("entered@{}.example", tenant.name);
+    somebody.does(Method::PUT, "/user", &json!({"email": entered})).await;
+    let body = json!({"userName": entered, "emails": [{"value": format!("other@{}.example", tenant.name)}]});
+    create(&provider, &body).await;
+    assert_eq!(somebody.get("/user").await["email"], entered);
+}
+
+async fn the_longest_name_is_taken(tenant: Tenant) {
+    let provider = tenant.server().provider(&tenant.name);
+    let name = "é".repeat(255);
+    let email = format!("zoe@{}.example", tenant.name);
+    let user = create(&provider, &json!({"userName": name, "externalId": name, "emails": [email]})).await;
+    assert_eq!((&user["userName"], &user["externalId"]), (&json!(name), &json!(name)));
+}
+
+async fn what_is_asked_wrongly_makes_nobody(tenant: Tenant) {
+    let provider = tenant.server().provider(&tenant.name);
+    let body = person(&format!("zoe@{}.example", tenant.name), "Zoe", "King");
+    let path = "/Users?attributes=userName&excludedAttributes=emails";
+    assert_eq!(provider.scim(Method::POST, path, Some(&body)).await.status, 400);
+    assert_eq!(provider.get("/Users").await["totalResults"], 0);
 }
 
 async fn what_is_made_at_once_is_made_once(tenant: Tenant) {

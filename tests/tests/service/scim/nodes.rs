@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::time::Instant;
 
-use eddyline_client::{Client, Method};
+use eddyline_client::{Client, Credentials, Method};
 use eddyline_tests::{Backend, Listener, Server, run};
 use futures_util::future::join_all;
 use serde_json::json;
@@ -26,7 +26,12 @@ async fn on_both(one: Server, other: Server) {
     let provider = one.provider("acme");
     one.admin(&["scim", "link", "--org", "acme", "--email", &acme.ben.email]);
     let ben = provider.get(&format!("/Users/{}", acme.ben.id)).await;
+    let robot = one.robot("acme", &[]);
+    let tokens = robot.by_password(&acme.ben, "").await;
     let at_other = |token: &str| other.client().api_token(token).build().unwrap();
+    let bearer = Credentials::Bearer(tokens["access_token"].as_str().unwrap().to_owned());
+    let bearer_there = other.client().credentials(bearer).build().unwrap();
+    assert_eq!(bearer_there.request(Method::GET, "/user").send().await.unwrap().status, 200);
     let (ben_there, ada_there) = (at_other(&acme.ben.token), at_other(&acme.ada.token));
     let mut streams = Vec::new();
     for client in [&acme.ben.client, &ben_there] {
@@ -45,9 +50,9 @@ async fn on_both(one: Server, other: Server) {
         let off = json!([{"op": "replace", "path": "active", "value": false}]);
         assert_eq!(patched(&provider, &ben, off).await["active"], false);
         let answered = Instant::now();
-        let statuses = join_all(
-            [&acme.ben.client, &ben_there].map(|client| client.request(Method::GET, "/user").send()),
-        );
+        let (token, token_there) = (robot.with(&tokens["access_token"]), bearer_there);
+        let own = [&acme.ben.client, &ben_there, &token, &token_there];
+        let statuses = join_all(own.map(|client| client.request(Method::GET, "/user").send()));
         for answer in statuses.await {
             assert_eq!(answer.unwrap().status, 401);
         }

@@ -96,7 +96,7 @@ async fn what_cannot_be_applied_is_an_error(tenant: Tenant) {
         ),
         (json!([{"op": "replace", "path": "id", "value": "7"}]), "mutability"),
         (json!([{"op": "replace", "path": "active", "value": "maybe"}]), "invalidValue"),
-        (json!([{"op": "remove", "path": "emails"}]), "invalidValue"),
+        (json!([{"op": "remove", "path": "emails"}]), "mutability"),
         (json!([{"op": "remove"}]), "noTarget"),
         (json!([{"op": "move", "path": "active", "value": false}]), "invalidSyntax"),
         (json!([]), "invalidSyntax"),

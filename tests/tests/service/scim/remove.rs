@@ -4,13 +4,15 @@ use eddyline_client::{Json, Method};
 use eddyline_tests::{Listener, Tenant, on_shared_servers};
 use serde_json::json;
 
-use super::{at, is_refused};
+use super::{at, is_refused, patched};
 
 on_shared_servers![
     who_is_removed_has_lost_the_organization_and_those_below,
     the_last_administrator_stays,
     who_was_removed_comes_back_with_the_same_account,
     who_was_removed_by_an_administrator_is_not_seen,
+    who_was_inactive_stays_so,
+    an_inactive_administrator_is_none,
 ];
 
 async fn who_is_removed_has_lost_the_organization_and_those_below(tenant: Tenant) {
@@ -50,6 +52,35 @@ async fn who_is_removed_has_lost_the_organization_and_those_below(tenant: Tenant
     assert_eq!(names, [elsewhere.as_str()], "others are not the provider's");
     assert_eq!(ben.request(Method::GET, &tenant.path("")).send().await.unwrap().status, 404);
     assert_eq!(tenant.ada.get(&tenant.message_path(&said)).await["user"], tenant.ben.id.to_string());
+}
+
+async fn who_was_inactive_stays_so(tenant: Tenant) {
+    let server = tenant.server();
+    let provider = server.provider(&tenant.name);
+    server.admin(&["scim", "link", "--org", &tenant.name, "--email", &tenant.ben.email]);
+    let ben = provider.get(&format!("/Users/{}", tenant.ben.id)).await;
+    patched(&provider, &ben, json!([{"op": "replace", "path": "active", "value": false}])).await;
+    assert_eq!(provider.scim(Method::DELETE, &at(&ben), None).await.status, 204);
+    let own = tenant.ben.by_password();
+    assert_eq!(own.request(Method::GET, "/user").send().await.unwrap().status, 401);
+    let answer = server.admin(&["user", "set-active", "--email", &tenant.ben.email, "--active", "true"]);
+    assert_eq!((&answer["id"], &answer["active"]), (&json!(tenant.ben.id), &json!(true)));
+    assert_eq!(own.request(Method::GET, "/user").send().await.unwrap().status, 200);
+    server.admin(&["user", "set-active", "--email", &tenant.ben.email, "--active", "false"]);
+    assert_eq!(own.request(Method::GET, "/user").send().await.unwrap().status, 401);
+}
+
+async fn an_inactive_administrator_is_none(tenant: Tenant) {
+    let server = tenant.server();
+    let provider = server.provider(&tenant.name);
+    let eve = tenant.administrator("eve");
+    for email in [&tenant.ada.email, &eve.email] {
+        server.admin(&["scim", "link", "--org", &tenant.name, "--email", email]);
+    }
+    let eve = provider.get(&format!("/Users/{}", eve.id)).await;
+    patched(&provider, &eve, json!([{"op": "replace", "path": "active", "value": false}])).await;
+    let path = format!("/Users/{}", tenant.ada.id);
+    is_refused(&provider.scim(Method::DELETE, &path, None).await, 409, None);
 }
 
 async fn the_last_administrator_stays(tenant: Tenant) {

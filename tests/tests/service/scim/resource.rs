@@ -155,6 +155,9 @@ async fn who_is_not_there_is_told_in_scim(tenant: Tenant) {
     for path in ["/Users/0", "/Users/x", "/Users/9223372036854775808", "/Groups", "/Nothing/at/all"] {
         is_refused(&provider.scim(Method::GET, path, None).await, 404, None);
     }
+    is_refused(&provider.scim(Method::DELETE, "/Users", None).await, 405, None);
+    let body = json!({"displayName": "x".repeat(2_000_000)});
+    is_refused(&provider.scim(Method::POST, "/Users", Some(&body)).await, 413, None);
     let body = json!({"displayName": "x"});
     is_refused(&provider.scim(Method::PUT, "/Users/0", Some(&body)).await, 404, None);
     assert_eq!(provider.plain(Method::GET, "/Groups", None).await.json()["message"], "not found");

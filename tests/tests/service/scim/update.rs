@@ -10,7 +10,9 @@ on_shared_servers![
     what_is_not_said_stays,
     a_change_is_everybodys_at_once,
     what_others_have_is_refused,
-    the_provider_vouches_for_an_address,
+    an_address_of_the_provider_counts_at_once,
+    nobody_comes_by_anothers_invitation_through_a_provider,
+    what_was_read_in_plain_json_may_be_sent_back,
     a_linked_user_is_the_providers,
 ];
 
@@ -77,7 +79,7 @@ async fn what_others_have_is_refused(tenant: Tenant) {
     assert_eq!(provider.get(&at(&second)).await, second);
 }
 
-async fn the_provider_vouches_for_an_address(tenant: Tenant) {
+async fn an_address_of_the_provider_counts_at_once(tenant: Tenant) {
     let server = tenant.server();
     let provider = server.provider(&tenant.name);
     server.admin(&["scim", "link", "--org", &tenant.name, "--email", &tenant.ben.email]);
@@ -93,6 +95,34 @@ async fn the_provider_vouches_for_an_address(tenant: Tenant) {
     assert_eq!(provider.scim(Method::POST, "/Users", Some(&body)).await.status, 201);
 }
 
+async fn nobody_comes_by_anothers_invitation_through_a_provider(tenant: Tenant) {
+    let (server, elsewhere) = (tenant.server(), tenant.neighbour());
+    let provider = server.provider(&tenant.name);
+    server.admin(&["scim", "link", "--org", &tenant.name, "--email", &tenant.ben.email]);
+    let victim = format!("victim@{}.example", elsewhere.name);
+    let invited =
+        elsewhere.ada.send(Method::POST, &elsewhere.path("/invitations"), &json!({"email": victim})).await;
+    let invitation = elsewhere.path(&format!("/invitations/{}", invited.json()["id"]));
+    put(&provider, &json!({"id": tenant.ben.id}), &json!({"emails": [{"value": victim}]})).await;
+    assert_eq!(tenant.ben.get("/user").await["email"], victim);
+    let accepted = tenant.ben.send(Method::PUT, &invitation, &json!({"state": "accepted"})).await;
+    assert!(matches!(accepted.status.as_u16(), 403 | 404), "{}", accepted.text());
+    // The address is not held against whom it belongs to: another provider makes them.
+    server.provider(&elsewhere.name).makes(&victim, ("The", "Victim")).await;
+    assert_ne!(tenant.ben.get("/user").await["email"], victim);
+}
+
+async fn what_was_read_in_plain_json_may_be_sent_back(tenant: Tenant) {
+    let provider = tenant.server().provider(&tenant.name);
+    let email = format!("zoe@{}.example", tenant.name);
+    let body = json!({"userName": email, "externalId": "00u1"});
+    let made = provider.scim(Method::POST, "/Users", Some(&body)).await.json();
+    let plain = provider.plain(Method::GET, &at(&made), None).await.json();
+    let sent_back = provider.plain(Method::PUT, &at(&made), Some(&plain)).await;
+    assert_eq!((sent_back.status.as_u16(), sent_back.json()), (200, plain));
+    assert_eq!(provider.get(&at(&made)).await, made, "nothing is different");
+}
+
 async fn a_linked_user_is_the_providers(tenant: Tenant) {
     let server = tenant.server();
     let provider = server.provider(&tenant.name);
@@ -104,6 +134,10 @@ async fn a_linked_user_is_the_providers(tenant: Tenant) {
     let other = tenant.neighbour();
     assert!(link(&other.name, &other.ben.email).is_err(), "it has no provider yet");
     link(&tenant.name, &tenant.ben.email).unwrap();
+    let squatter = tenant.user("squatter");
+    let entered = format!("ceo@{}.example", tenant.name);
+    squatter.does(Method::PUT, "/user", &json!({"email": entered})).await;
+    assert!(link(&tenant.name, &entered).is_err(), "nobody has shown that it is theirs");
     let listed = provider.get("/Users").await;
     assert_eq!(
         (&listed["totalResults"], &listed["Resources"][0]["userName"]),
