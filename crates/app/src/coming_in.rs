@@ -1,6 +1,7 @@
 //! How somebody comes into a flow from outside: by an invitation or by its join link. The one place
 //! where a person becomes a member of an organization by their own doing.
 
+use eddyline_model::identities::Identity;
 use eddyline_model::log::Control;
 use eddyline_model::names;
 use eddyline_model::organizations::{Organization, OrganizationMembership, OrganizationRole};
@@ -14,21 +15,22 @@ use crate::change::Attempt;
 use crate::flow_users::bring_in;
 
 /// Brings a user into a flow, and into its organization first if need be, and lets the flow know.
-/// Somebody who is there already stays.
+/// Somebody who is there already stays. Whoever the organization's identity provider or an administrator has
+/// removed comes in only when somebody there has `invited` them; the provider sees them again then.
 ///
 /// # Errors
 ///
 /// [`Error::NotFound`] when the flow is gone or archived, [`Error::Denied`] when its organization is
-/// inactive or the user is blocked, [`Error::Conflict`] when the organization is full,
+/// inactive, the user is blocked, or was removed and is not invited, [`Error::Conflict`] when the organization is full,
 /// [`Error::Invalid`] when somebody there has the user's nick.
-pub(crate) fn come_in(tx: &mut Tx<'_, '_>, room: RoomId, user: &User) -> Attempt<()> {
+pub(crate) fn come_in(tx: &mut Tx<'_, '_>, room: RoomId, user: &User, invited: bool) -> Attempt<()> {
     let organization = hold_open_flow(tx, room)?;
     match tx.room_membership(room, user.id)? {
         Some(membership) if membership.blocked => return Err(Error::Denied.into()),
         Some(_) => return Ok(()),
         None => {}
     }
-    join_organization(tx, organization, user)?;
+    join_organization(tx, organization, user, invited)?;
     Ok(bring_in(tx, room, user)?)
 }
 
@@ -71,7 +73,7 @@ pub(crate) fn has_place(
     Ok(())
 }
 
-fn join_organization(tx: &mut Tx<'_, '_>, id: OrganizationId, user: &User) -> Attempt<()> {
+fn join_organization(tx: &mut Tx<'_, '_>, id: OrganizationId, user: &User, invited: bool) -> Attempt<()> {
     if tx.memberships_of(user.id)?.iter().any(|member| member.organization == id) {
         return Ok(());
     }
@@ -82,6 +84,14 @@ fn join_organization(tx: &mut Tx<'_, '_>, id: OrganizationId, user: &User) -> At
     // Asked first: a statement that fails would end the transaction on PostgreSQL.
     has_place(tx, &organization, &user.nick, Some(user.id))?;
     let now = tx.now();
+    let known = tx.identity(user.id)?.filter(|known| known.organization == id && known.removed_at.is_some());
+    if let Some(known) = known {
+        if !invited {
+            return Err(Error::Denied.into());
+        }
+        let version = known.version + 1;
+        tx.update_identity(&Identity { version, updated_at: now, removed_at: None, ..known })?;
+    }
     let membership =
         OrganizationMembership { organization: id, user: user.id, role: OrganizationRole::Member };
     tx.insert_organization_member(membership, &names::nick_key(&user.nick), now)?;

@@ -35,7 +35,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "storage",
         ],
     ),
-    ("http", &["app", "model", "wire"]),
+    ("http", &["app", "model", "scim", "wire"]),
     ("web", &["app", "http", "model", "wire"]),
     (
         "server",

@@ -64,7 +64,7 @@ impl App {
             .change(move |tx| {
                 let door = find(tx, &secret, &name, Some(id))?;
                 let user = tx.user(id)?.ok_or(Error::NotFound)?;
-                come_in(tx, door.flow.room, &user)?;
+                come_in(tx, door.flow.room, &user, false)?;
                 Ok(FlowPath::of(&door.organization, &door.flow))
             })
             .await?;

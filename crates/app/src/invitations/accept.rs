@@ -68,7 +68,8 @@ impl App {
 /// it already, and as [`come_in`].
 pub(crate) fn accept_in(tx: &mut Tx<'_, '_>, invitation: &Invitation, user: &User) -> Attempt<()> {
     hold_pending(tx, invitation.room, invitation.id)?;
-    come_in(tx, invitation.room, user)?;
+    // Without an inviter, they asked for it themselves on the page of a join link.
+    come_in(tx, invitation.room, user, invitation.inviter.is_some())?;
     tx.set_invitations_accepted(&[invitation.id])?;
     Ok(tx.delete_mail_of_invitations(&[invitation.id])?)
 }

@@ -5,6 +5,7 @@ use eddyline_model::names::{self, Email, Nick, nick_candidates};
 use eddyline_model::{OrganizationId, UserId};
 use eddyline_scim::{ScimError, ScimType, State};
 use eddyline_storage::{Result as StoreResult, Tx};
+use eddyline_wire::is_unseen;
 
 use crate::accounts::displace;
 use crate::change::Attempt;
@@ -58,8 +59,8 @@ pub(super) fn named(text: &str, attribute: &str) -> Result<String> {
     if text.chars().nth(MAX_SUBJECT_CHARS).is_some() {
         return Err(invalid(attribute, &format!("is too long (maximum is {MAX_SUBJECT_CHARS} characters)")));
     }
-    if text.chars().any(char::is_control) {
-        return Err(invalid(attribute, "can't contain control characters"));
+    if text.chars().any(|c| c.is_control() || is_unseen(c)) {
+        return Err(invalid(attribute, "can't contain characters that nobody sees"));
     }
     Ok(text.to_owned())
 }

@@ -5,9 +5,9 @@ use eddyline_model::identities::Identity;
 use eddyline_model::names::nick_key;
 use eddyline_model::organizations::{OrganizationMembership, OrganizationRole};
 use eddyline_model::users::User;
-use eddyline_model::{UserId, names};
+use eddyline_model::{OrganizationId, UserId, names, policy};
 use eddyline_scim::{Shown, State, Wanted};
-use eddyline_storage::{Error as StoreError, NewUser, Tx};
+use eddyline_storage::{Error as StoreError, NewUser, Result as StoreResult, Tx};
 use serde_json::json;
 
 use super::check::{Checked, check, full, hold_email, invalid, named, nick_for, taken};
@@ -63,6 +63,18 @@ fn newcomer(wanted: Wanted) -> Result<State> {
     })
 }
 
+/// The identity of whoever has the address, if this provider has removed them: names by which providers sign
+/// people in change.
+fn removed_with_address(
+    tx: &mut Tx<'_, '_>,
+    organization: OrganizationId,
+    new: &Checked,
+) -> StoreResult<Option<Identity>> {
+    let Some(account) = tx.account_by_email(&new.email.key())? else { return Ok(None) };
+    let known = tx.identity(account.user.id)?;
+    Ok(known.filter(|known| known.organization == organization && known.removed_at.is_some()))
+}
+
 fn create(
     tx: &mut Tx<'_, '_>,
     provider: &ScimProvider,
@@ -71,7 +83,11 @@ fn create(
 ) -> Attempt<(User, Identity)> {
     // Held, so that nobody else takes the subject, the nick or the last place.
     let organization = tx.lock_organization(provider.organization)?.ok_or(Error::NotFound)?;
-    let before = tx.identity_by_subject(organization.id, &new.subject_key())?;
+    policy::write(&organization).map_err(Error::from)?;
+    let before = match tx.identity_by_subject(organization.id, &new.subject_key())? {
+        None => removed_with_address(tx, organization.id, new)?,
+        known => known,
+    };
     if before.as_ref().is_some_and(|identity| identity.removed_at.is_none()) {
         return Err(taken("there is a user with this userName").into());
     }

@@ -195,6 +195,10 @@ fn apply(
     };
     let detail = differences(&state(&before, &known), &state(&after, &identity));
     if detail.is_empty() && known.removed_at.is_none() {
+        if !before.active {
+            // Told again, so that this answer too waits until everybody knows.
+            tx.tell(Control::Revoked { user: id });
+        }
         return Ok((before, known));
     }
     write_user(tx, &before, &after)?;
@@ -209,6 +213,10 @@ fn apply(
 fn hold_subject(tx: &mut Tx<'_, '_>, known: &Identity, subject: &str) -> Attempt<()> {
     if subject == email_key(&known.subject) {
         return Ok(());
+    }
+    let named = tx.account_by_email(subject)?.map(|account| account.user);
+    if named.is_some_and(|user| user.id != known.user && user.email_proved) {
+        return Err(taken("there is a user with this userName as address already").into());
     }
     let other = tx.identity_by_subject(known.organization, subject)?;
     match other.filter(|other| other.user != known.user) {

@@ -72,6 +72,16 @@ enum Emails {
 }
 
 fn read_emails(value: &Value) -> Result<Emails, ScimError> {
+    let kept = match value {
+        Value::Array(emails) => {
+            Value::Array(emails.iter().filter(|email| !is_other(email)).cloned().collect())
+        }
+        one => one.clone(),
+    };
+    if is_other(&kept) || (&kept != value && kept == Value::Array(Vec::new())) {
+        return Ok(Emails::Unkept);
+    }
+    let value = &kept;
     let address = first_email(value)?;
     let is_none = value.as_array().is_some_and(|emails| emails.first().is_none_or(Value::is_null));
     Ok(match address {
@@ -79,6 +89,12 @@ fn read_emails(value: &Value) -> Result<Emails, ScimError> {
         None if is_none => Emails::None,
         None => Emails::Unkept,
     })
+}
+
+/// Whether an address is of another type than the one that is kept.
+fn is_other(email: &Value) -> bool {
+    let kind = email.as_object().and_then(|email| find(email, "type").ok().flatten()).and_then(Value::as_str);
+    kind.is_some_and(|kind| !kind.eq_ignore_ascii_case("work"))
 }
 
 fn required<'a>(field: &str, value: Option<&'a Value>) -> Result<&'a Value, ScimError> {

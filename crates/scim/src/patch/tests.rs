@@ -70,7 +70,7 @@ fn single_values_are_added_and_replaced_alike() {
 fn an_email_is_set_in_each_form() {
     let expected = State { email: "a@b".into(), ..ada() };
     for (path, value) in [
-        ("emails", json!([{"value": "a@b", "type": "home"}, {"value": "c@d", "primary": true}])),
+        ("emails", json!([{"value": "x@y", "type": "home"}, {"value": "a@b", "primary": true}])),
         ("emails", json!(["a@b", "c@d"])),
         ("emails", json!({"VALUE": "a@b"})),
         ("emails", json!("a@b")),
@@ -318,6 +318,8 @@ fn a_path_that_names_nothing_is_ignored_beside_others_and_refused_alone() {
         assert!(!patched(&json!([operation, active])).unwrap().active, "{path}");
     }
     let home = json!({"op": "replace", "path": "emails[type eq \"home\"].value", "value": "x@y"});
+    let private = set("emails", &json!([{"type": "home", "value": "x@y"}]));
+    assert_eq!(wrong(private).0, ScimType::NoTarget, "a private address is no other");
     let nick = json!({"op": "replace", "path": "nickName", "value": "countess"});
     let both = patched(&json!([home, nick])).unwrap();
     assert_eq!((both.nick.as_str(), both.email), ("countess", ada().email));

@@ -13,6 +13,7 @@ on_shared_servers![
     names_are_put_together_and_taken_apart,
     a_user_may_be_made_inactive,
     a_full_organization_takes_nobody,
+    an_inactive_organization_takes_nobody,
     an_address_that_was_merely_entered_does_not_keep_a_user_out,
     what_is_made_at_once_is_made_once,
     a_user_name_takes_nobodys_address,
@@ -57,6 +58,7 @@ async fn who_is_there_is_not_made_again(tenant: Tenant) {
         person(&tenant.ben.email, "Ben", "B"),
         person(&elsewhere, "Ben", "B"),
         json!({"userName": tenant.ben.email, "emails": [{"value": "new@x.example"}]}),
+        json!({"userName": tenant.ben.email.to_uppercase(), "emails": [{"value": "new@x.example"}]}),
     ] {
         is_refused(&provider.scim(Method::POST, "/Users", Some(&body)).await, 409, Some("uniqueness"));
         assert_eq!(provider.plain(Method::POST, "/Users", Some(&body)).await.status, 409, "{body}");
@@ -131,6 +133,16 @@ async fn a_full_organization_takes_nobody(tenant: Tenant) {
     assert_eq!(provider.plain(Method::POST, "/Users", Some(&body)).await.status, 400);
     assert_eq!(provider.scim(Method::DELETE, &at(&first), None).await.status, 204);
     create(&provider, &body).await;
+}
+
+async fn an_inactive_organization_takes_nobody(tenant: Tenant) {
+    let provider = tenant.server().provider(&tenant.name);
+    let there = provider.makes(&format!("a@{}.example", tenant.name), ("A", "A")).await;
+    tenant.server().admin(&["org", "update", "--org", &tenant.name, "--active", "false"]);
+    let body = person(&format!("b@{}.example", tenant.name), "B", "B");
+    is_refused(&provider.scim(Method::POST, "/Users", Some(&body)).await, 403, None);
+    patched(&provider, &there, json!([{"op": "replace", "path": "active", "value": false}])).await;
+    assert_eq!(provider.scim(Method::DELETE, &at(&there), None).await.status, 204, "out one may always go");
 }
 
 async fn an_address_that_was_merely_entered_does_not_keep_a_user_out(tenant: Tenant) {

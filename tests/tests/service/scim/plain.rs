@@ -118,6 +118,7 @@ async fn a_mistake_names_the_attribute(tenant: Tenant) {
         (json!({"userName": ""}), "userName"),
         (json!({"userName": 7}), "userName"),
         (json!({"userName": "x".repeat(256), "emails": [{"value": "x@x.example"}]}), "userName"),
+        (json!({"userName": "a\u{202e}b", "emails": [{"value": "x@x.example"}]}), "userName"),
         (json!({"userName": "no-address"}), "emails"),
         (json!({"userName": "x", "emails": [{"value": "not an address"}]}), "emails"),
         (json!({"userName": "x@x.example", "name": {"givenName": "n".repeat(101)}}), "name"),

@@ -12,6 +12,8 @@ on_shared_servers![
     who_was_removed_comes_back_with_the_same_account,
     who_was_removed_by_an_administrator_is_not_seen,
     who_was_inactive_stays_so,
+    who_was_removed_comes_in_only_when_invited,
+    an_address_is_free_for_another_user_name,
     an_inactive_administrator_is_none,
 ];
 
@@ -52,6 +54,43 @@ async fn who_is_removed_has_lost_the_organization_and_those_below(tenant: Tenant
     assert_eq!(names, [elsewhere.as_str()], "others are not the provider's");
     assert_eq!(ben.request(Method::GET, &tenant.path("")).send().await.unwrap().status, 404);
     assert_eq!(tenant.ada.get(&tenant.message_path(&said)).await["user"], tenant.ben.id.to_string());
+}
+
+async fn who_was_removed_comes_in_only_when_invited(tenant: Tenant) {
+    let server = tenant.server();
+    let provider = server.provider(&tenant.name);
+    server.admin(&["scim", "link", "--org", &tenant.name, "--email", &tenant.ben.email]);
+    let opened = tenant.ada.send(Method::PUT, &tenant.path(""), &json!({"access_mode": "link"})).await.json();
+    let join = opened["join_url"].as_str().unwrap().split_once("/invitations/").unwrap().1.to_owned();
+    let path = format!("/Users/{}", tenant.ben.id);
+    assert_eq!(provider.scim(Method::DELETE, &path, None).await.status, 204);
+    let mut browser = server.signed_in(&tenant.ben.email, eddyline_tests::PASSWORD).await;
+    browser.get(&format!("/invitations/{join}")).await;
+    browser.post(&format!("/invitations/{join}"), &[]).await;
+    let own = tenant.ben.by_password();
+    let read = async || own.request(Method::GET, &tenant.path("")).send().await.unwrap().status.as_u16();
+    assert_ne!(read().await, 200, "the link of the flow does not bring them back");
+    let invited = tenant
+        .ada
+        .send(Method::POST, &tenant.path("/invitations"), &json!({"email": tenant.ben.email}))
+        .await;
+    let invitation = tenant.path(&format!("/invitations/{}", invited.json()["id"]));
+    let accepting = own.request(Method::PUT, &invitation).json(&json!({"state": "accepted"}));
+    assert_eq!(accepting.send().await.unwrap().status, 200);
+    assert_eq!(read().await, 200);
+    assert_eq!(provider.get(&path).await["userName"], tenant.ben.email, "the provider sees them again");
+}
+
+async fn an_address_is_free_for_another_user_name(tenant: Tenant) {
+    let provider = tenant.server().provider(&tenant.name);
+    let email = format!("zoe@{}.example", tenant.name);
+    let person = |name: &str| json!({"userName": name, "emails": [{"value": email}]});
+    let first = provider.scim(Method::POST, "/Users", Some(&person("zoe.king"))).await.json();
+    assert_eq!(provider.scim(Method::DELETE, &at(&first), None).await.status, 204);
+    let again = provider.scim(Method::POST, "/Users", Some(&person("zoe.queen"))).await;
+    assert_eq!(again.status, 201, "{}", again.text());
+    let again = again.json();
+    assert_eq!((&again["id"], &again["userName"]), (&first["id"], &json!("zoe.queen")));
 }
 
 async fn who_was_inactive_stays_so(tenant: Tenant) {

@@ -60,6 +60,7 @@ async fn what_others_have_is_refused(tenant: Tenant) {
     let second = provider.makes(&format!("b@{}.example", tenant.name), ("Bert", "B")).await;
     for body in [
         json!({"userName": first["userName"]}),
+        json!({"userName": tenant.ben.email}),
         json!({"emails": [{"value": tenant.ben.email}]}),
         json!({"nickName": "ANNA"}),
     ] {
