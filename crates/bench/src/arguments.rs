@@ -60,6 +60,8 @@ pub(crate) enum Part {
     Idle,
     /// Posts with an access token, beside those with an API token
     Credentials,
+    /// Users made by an identity provider
+    Provisioning,
 }
 
 /// What else the program can be.

@@ -22,7 +22,7 @@ pub(crate) struct Request<'a> {
 pub(crate) enum Shown<'a> {
     /// An API token of a user.
     ApiToken(&'a str),
-    /// An access token of an application.
+    /// An access token of an application, or the token of an identity provider.
     AccessToken(&'a str),
 }
 

@@ -74,6 +74,10 @@ impl Stage<'_> {
             progress("  credentials");
             parts::credentials::measure(self, (&empty, &data), round, results).await?;
         }
+        if self.arguments.wants(Part::Provisioning) {
+            progress("  provisioning");
+            parts::provisioning::measure(self, (&empty, &data), round, results).await?;
+        }
         empty.stop().await?;
         if self.arguments.wants(Part::Idle) {
             progress("  idle streams");

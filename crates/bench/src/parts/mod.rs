@@ -5,6 +5,7 @@ pub(crate) mod fanout;
 pub(crate) mod idle;
 pub(crate) mod list;
 pub(crate) mod posts;
+pub(crate) mod provisioning;
 pub(crate) mod search;
 
 use crate::Result;
