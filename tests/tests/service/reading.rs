@@ -85,11 +85,11 @@ async fn a_marker_only_goes_forward(tenant: Tenant) {
     assert_eq!(unread(&tenant.ada, &tenant).await, 1);
     assert_eq!(tenant.ada.get(&private(&tenant.ben)).await["activity"]["mentions"], 1);
     for _ in 0..2 {
-        let told = stream.json().await;
-        assert_eq!((&told["event"], &told["content"]["message"]), (&json!("read"), &json!(2)));
+        // What was said a moment before the stream began may come first.
+        assert_eq!(stream.event("read").await["content"]["message"], 2);
     }
     read(&tenant.ada, &tenant.path(""), 3).await.success().unwrap();
-    assert_eq!(stream.json().await["content"]["message"], 3, "what changed nothing was not told");
+    assert_eq!(stream.event("read").await["content"]["message"], 3, "what changed nothing was not told");
 }
 
 async fn a_message_that_is_not_there_cannot_be_read(tenant: Tenant) {
