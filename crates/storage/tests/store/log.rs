@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use eddyline_model::log::{Control, EventId, LogBody, LogItem};
-use eddyline_model::{MessageId, RoomId, Seq, UserId};
+use eddyline_model::{CredentialId, GrantId, MessageId, RoomId, Seq, Timestamp, UserId};
 use eddyline_storage::LogFilter;
 
 use crate::home::{Home, on_every_database};
@@ -15,6 +15,8 @@ on_every_database!(
     the_log_is_read_in_pages,
     a_filtered_log_is_the_same_in_pages,
     a_filter_of_many_rooms_looks_far_ahead,
+    the_last_end_is_found_behind_what_was_said_since,
+    the_log_is_read_when_every_living_node_has_read_it,
 );
 
 async fn a_new_database_has_an_empty_log(home: Arc<Home>) {
@@ -188,4 +190,43 @@ async fn a_filter_of_many_rooms_looks_far_ahead(home: Arc<Home>) {
         let items = pages(&world, &filter, Seq(0), head, 100).await;
         assert_eq!(items.iter().map(|item| item.id.seq.0).collect::<Vec<_>>(), [1, 20_002]);
     }
+}
+
+async fn the_last_end_is_found_behind_what_was_said_since(home: Arc<Home>) {
+    let store = home.open();
+    let last_end = async || store.read(|session| session.log_last_end()).await.expect("a read");
+    assert_eq!(last_end().await, None);
+    let user = UserId(1);
+    for end in [
+        Control::CredentialEnd { user, credential: CredentialId(7) },
+        Control::GrantEnd { user, grant: GrantId(7) },
+    ] {
+        let tell = |control: Control| {
+            store.write(move |tx| {
+                tx.tell(control.clone());
+                Ok(())
+            })
+        };
+        let (_, told) = tell(end).await.expect("an end");
+        tell(Control::UserEdit { user }).await.expect("a change");
+        assert_eq!(last_end().await, told);
+    }
+}
+
+async fn the_log_is_read_when_every_living_node_has_read_it(home: Arc<Home>) {
+    let store = home.open();
+    store
+        .write(|tx| {
+            tx.beat("one", Timestamp(1_000), Seq(5))?;
+            tx.beat("two", Timestamp(2_000), Seq(7))?;
+            tx.beat("two", Timestamp(2_100), Seq(9))
+        })
+        .await
+        .expect("signs of life");
+    let read = |seq, since| store.read(move |session| session.all_have_read(Seq(seq), Timestamp(since)));
+    assert!(read(5, 0).await.expect("a read"));
+    assert!(!read(6, 0).await.expect("a read"), "node one is behind");
+    assert!(read(9, 1_500).await.expect("a read"), "node one is silent");
+    store.write(|tx| tx.forget_node("two", Timestamp(1_001))).await.expect("nodes are forgotten");
+    assert!(read(100, 0).await.expect("a read"), "nobody is left");
 }

@@ -28,8 +28,6 @@ on_every_database!(
     the_read_marker_never_goes_back,
     activity_is_noted_only_forward,
     settings_keep_their_first_value,
-    the_last_end_is_found_behind_what_was_said_since,
-    the_log_is_read_when_every_living_node_has_read_it,
 );
 
 async fn users_are_found_by_number_address_and_token(home: Arc<Home>) {
@@ -356,46 +354,4 @@ async fn settings_keep_their_first_value(home: Arc<Home>) {
         store.read(|session| session.setting("key")).await.expect("a read").as_deref(),
         Some(&b"\0first"[..])
     );
-}
-
-async fn the_last_end_is_found_behind_what_was_said_since(home: Arc<Home>) {
-    use eddyline_model::log::Control;
-    use eddyline_model::{CredentialId, GrantId};
-    let store = home.open();
-    let last_end = async || store.read(|session| session.log_last_end()).await.expect("a read");
-    assert_eq!(last_end().await, None);
-    let user = UserId(1);
-    for end in [
-        Control::CredentialEnd { user, credential: CredentialId(7) },
-        Control::GrantEnd { user, grant: GrantId(7) },
-    ] {
-        let tell = |control: Control| {
-            store.write(move |tx| {
-                tx.tell(control.clone());
-                Ok(())
-            })
-        };
-        let (_, told) = tell(end).await.expect("an end");
-        tell(Control::UserEdit { user }).await.expect("a change");
-        assert_eq!(last_end().await, told);
-    }
-}
-
-async fn the_log_is_read_when_every_living_node_has_read_it(home: Arc<Home>) {
-    use eddyline_model::Seq;
-    let store = home.open();
-    store
-        .write(|tx| {
-            tx.beat("one", Timestamp(1_000), Seq(5))?;
-            tx.beat("two", Timestamp(2_000), Seq(7))?;
-            tx.beat("two", Timestamp(2_100), Seq(9))
-        })
-        .await
-        .expect("signs of life");
-    let read = |seq, since| store.read(move |session| session.all_have_read(Seq(seq), Timestamp(since)));
-    assert!(read(5, 0).await.expect("a read"));
-    assert!(!read(6, 0).await.expect("a read"), "node one is behind");
-    assert!(read(9, 1_500).await.expect("a read"), "node one is silent");
-    store.write(|tx| tx.forget_node("two", Timestamp(1_001))).await.expect("nodes are forgotten");
-    assert!(read(100, 0).await.expect("a read"), "nobody is left");
 }

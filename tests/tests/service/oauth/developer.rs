@@ -6,6 +6,8 @@ use serde_json::{Value, json};
 
 use crate::pages::is_hardened;
 
+mod rights;
+
 on_shared_servers![
     an_application_is_registered_and_its_secret_shown_once,
     a_public_application_has_no_secret,
@@ -16,7 +18,6 @@ on_shared_servers![
     an_application_is_changed,
     another_secret_ends_the_one_before_and_no_token,
     a_removed_application_is_shut_out,
-    the_table_of_callers_and_deeds_holds,
     an_application_is_set_up_for_a_flow,
 ];
 
@@ -315,52 +316,6 @@ async fn a_removed_application_is_shut_out(tenant: Tenant) {
     for path in [&told.path, &path] {
         ben.get(path).await.says(404, "Page not found");
         ben.post(path, &[("name", "x"), ("redirect_uri", CALLBACK)]).await.says(404, "Page not found");
-    }
-}
-
-/// Who may do what with an application that Ben registered: the status of each answer, of reading and
-/// of doing it.
-async fn the_table_of_callers_and_deeds_holds(tenant: Tenant) {
-    let (cyd, neighbour) = (tenant.user("cyd"), tenant.neighbour());
-    let mut ben = signed_in(&tenant, &tenant.ben.email).await;
-    let setup = with(form(&organization(&mut ben).await), "setup_uri", "https://a.example/");
-    for (email, see, change, done) in [
-        (Some(&cyd.email), 200, 403, 403),
-        (Some(&neighbour.ada.email), 404, 404, 404),
-        (Some(&neighbour.ben.email), 404, 404, 404),
-        (None, 303, 303, 303),
-        (Some(&tenant.ada.email), 200, 200, 303),
-        (Some(&tenant.ben.email), 200, 200, 303),
-    ] {
-        let told = register(&mut ben, &setup).await;
-        let mut visitor = match email {
-            Some(email) => signed_in(&tenant, email).await,
-            None => tenant.server().visitor(),
-        };
-        let path = |rest: &str| format!("{}{rest}", told.path);
-        let page = visitor.get(&path("")).await;
-        assert_eq!(page.status, see, "{email:?}");
-        assert_eq!(
-            page.text.contains("<form method=\"post\" action=\"/developer"),
-            change == 200,
-            "{email:?}"
-        );
-        assert_eq!(visitor.get(&path("/setup")).await.status, see, "{email:?}");
-        for rest in ["/secret", "/remove"] {
-            assert_eq!(visitor.get(&path(rest)).await.status, change, "{email:?} {rest}");
-        }
-        let renamed = with(setup.clone(), "name", "Renamed");
-        assert_eq!(send(&mut visitor, &path(""), &renamed).await.status, done, "{email:?}");
-        let wrong = with(setup.clone(), "name", "");
-        let expected = if change == 200 { 400 } else { change };
-        assert_eq!(send(&mut visitor, &path(""), &wrong).await.status, expected, "{email:?}");
-        assert_eq!(visitor.post(&path("/secret"), &[]).await.status, change, "{email:?}");
-        let name = if change == 200 { "Renamed" } else { "Robot &#60;3" };
-        ben.get(&path("")).await.says(200, &format!("<h1>{name}</h1>"));
-        let old = ask(&tenant, &told, &told.secret).await.0;
-        assert_eq!(old, if change == 200 { 401 } else { 200 }, "{email:?}");
-        assert_eq!(visitor.post(&path("/remove"), &[]).await.status, done, "{email:?}");
-        assert_eq!(ben.get(&path("")).await.status, if change == 200 { 404 } else { 200 }, "{email:?}");
     }
 }
 
