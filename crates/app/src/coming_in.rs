@@ -1,5 +1,5 @@
-//! How somebody comes into a flow from outside: by an invitation or by its join link. The one place
-//! where a person becomes a member of an organization by their own doing.
+//! How somebody comes into an organization: from outside into one of its flows, by an invitation or by a join
+//! link, which is the one way to do so by oneself; or because others put them there.
 
 use eddyline_model::identities::Identity;
 use eddyline_model::log::Control;
@@ -8,7 +8,7 @@ use eddyline_model::organizations::{Organization, OrganizationMembership, Organi
 use eddyline_model::policy;
 use eddyline_model::users::User;
 use eddyline_model::{OrganizationId, RoomId, UserId};
-use eddyline_storage::Tx;
+use eddyline_storage::{Result as StoreResult, Tx};
 
 use crate::Error;
 use crate::change::Attempt;
@@ -21,8 +21,8 @@ use crate::flow_users::bring_in;
 /// # Errors
 ///
 /// [`Error::NotFound`] when the flow is gone or archived, [`Error::Denied`] when its organization is
-/// inactive, the user is blocked, or was removed and is not invited, [`Error::Conflict`] when the organization is full,
-/// [`Error::Invalid`] when somebody there has the user's nick.
+/// inactive, or the user is blocked, or was removed and is not invited, [`Error::Conflict`] when the
+/// organization is full, [`Error::Invalid`] when somebody there has the user's nick.
 pub(crate) fn come_in(tx: &mut Tx<'_, '_>, room: RoomId, user: &User, invited: bool) -> Attempt<()> {
     let organization = hold_open_flow(tx, room)?;
     match tx.room_membership(room, user.id)? {
@@ -83,18 +83,38 @@ fn join_organization(tx: &mut Tx<'_, '_>, id: OrganizationId, user: &User, invit
     let user = tx.user(user.id)?.ok_or(Error::NotFound)?;
     // Asked first: a statement that fails would end the transaction on PostgreSQL.
     has_place(tx, &organization, &user.nick, Some(user.id))?;
+    let known = removed_identity(tx, id, user.id)?;
+    if known.is_some() && !invited {
+        return Err(Error::Denied.into());
+    }
+    Ok(enter(tx, id, &user, OrganizationRole::Member)?)
+}
+
+/// Makes somebody a member of an organization, which has a place for them. Its identity provider sees them
+/// again if it did before.
+pub(crate) fn enter(
+    tx: &mut Tx<'_, '_>,
+    organization: OrganizationId,
+    user: &User,
+    role: OrganizationRole,
+) -> StoreResult<()> {
     let now = tx.now();
-    let known = tx.identity(user.id)?.filter(|known| known.organization == id && known.removed_at.is_some());
-    if let Some(known) = known {
-        if !invited {
-            return Err(Error::Denied.into());
-        }
+    if let Some(known) = removed_identity(tx, organization, user.id)? {
         let version = known.version + 1;
         tx.update_identity(&Identity { version, updated_at: now, removed_at: None, ..known })?;
     }
-    let membership =
-        OrganizationMembership { organization: id, user: user.id, role: OrganizationRole::Member };
+    let membership = OrganizationMembership { organization, user: user.id, role };
     tx.insert_organization_member(membership, &names::nick_key(&user.nick), now)?;
     tx.tell(Control::UserEdit { user: user.id });
     Ok(())
+}
+
+/// What the provider of an organization knew of somebody who was removed there.
+fn removed_identity(
+    tx: &mut Tx<'_, '_>,
+    organization: OrganizationId,
+    user: UserId,
+) -> StoreResult<Option<Identity>> {
+    let known = tx.identity(user)?;
+    Ok(known.filter(|known| known.organization == organization && known.removed_at.is_some()))
 }

@@ -13,9 +13,9 @@ use eddyline_storage::{Result as StoreResult, Tx};
 use serde_json::json;
 
 use crate::Error;
+use crate::audit::note;
 use crate::change::Attempt;
 use crate::flow_users::action;
-use crate::scim::note;
 
 /// Takes a user out of those of these organizations that they belong to, and out of all flows there,
 /// also those they are blocked from; invitations that would let them in again end. What they wrote stays,

@@ -10,6 +10,7 @@
 mod accounts;
 mod actor;
 mod addresses;
+mod audit;
 mod authenticate;
 mod avatars;
 mod change;

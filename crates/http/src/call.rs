@@ -27,7 +27,7 @@ pub(crate) struct Call {
     pub(crate) shared: Arc<Shared>,
     pub(crate) actor: Option<Actor>,
     /// The identity provider, where one asks.
-    pub(crate) provider: Option<ScimProvider>,
+    provider: Option<ScimProvider>,
     pub(crate) params: Params,
     pub(crate) headers: HeaderMap,
     /// The body as it came, where it is a file or the endpoint reads it itself.
@@ -125,6 +125,11 @@ impl Call {
     /// Who asks.
     pub(crate) fn actor(&self) -> Result<&Actor, Failure> {
         self.actor.as_ref().ok_or(Failure::Anonymous)
+    }
+
+    /// The identity provider who asks.
+    pub(crate) fn provider(&self) -> Result<&ScimProvider, Failure> {
+        self.provider.as_ref().ok_or(Failure::Anonymous)
     }
 
     /// Where the request comes from.

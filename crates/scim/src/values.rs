@@ -60,17 +60,21 @@ pub(crate) fn object<'a>(field: &str, value: &'a Value) -> Result<&'a Map<String
 /// The first address among `emails`: an array of objects with `value`, or of texts, or only one of
 /// these. `None` when there is none.
 pub(crate) fn first_email(value: &Value) -> Result<Option<String>, ScimError> {
-    let first = match value {
-        Value::Array(emails) => emails.first(),
-        other => Some(other),
-    };
-    match first {
-        None | Some(Value::Null) => Ok(None),
-        Some(Value::Object(email)) => {
+    match value {
+        Value::Array(emails) => emails.first().map_or(Ok(None), email),
+        one => email(one),
+    }
+}
+
+/// The address that one of `emails` has. `None` when there is none.
+pub(crate) fn email(value: &Value) -> Result<Option<String>, ScimError> {
+    match value {
+        Value::Null => Ok(None),
+        Value::Object(email) => {
             find_given(email, "value")?.map(|value| text("emails.value", value)).transpose()
         }
-        Some(Value::String(_)) => first.map(|value| text("emails", value)).transpose(),
-        Some(_) => Err(invalid("emails", "must be an array of objects with a value")),
+        Value::String(_) => text("emails", value).map(Some),
+        _ => Err(invalid("emails", "must be an array of objects with a value")),
     }
 }
 

@@ -3,14 +3,14 @@
 use eddyline_auth::Secret;
 use eddyline_model::audit::AuditEntry;
 use eddyline_model::identities::Identity;
-use eddyline_model::names::Email;
+use eddyline_model::names::{Email, email_key};
 use eddyline_model::{OrganizationId, UserId};
-use eddyline_storage::Session;
+use eddyline_storage::{Session, Tx};
 use serde_json::json;
 
+use crate::audit::note;
 use crate::change::Attempt;
 use crate::operator::users::unproved;
-use crate::scim::note;
 use crate::{App, Error, Result};
 
 const OPERATOR: &str = "operator";
@@ -110,14 +110,8 @@ fn find(session: &mut Session<'_>, name: &str) -> Attempt<OrganizationId> {
 }
 
 /// Notes that the provider knows a user by an address.
-fn link(
-    tx: &mut eddyline_storage::Tx<'_, '_>,
-    organization: OrganizationId,
-    user: UserId,
-    email: &str,
-) -> Attempt<()> {
-    let key = eddyline_model::names::email_key(email);
-    match tx.identity_by_subject(organization, &key)? {
+fn link(tx: &mut Tx<'_, '_>, organization: OrganizationId, user: UserId, email: &str) -> Attempt<()> {
+    match tx.identity_by_subject(organization, &email_key(email))? {
         Some(other) if other.user != user && other.removed_at.is_none() => {
             let text = "the provider knows somebody else by this address";
             return Err(Error::Conflict(text.into()).into());

@@ -4,7 +4,7 @@ use eddyline_auth::{Password, Secret};
 use eddyline_model::UserId;
 use eddyline_model::log::Control;
 use eddyline_model::names::{self, Email, Nick};
-use eddyline_model::organizations::{OrganizationMembership, OrganizationRole};
+use eddyline_model::organizations::OrganizationRole;
 use eddyline_model::users::User;
 use eddyline_storage::{NewUser, Tx};
 use serde_json::json;
@@ -12,8 +12,9 @@ use serde_json::json;
 use super::taken;
 use crate::accounts::end_access;
 use crate::accounts::password::replace;
+use crate::audit::note;
 use crate::change::Attempt;
-use crate::scim::note;
+use crate::coming_in::enter;
 use crate::{App, Error, Result};
 
 /// Somebody to be brought into an organization.
@@ -62,16 +63,10 @@ impl App {
                     return Err(Error::Conflict(text).into());
                 }
                 let role = if new.admin { OrganizationRole::Administrator } else { OrganizationRole::Member };
-                let now = tx.now();
                 let user = tx.user(id)?.ok_or(Error::NotFound)?;
-                let nick = names::nick_key(&user.nick);
-                tx.insert_organization_member(
-                    OrganizationMembership { organization, user: id, role },
-                    &nick,
-                    now,
-                )?;
+                enter(tx, organization, &user, role)?;
+                let now = tx.now();
                 tx.insert_api_token(&hash.0, id, "command line", now)?;
-                tx.tell(Control::UserEdit { user: id });
                 Ok(user)
             })
             .await

@@ -80,8 +80,8 @@ pub(super) fn taken(text: &str) -> Error {
     ScimError { scim_type: Some(ScimType::Uniqueness), ..ScimError::new(409, text) }.into()
 }
 
-/// The nick for a user: the one that is wanted, or one made from the name. Where nobody else can take one
-/// meanwhile, it stays free.
+/// The nick for a user, which must be free in all of these organizations: the one that is wanted, or one made
+/// from the name.
 ///
 /// # Errors
 ///

@@ -11,7 +11,8 @@ use eddyline_storage::{Error as StoreError, NewUser, Result as StoreResult, Tx};
 use serde_json::json;
 
 use super::check::{Checked, check, full, hold_email, invalid, named, nick_for, taken};
-use super::{ScimProvider, note, random_end, update};
+use super::{ScimProvider, random_end, update};
+use crate::audit::note;
 use crate::change::Attempt;
 use crate::{App, Error, Result};
 
@@ -63,8 +64,8 @@ fn newcomer(wanted: Wanted) -> Result<State> {
     })
 }
 
-/// The identity of whoever has the address, if this provider has removed them: names by which providers sign
-/// people in change.
+/// The identity of whoever has the address, if this provider has removed them: the names by which providers
+/// sign people in change.
 fn removed_with_address(
     tx: &mut Tx<'_, '_>,
     organization: OrganizationId,

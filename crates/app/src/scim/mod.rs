@@ -15,12 +15,9 @@ use std::net::IpAddr;
 
 use eddyline_auth::{Credentials, Secret, TokenHash, network_of};
 use eddyline_model::OrganizationId;
-use eddyline_model::audit::AuditEntry;
 use eddyline_model::identities::{Identity, Provider};
 use eddyline_model::users::User;
 use eddyline_scim::{ScimError, Shown, State};
-use eddyline_storage::{Result as StoreResult, Tx};
-use serde_json::Value;
 
 pub use find::UsersWanted;
 
@@ -115,25 +112,6 @@ fn state(user: &User, identity: &Identity) -> State {
         nick: user.nick.clone(),
         active: user.active,
     }
-}
-
-/// Records what was done to a user.
-pub(crate) fn note(
-    tx: &mut Tx<'_, '_>,
-    organization: OrganizationId,
-    (actor, deed): (&str, &str),
-    user: Option<eddyline_model::UserId>,
-    detail: &Value,
-) -> StoreResult<()> {
-    let at = tx.now();
-    tx.note_audit(&AuditEntry {
-        organization,
-        at,
-        actor: actor.to_owned(),
-        deed: deed.to_owned(),
-        user,
-        detail: detail.to_string(),
-    })
 }
 
 /// The end of a nick that nobody has.

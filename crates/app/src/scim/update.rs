@@ -13,8 +13,9 @@ use serde_json::{Map, Value, json};
 use super::check::{Checked, check, full, hold_email, is_taken, nick_for, taken};
 use super::create::raced;
 use super::find::provided;
-use super::{ScimProvider, note, random_end, state};
+use super::{ScimProvider, random_end, state};
 use crate::accounts::{end_access, end_mailed_links};
+use crate::audit::note;
 use crate::change::Attempt;
 use crate::{App, Error, Result};
 
@@ -105,7 +106,7 @@ pub(super) fn check_version(version: i64, matches: impl Fn(i64) -> bool) -> Resu
 }
 
 /// Whether a user whom the provider had removed may come back with the account: if that still has the
-/// address, and belongs to nobody else by now.
+/// address, and belongs to no other organization by now, whose matter it would be as well.
 pub(super) fn may_come_back(tx: &mut Tx<'_, '_>, identity: &Identity, wanted: &Checked) -> StoreResult<bool> {
     let here = identity.organization;
     let elsewhere =

@@ -7,7 +7,7 @@ mod face;
 mod request;
 
 use axum::response::Response;
-use eddyline_app::{ScimError, ScimProvider, UsersWanted};
+use eddyline_app::{ScimError, UsersWanted};
 use eddyline_model::UserId;
 use eddyline_scim::show::{etag, list, plain, resource};
 use eddyline_scim::{Patch, Projection, Shown, Wanted, schema};
@@ -29,20 +29,25 @@ const PAGE: i64 = 100;
 const USERS: &str = "/scim/{uid}/Users";
 const USER: &str = "/scim/{uid}/Users/{user}";
 
+type Asking = std::pin::Pin<Box<dyn Future<Output = Answer> + Send>>;
+
 pub(crate) fn endpoints() -> Vec<Endpoint> {
-    let on = |method, path, summary, handler: fn(Call) -> Asking| {
-        Endpoint::new(method, path, summary, handler).for_provider()
-    };
-    let sets = |endpoint: Endpoint| {
-        endpoint
-            .takes("name", "object", "givenName and familyName, which together are the full name")
-            .takes("emails", "array", "Objects with a value; only the first counts")
-            .takes("nickName", "string", "The nick; made from the name unless given")
-            .takes("externalId", "string", "What you call the user for yourself")
-            .takes("active", "boolean", "Whether the user is let in; false ends all that lets them in")
-            .answers(400, "What is wrong", Some(One("ErrorBody")))
-            .answers(409, "Somebody else has the userName or the address", Some(One("ErrorBody")))
-    };
+    let mut all =
+        vec![
+            on(Method::GET, "/scim/{uid}", "Whether the token is right", |call| Box::pin(check(call)))
+                .answers(200, "It is", Some(Empty)),
+        ];
+    all.extend(finding());
+    all.extend(changing());
+    all.extend(described());
+    all
+}
+
+fn on(method: Method, path: &'static str, summary: &'static str, handler: fn(Call) -> Asking) -> Endpoint {
+    Endpoint::new(method, path, summary, handler).for_provider()
+}
+
+fn finding() -> Vec<Endpoint> {
     let seen = |endpoint: Endpoint| {
         endpoint.takes("attributes", "string", "Only these attributes, comma-separated").takes(
             "excludedAttributes",
@@ -57,46 +62,57 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             .takes("count", "integer", "How many at most, up to 1000")
             .answers(200, "The users, as Resources", Some(Empty))
     };
-    let mut all = vec![
-        on(Method::GET, "/scim/{uid}", "Whether the token is right", |call| Box::pin(check(call))).answers(
-            200,
-            "It is",
-            Some(Empty),
-        ),
+    let searches = |path, summary| finds(on(Method::POST, path, summary, |call| Box::pin(search(call))));
+    vec![
         finds(on(Method::GET, USERS, "The users that the provider knows", |call| Box::pin(users(call)))),
-        finds(on(Method::POST, "/scim/{uid}/.search", "Search", |call| Box::pin(search(call)))),
-        finds(on(Method::POST, "/scim/{uid}/Users/.search", "Search for users", |call| {
-            Box::pin(search(call))
-        })),
-        seen(on(Method::GET, USER, "A user", |call| Box::pin(user(call)))).answers(
+        searches("/scim/{uid}/.search", "Search"),
+        searches("/scim/{uid}/Users/.search", "Search for users"),
+        seen(on(Method::GET, USER, "A user", |call| Box::pin(user(call))))
+            .answers(200, "The user", Some(Empty))
+            .answers(304, "The version that If-None-Match names", None),
+    ]
+}
+
+fn changing() -> Vec<Endpoint> {
+    let changes = |endpoint: Endpoint| {
+        endpoint.answers(412, "Not a version that If-Match names", Some(One("ErrorBody")))
+    };
+    let sets = |endpoint: Endpoint| {
+        endpoint
+            .takes("name", "object", "givenName and familyName, which together are the full name")
+            .takes("emails", "array", "Objects with a value; only the first counts")
+            .takes("nickName", "string", "The nick; made from the name unless given")
+            .takes("externalId", "string", "What you call the user for yourself")
+            .takes("active", "boolean", "Whether the user is let in; false ends all that lets them in")
+            .answers(400, "What is wrong", Some(One("ErrorBody")))
+            .answers(409, "Somebody else has the userName, the address or the nick", Some(One("ErrorBody")))
+    };
+    let create = on(Method::POST, USERS, "Make a user", |call| Box::pin(create(call)));
+    let replace =
+        on(Method::PUT, USER, "Change a user; what is left out stays", |call| Box::pin(replace(call)));
+    let patch = on(Method::PATCH, USER, "Change parts of a user (RFC 7644, section 3.5.2)", |call| {
+        Box::pin(patch(call))
+    });
+    let remove =
+        on(Method::DELETE, USER, "Take a user out of the organization", |call| Box::pin(remove(call)));
+    vec![
+        sets(create).needs("userName", "string", "The subject name id").answers(201, "The user", Some(Empty)),
+        sets(changes(replace)).takes("userName", "string", "The subject name id").answers(
             200,
             "The user",
             Some(Empty),
         ),
-        sets(on(Method::POST, USERS, "Make a user", |call| Box::pin(create(call))))
-            .needs("userName", "string", "The subject name id")
-            .answers(201, "The user", Some(Empty)),
-        sets(on(Method::PUT, USER, "Change a user; what is left out stays", |call| Box::pin(replace(call))))
-            .takes("userName", "string", "The subject name id")
-            .answers(200, "The user", Some(Empty)),
-        on(Method::PATCH, USER, "Change parts of a user (RFC 7644, section 3.5.2)", |call| {
-            Box::pin(patch(call))
-        })
-        .needs("Operations", "array", "What to add, replace or remove")
-        .answers(200, "The user", Some(Empty)),
-        on(Method::DELETE, USER, "Take a user out of the organization", |call| Box::pin(remove(call)))
-            .answers(204, "The user is out", None),
-    ];
-    all.extend(described(on));
-    all
+        changes(patch).needs("Operations", "array", "What to add, replace or remove").answers(
+            200,
+            "The user",
+            Some(Empty),
+        ),
+        changes(remove).answers(204, "The user is out", None),
+    ]
 }
 
-type Asking = std::pin::Pin<Box<dyn Future<Output = Answer> + Send>>;
-
 /// What the server says about itself (RFC 7644, section 4).
-fn described(
-    on: impl Fn(Method, &'static str, &'static str, fn(Call) -> Asking) -> Endpoint,
-) -> Vec<Endpoint> {
+fn described() -> Vec<Endpoint> {
     let about = |path, summary, handler: fn(Call) -> Asking| {
         on(Method::GET, path, summary, handler).answers(200, "The description", Some(Empty))
     };
@@ -247,11 +263,4 @@ fn show(call: &Call, status: StatusCode, user: &Shown, projection: &Projection) 
     let shown = projection.apply(shape(face, user));
     let response = face.answer(status, &Value::Object(shown));
     with_header(response, ETAG, &etag(user.version))
-}
-
-impl Call {
-    /// The provider who asks.
-    fn provider(&self) -> Result<&ScimProvider, Failure> {
-        self.provider.as_ref().ok_or(Failure::Anonymous)
-    }
 }

@@ -1,10 +1,12 @@
 //! What a value means for what a path names.
 
+use std::slice;
+
 use serde_json::{Map, Value};
 
 use super::target::Kept;
 use crate::path::ValueFilter;
-use crate::values::{boolean, find, first_email, object, text};
+use crate::values::{boolean, email, find, object, text};
 use crate::{ScimError, ScimType};
 
 /// One thing that becomes another.
@@ -71,22 +73,15 @@ enum Emails {
     Unkept,
 }
 
+/// The first address of the type that is kept, or of none.
 fn read_emails(value: &Value) -> Result<Emails, ScimError> {
-    let kept = match value {
-        Value::Array(emails) => {
-            Value::Array(emails.iter().filter(|email| !is_other(email)).cloned().collect())
-        }
-        one => one.clone(),
+    let emails = value.as_array().map_or(slice::from_ref(value), Vec::as_slice);
+    let Some(first) = emails.iter().find(|email| !is_other(email)) else {
+        return Ok(if emails.is_empty() { Emails::None } else { Emails::Unkept });
     };
-    if is_other(&kept) || (&kept != value && kept == Value::Array(Vec::new())) {
-        return Ok(Emails::Unkept);
-    }
-    let value = &kept;
-    let address = first_email(value)?;
-    let is_none = value.as_array().is_some_and(|emails| emails.first().is_none_or(Value::is_null));
-    Ok(match address {
+    Ok(match email(first)? {
         Some(address) => Emails::Address(address),
-        None if is_none => Emails::None,
+        None if first.is_null() => Emails::None,
         None => Emails::Unkept,
     })
 }
