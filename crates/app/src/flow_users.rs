@@ -108,8 +108,7 @@ impl App {
         }
         let id = room.id();
         let ((), event) = self
-            .change(move |tx| {
-                tx.lock_room(id)?;
+            .locked_transaction_as(actor, move |tx| tx.lock_room(id), move |tx, _| {
                 match tx.room_membership(id, user)? {
                     None => return Err(Error::NotFound.into()),
                     Some(membership) if membership.blocked => return Err(Error::Denied.into()),

@@ -123,7 +123,7 @@ impl App {
         let user = actor.user()?.user.clone();
         let (id, organization) = (user.id, organization.to_lowercase());
         let (room, event) = self
-            .change(move |tx| {
+            .transaction_as(actor, move |tx, _| {
                 let organization = hold_writable(tx, &organization, user.id)?;
                 let room = insert_flow(tx, organization, &name, Some(user.id))?;
                 bring_in(tx, room, &user)?;

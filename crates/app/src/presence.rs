@@ -15,6 +15,7 @@ use eddyline_wire::FlowUser;
 use serde_json::json;
 use tokio::sync::watch;
 
+use crate::transaction::NoCaller;
 use crate::App;
 
 /// How often what is known is written down.
@@ -206,7 +207,7 @@ impl App {
         rows.sort_unstable_by_key(|row| (row.0, row.1));
         for part in rows.chunks(FLUSH_PART) {
             let part = part.to_vec();
-            if let Err(error) = self.store().write(move |tx| tx.touch_members(&part)).await {
+            if let Err(error) = self.store().write(NoCaller::Process, move |tx| tx.touch_members(&part)).await {
                 tracing::debug!(%error, "who was seen could not be written down");
                 return;
             }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 
 use crate::accounts::SESSION_DAYS;
+use crate::transaction::NoCaller;
 use crate::{App, Result};
 
 const EVERY: Duration = Duration::from_secs(3600);
@@ -29,7 +30,7 @@ impl App {
     }
 
     pub(crate) async fn tidy(&self) -> Result<()> {
-        let ended = self.store().write(|tx| {
+        let ended = self.store().write(NoCaller::Process, |tx| {
             let now = tx.now();
             tx.delete_ended_links(now)?;
             tx.delete_ended_claims(now)?;
@@ -47,7 +48,7 @@ impl App {
         loop {
             let (ended, _) = self
                 .store()
-                .write(move |tx| {
+                .write(NoCaller::Process, move |tx| {
                     let idle = tx.idle_grants(long_ago, BATCH)?;
                     for grant in &idle {
                         tx.end_grant(*grant)?;
@@ -59,9 +60,9 @@ impl App {
                 break;
             }
         }
-        self.store().write(move |tx| tx.delete_ended_access_tokens(long_ago)).await?;
-        self.store().write(move |tx| tx.delete_ended_refresh_tokens(long_ago)).await?;
-        self.store().write(move |tx| tx.delete_ended_codes(long_ago)).await?;
+        self.store().write(NoCaller::Process, move |tx| tx.delete_ended_access_tokens(long_ago)).await?;
+        self.store().write(NoCaller::Process, move |tx| tx.delete_ended_refresh_tokens(long_ago)).await?;
+        self.store().write(NoCaller::Process, move |tx| tx.delete_ended_codes(long_ago)).await?;
         Ok(())
     }
 }

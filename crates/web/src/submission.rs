@@ -41,7 +41,7 @@ impl FromRequest<Site> for Submission {
         if !is_form(&parts.headers) {
             return Err(Failure::Unreadable(StatusCode::UNSUPPORTED_MEDIA_TYPE));
         }
-        let visit = Visit::from_request_parts(&mut parts, site).await?;
+        let mut visit = Visit::from_request_parts(&mut parts, site).await?;
         if visit.is_foreign(&parts.headers) {
             return Err(Failure::Forged);
         }
@@ -50,6 +50,8 @@ impl FromRequest<Site> for Submission {
         if !visit.is_own_form(form.get("csrf")) {
             return Err(Failure::Forged);
         }
+        // The session may have ended while the body came.
+        visit.look_up_again().await?;
         Ok(Self { visit, form })
     }
 }

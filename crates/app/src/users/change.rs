@@ -74,21 +74,17 @@ impl App {
         }
         let id = caller.user.id;
         let (moved, event) = self
-            .store()
-            .change(move |tx| {
+            .transaction_as(actor, move |tx, actor| {
                 tx.lock_user(id)?;
+                // It may end with the password.
+                actor.keep(tx)?;
                 let before = tx.user(id)?.ok_or(Error::NotFound)?;
                 let after = changed(&before, &changes);
                 check(tx, &before, &after, rehash.as_ref())?;
-                apply(tx, &before, &after, rehash.as_ref())?;
+                apply(tx, &before, &after, rehash.as_ref()).map_err(taken)?;
                 Ok(email_key(&before.email) != email_key(&after.email))
             })
-            .await
-            // Two who take the same name at once are both told that it is free.
-            .map_err(|undone| match undone {
-                Undone::Store(StoreError::Exists(_)) => Error::Conflict("the nick or the address is taken".into()),
-                other => other.into(),
-            })?;
+            .await?;
         if moved {
             self.mail_is_queued();
         }
@@ -105,6 +101,14 @@ impl App {
         };
         let new = self.hash_new_password(&password.new, &personal(user)).await?;
         Ok(Rehash { shown: known.0.password_hash.clone(), new })
+    }
+}
+
+/// Two who take the same name at once are both told that it is free.
+fn taken(error: StoreError) -> Undone<Error> {
+    match error {
+        StoreError::Exists(_) => Error::Conflict("the nick or the address is taken".into()).into(),
+        other => other.into(),
     }
 }
 
