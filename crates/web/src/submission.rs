@@ -45,7 +45,8 @@ impl FromRequest<Site> for Submission {
         if visit.is_foreign(&parts.headers) {
             return Err(Failure::Forged);
         }
-        let body = read_body(body, BodyLimit { bytes: MAX_BYTES, time: visit.body_time() }).await?;
+        let limit = BodyLimit { bytes: MAX_BYTES, time: visit.body_time(), ..BodyLimit::default() };
+        let body = read_body(body, limit).await?;
         let form = Form::parse(&body).ok_or(Failure::Unreadable(StatusCode::BAD_REQUEST))?;
         if !visit.is_own_form(form.get("csrf")) {
             return Err(Failure::Forged);
