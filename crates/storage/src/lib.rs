@@ -15,6 +15,7 @@ mod avatars;
 mod backlog;
 mod commit;
 mod connect;
+mod domains;
 mod doorbell;
 mod error;
 mod files;
@@ -32,6 +33,7 @@ mod organizations;
 #[cfg(feature = "postgres")]
 mod postgres;
 mod private;
+mod recovery;
 mod schema;
 mod session;
 mod sessions;
@@ -40,6 +42,7 @@ mod sources;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 mod store;
+mod suspended;
 mod threads;
 mod transaction;
 mod users;
