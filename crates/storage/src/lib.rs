@@ -16,6 +16,7 @@ mod backlog;
 mod commit;
 mod connect;
 mod credentials;
+mod domains;
 mod doorbell;
 mod error;
 mod files;
@@ -34,6 +35,7 @@ mod organizations;
 #[cfg(feature = "postgres")]
 mod postgres;
 mod private;
+mod recovery;
 mod schema;
 mod session;
 mod sessions;
@@ -42,6 +44,7 @@ mod sources;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 mod store;
+mod suspended;
 mod threads;
 mod transaction;
 mod users;

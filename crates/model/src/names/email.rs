@@ -99,7 +99,7 @@ fn is_atom(c: char) -> bool {
 }
 
 /// The host in lower-case ASCII; `None` when it is not the name of a host.
-fn ascii_host(host: &str) -> Option<Cow<'_, str>> {
+pub(super) fn ascii_host(host: &str) -> Option<Cow<'_, str>> {
     // Logins bring texts of any length here; no address has a longer host.
     if host.len() > MAX_EMAIL * 4 || host.chars().any(|c| is_format(c) && !is_joiner(c)) {
         return None;

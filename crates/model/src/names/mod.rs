@@ -9,12 +9,14 @@ use std::str::FromStr;
 
 use unicode_normalization::UnicodeNormalization;
 
+pub use self::domain::{Domain, domain_of};
 pub use self::email::{Email, MAX_EMAIL, email_key};
 pub(crate) use self::email::{is_unseen, trim_unseen};
 pub use self::nicks::nick_candidates;
 pub use self::parameterize::{MAX_PARAMETERIZED, RESERVED, parameterize, parameterized_candidates};
 pub use self::website::{MAX_WEBSITE, Website};
 
+mod domain;
 mod email;
 mod nicks;
 mod parameterize;
@@ -49,6 +51,9 @@ pub enum InvalidName {
     /// A nick that means everybody.
     #[error("is reserved")]
     Reserved,
+    /// Not the domain of e-mail addresses; see [`Domain`].
+    #[error("is not a domain, such as example.com")]
+    NotADomain,
     /// Not an e-mail address; see [`Email`].
     #[error("is not a valid e-mail address")]
     NotAnAddress,
