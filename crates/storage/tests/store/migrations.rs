@@ -17,6 +17,7 @@ on_shared_databases!(
     several_processes_may_open_a_new_database_at_once,
     what_was_written_is_there_after_reopening,
     people_who_were_there_before_they_were_counted_are_counted,
+    accounts_that_a_provider_made_and_nobody_used_must_prove_their_addresses,
     words_that_a_killed_process_did_not_index_are_found,
 );
 
@@ -57,16 +58,54 @@ fn undo<D: Backend>(
     }
 }
 
+/// Undoes migrations of a database, which no store has open, up to and including the one of this name.
+fn undo_at(home: &Home, last: &str) {
+    match home.url.strip_prefix("sqlite:") {
+        Some(path) => undo(&mut SqliteConnection::establish(path).expect("it opens"), || SQLITE, last),
+        None => undo(&mut PgConnection::establish(&home.url).expect("it opens"), || POSTGRES, last),
+    }
+}
+
+async fn accounts_that_a_provider_made_and_nobody_used_must_prove_their_addresses(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let (acme, ann, bob, cid) = (world.organization, world.ann, world.bob, world.cid);
+    let provided = world.store.write(move |tx| {
+        tx.put_provider(acme, "acme-uid", b"one", Timestamp(5))?;
+        tx.set_password_hash(bob, "$argon2id$")
+    });
+    provided.await.expect("made");
+    world.store.close().await;
+    undo_at(&home, "20261122000001");
+    // The provider made Ann and Bob, who has chosen a password since, and an operator linked Cid.
+    for (user, actor, deed) in [
+        (ann, "scim:acme-uid", "user.create"),
+        (bob, "scim:acme-uid", "user.create"),
+        (cid, "operator", "user.link"),
+    ] {
+        let (user, acme) = (user.0, acme.0);
+        execute(
+            &home.url,
+            &format!(
+                "insert into identities (user_id, organization_id, subject, subject_key, version, created_at, \
+                 updated_at) values ({user}, {acme}, 's{user}', 's{user}', 1, 1, 1); \
+                 insert into audit (organization_id, at, actor, deed, user_id, detail) \
+                 values ({acme}, 1, '{actor}', '{deed}', {user}, '{{}}')"
+            ),
+        );
+    }
+    let world = World { store: home.open(), ..world.clone() };
+    let proved = async |id| world.read(move |session| session.user(id)).await.expect("there").email_proved;
+    assert_eq!((proved(ann).await, proved(bob).await, proved(cid).await), (false, true, true));
+    let stated = world.read(move |session| session.identity(ann)).await.expect("known").stated_email;
+    assert_eq!(stated.as_deref(), Some("ann@example.org"), "a domain may count for it");
+}
+
 async fn people_who_were_there_before_they_were_counted_are_counted(home: Arc<Home>) {
     let world = World::new(&home).await;
     let make = |tx: &mut Tx<'_, '_>| tx.insert_organization("Empty", "empty", 10, Timestamp(1));
     let (empty, _) = world.store.write(make).await.expect("an organization");
     world.store.close().await;
-    let counting = "20261121000006";
-    match home.url.strip_prefix("sqlite:") {
-        Some(path) => undo(&mut SqliteConnection::establish(path).expect("it opens"), || SQLITE, counting),
-        None => undo(&mut PgConnection::establish(&home.url).expect("it opens"), || POSTGRES, counting),
-    }
+    undo_at(&home, "20261121000006");
     let (world, acme, ann) = (World { store: home.open(), ..world.clone() }, world.organization, world.ann);
     let count =
         async |id| world.read(move |session| session.organization(id)).await.expect("there").user_count;
