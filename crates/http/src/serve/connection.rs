@@ -91,7 +91,7 @@ async fn exchange(
     unknown: Option<&Arc<Unknown>>,
     mut draining: Draining,
 ) -> (Option<Socket>, End) {
-    let progress = Progress::new(socket);
+    let progress = Progress::new(socket, unknown.cloned());
     let calls = Calls {
         handler: endpoint.handler.clone(),
         peer,

@@ -20,7 +20,8 @@ pub struct Limits {
     /// than an eighth of all connections are free. 5 seconds unless set otherwise.
     pub scarce_time: Duration,
     /// Bytes of a request's line and headers, 8,192 at least. More is answered with 431. 64 KiB
-    /// unless set otherwise.
+    /// unless set otherwise; of more than 16 KiB only on 256 connections without valid credentials at a
+    /// time.
     pub head_bytes: usize,
     /// The time in which a request's line and headers must arrive, counted from the opening of the
     /// connection or, on one that is kept alive, from their first byte. 15 seconds unless said

@@ -14,6 +14,7 @@ use super::handoff::Handoff;
 use super::link::Link;
 use super::patience::{Phase, Status};
 use super::socket::Socket;
+use super::unknown::Unknown;
 
 /// The state of one connection. Only the connection's own task touches it, so that the order of
 /// memory accesses is no concern.
@@ -40,7 +41,7 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    pub(super) fn new(socket: Socket) -> Arc<Self> {
+    pub(super) fn new(socket: Socket, unknown: Option<Arc<Unknown>>) -> Arc<Self> {
         Arc::new(Self {
             answering: AtomicBool::new(false),
             requests: AtomicU64::new(0),
@@ -52,7 +53,7 @@ impl Progress {
             hung_up: AtomicBool::new(false),
             unread: AtomicBool::new(false),
             handoff: Mutex::default(),
-            link: Mutex::new(Link::new(socket)),
+            link: Mutex::new(Link::new(socket, unknown)),
         })
     }
 
@@ -77,6 +78,7 @@ impl Progress {
         self.answering.store(true, Relaxed);
         self.reading.store(only_reads, Relaxed);
         self.unread.store(false, Relaxed);
+        self.link().end_head();
         self.requests.fetch_add(1, Relaxed);
     }
 
@@ -99,6 +101,11 @@ impl Progress {
 
     pub(super) fn link(&self) -> MutexGuard<'_, Link> {
         self.link.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether a request has come, and its answer has not been handed to hyper to its end.
+    pub(super) fn is_answering(&self) -> bool {
+        self.answering.load(Relaxed)
     }
 
     pub(super) fn set_unread(&self, unread: bool) {

@@ -17,7 +17,12 @@ use std::time::Duration;
 use eddyline_app::network_of;
 use futures_util::task::AtomicWaker;
 use http::Extensions;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
+
+/// How many unknown clients may send long heads at a time. Each takes as much memory as such a head, or
+/// twice that.
+const LONG_HEADS: usize = 256;
 
 /// What became of an attempt to make room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +43,8 @@ pub(super) struct UnknownConnections {
     safe_time: Duration,
     /// Connections are scarce.
     scarce: AtomicBool,
+    /// How many may send long heads.
+    long_heads: Arc<Semaphore>,
     began: Instant,
     registry: Mutex<Registry>,
 }
@@ -74,6 +81,7 @@ impl UnknownConnections {
             share,
             safe_time,
             scarce: AtomicBool::new(false),
+            long_heads: Arc::new(Semaphore::new(LONG_HEADS)),
             began: Instant::now(),
             registry: Mutex::default(),
         })
@@ -207,6 +215,11 @@ impl Unknown {
     /// Whether its client may not take as long as others, since connections are scarce.
     pub(super) fn is_hurried(&self) -> bool {
         self.connections.scarce.load(Relaxed) && self.is_unknown()
+    }
+
+    /// Allows the client to send a long head, unless too many others do.
+    pub(super) fn allow_long_head(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.connections.long_heads).try_acquire_owned().ok()
     }
 
     /// Whether the connection is to make room as soon as the server is not working for it.

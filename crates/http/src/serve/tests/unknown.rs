@@ -118,6 +118,30 @@ async fn beyond_the_share_of_a_network_a_newcomer_is_closed_while_the_others_are
 }
 
 #[tokio::test]
+async fn only_so_many_connections_may_send_long_heads_without_credentials() {
+    let server = Running::start(Limits { connections: 1_000_000, ..patient() }).await;
+    let long = format!("GET /hello HTTP/1.1\r\nHost: a\r\nX-Long: {}\r\n", "x".repeat(20 * 1024));
+    let mut clients = VecDeque::new();
+    for _ in 0..256 {
+        let mut client = server.client().await;
+        client.send(&long).await;
+        client.send("\r\n").await;
+        assert_eq!(client.answer().await.1, "hello");
+        clients.push_back(client);
+    }
+    let mut next = server.client().await;
+    next.send(&long).await;
+    assert_eq!(next.rest().await, "");
+    server.greeted().await;
+    let mut known = server.client().await;
+    known.send(SIGN_IN).await;
+    assert_eq!(known.answer().await.1, "welcome");
+    known.send(&long).await;
+    known.send("\r\n").await;
+    assert_eq!(known.answer().await.1, "hello");
+}
+
+#[tokio::test]
 async fn connections_of_a_trusted_proxy_have_no_share() {
     let proxies = TrustedProxies::new(vec!["127.0.0.0/8".parse().unwrap()]);
     let server = Running::start_server(Server::new(crowded(1000)).trust(proxies)).await;
