@@ -62,6 +62,7 @@ async fn link_to(call: &Call, variant: Variant) -> Answer {
 
 async fn download(call: Call) -> Answer {
     let found = call.app().download(call.segment("link")).await?;
+    call.mark_authenticated();
     if lists(&call.headers, &found.tag) {
         return Ok(dressed(Response::new(Body::empty()), &found, StatusCode::NOT_MODIFIED));
     }

@@ -58,7 +58,7 @@ pub use crate::face::{Api, Face};
 pub use crate::forwarded::{ClientInfo, TrustedProxies};
 use crate::names::Names;
 use crate::routes::Routes;
-use crate::serve::BodyLimit;
+use crate::serve::{BodyBudget, BodyLimit};
 use crate::turns::Sender;
 
 /// How requests are read.
@@ -68,6 +68,9 @@ pub struct Config {
     pub trusted_proxies: Vec<IpNet>,
     /// How large a body may be and how long it may take.
     pub body: BodyLimit,
+    /// What the bodies of callers without credentials may take together, 32 MiB by default. Clones of
+    /// the configuration share it.
+    pub unknown_bodies: BodyBudget,
     /// The most bytes of a file that comes as Base64 in JSON, which is in memory as a whole.
     pub json_upload_bytes: usize,
     /// How many files are handed out at once, and half as many to one address.
@@ -86,6 +89,7 @@ impl Default for Config {
         Self {
             trusted_proxies: Vec::new(),
             body: BodyLimit::default(),
+            unknown_bodies: BodyBudget::new(UNKNOWN_BODIES_BYTES),
             json_upload_bytes: 16 * 1024 * 1024,
             downloads: 512,
             stream_prefix: Some("/stream".to_owned()),
@@ -96,6 +100,8 @@ impl Default for Config {
 
 /// Enough for any chat message with its flow token.
 const UNKNOWN_BODY_BYTES: usize = 128 * 1024;
+/// What all such bodies may take together.
+const UNKNOWN_BODIES_BYTES: usize = 32 * 1024 * 1024;
 /// How many files are received at once, and from one caller; each takes memory until it is whole.
 const FILES: (usize, usize) = (32, 8);
 
@@ -109,6 +115,7 @@ pub(crate) struct Shared {
     pub(crate) names: Names,
     pub(crate) proxies: TrustedProxies,
     pub(crate) body: BodyLimit,
+    pub(crate) unknown_bodies: BodyBudget,
     /// Whether an access token may stand among the parameters.
     pub(crate) query_tokens: bool,
     /// Files that are being received, each into memory.
@@ -126,9 +133,21 @@ impl Shared {
         let names = Names::of(app.config().profile);
         let proxies = TrustedProxies::new(config.trusted_proxies.clone());
         let (body, query_tokens, json_upload) = (config.body, config.query_tokens, config.json_upload_bytes);
+        let unknown_bodies = config.unknown_bodies.clone();
         let (files, forms) = (Turns::new(FILES.0, FILES.1), Turns::new(FORMS.0, FORMS.1));
         let downloads = Turns::new(config.downloads, config.downloads.div_ceil(2));
-        Arc::new(Self { app, names, proxies, body, query_tokens, files, forms, downloads, json_upload })
+        Arc::new(Self {
+            app,
+            names,
+            proxies,
+            body,
+            unknown_bodies,
+            query_tokens,
+            files,
+            forms,
+            downloads,
+            json_upload,
+        })
     }
 
     /// How large a body may be whose sender has shown nothing yet but may do so in the body.

@@ -95,7 +95,7 @@ fn patient(
             return match timeout(limit.time, frames.next()).await {
                 Err(_) => Some((Err(BodyError::Timeout), frames)),
                 Ok(None) => None,
-                Ok(Some(Err(_))) => Some((Err(BodyError::Aborted), frames)),
+                Ok(Some(Err(error))) => Some((Err(BodyError::of_frame(&error)), frames)),
                 Ok(Some(Ok(frame))) => match frame.into_data() {
                     Ok(data) => Some((Ok(data), frames)),
                     Err(_) => continue,
