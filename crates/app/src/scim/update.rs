@@ -146,6 +146,8 @@ pub(super) fn bring_back(
         tx.insert_organization_member(membership, &nick.key(), now)?;
         tx.bump_private_rooms_of(id)?;
         tx.tell(Control::UserEdit { user: id });
+        // It counts one more.
+        tx.tell(Control::OrganizationChange);
     }
     let wanted = Checked { nick: Some(nick), ..wanted.clone() };
     apply(tx, provider, (user, identity), &wanted, ("user.return", random))
