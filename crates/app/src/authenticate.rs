@@ -8,7 +8,7 @@ use eddyline_auth::{Credentials, Password, Secret, TokenHash};
 use eddyline_model::scopes::Scopes;
 use eddyline_model::sources::Keeper;
 use eddyline_model::users::Account;
-use eddyline_model::{CredentialId, GrantId, RoomId, Timestamp, names};
+use eddyline_model::{CredentialId, GrantId, RoomId, Timestamp, UserId, names};
 use eddyline_storage::{FlowTokenOf, PostGate, Result as StoreResult, Session};
 
 use crate::actor::{AccessCredential, Actor, Caller, Credential};
@@ -79,12 +79,11 @@ impl Callers {
         self.gate.advance();
     }
 
-    /// Forgets everybody. Changes of users are rare, and loading one again is one query.
-    pub(crate) fn forget(&self) {
-        self.users.forget_all();
-        self.access.forget_all();
-        self.accounts.forget_all();
-        self.flow_tokens.forget_all();
+    /// Forgets a user, by whatever they show. What flow tokens stand for has nothing of a user.
+    pub(crate) fn forget_user(&self, user: UserId) {
+        self.users.retain(|_, caller| caller.user.id != user);
+        self.access.retain(|_, known| known.caller.user.id != user);
+        self.accounts.retain(|_, known| known.1.user.id != user);
         self.gate.advance();
     }
 }

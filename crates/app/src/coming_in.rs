@@ -113,6 +113,8 @@ pub(crate) fn enter(
     let membership = OrganizationMembership { organization, user: user.id, role };
     tx.insert_organization_member(membership, &names::nick_key(&user.nick), now)?;
     tx.tell(Control::UserEdit { user: user.id });
+    // It counts one more.
+    tx.tell(Control::OrganizationChange);
     Ok(())
 }
 

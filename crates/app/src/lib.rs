@@ -35,6 +35,7 @@ mod presence;
 mod private;
 mod push;
 mod reading;
+mod recent;
 mod remembered;
 mod rooms;
 mod scim;

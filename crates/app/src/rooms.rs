@@ -114,6 +114,13 @@ impl Rooms {
         self.by_id.forget(&room);
     }
 
+    /// Forgets the rooms that a user is in, and their conversations. `rooms` are those that they are in now;
+    /// who leaves one later has it forgotten then.
+    pub(crate) fn forget_user(&self, user: UserId, rooms: &[RoomId]) {
+        self.by_id.retain_both(|_, room| room.member(user).is_none(), |id| !rooms.contains(id));
+        self.private.forget_user(user);
+    }
+
     /// Forgets everything.
     pub(crate) fn forget_all(&self) {
         self.by_id.forget_all();

@@ -60,6 +60,8 @@ pub(super) fn bring_back(
         tx.insert_organization_member(membership, &nick.key(), now)?;
         tx.bump_private_rooms_of(id)?;
         tx.tell(Control::UserEdit { user: id });
+        // It counts one more.
+        tx.tell(Control::OrganizationChange);
     }
     // A domain that the organization was given since makes the address proved.
     let is_owned = tx.recovery_key(id)?.is_some();

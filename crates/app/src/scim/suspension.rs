@@ -91,5 +91,7 @@ pub(super) fn restore(
     tx.delete_suspended_memberships(user.id)?;
     tx.bump_private_rooms_of(user.id)?;
     tx.tell(Control::UserEdit { user: user.id });
+    // They count one more.
+    tx.tell(Control::OrganizationChange);
     Ok(())
 }

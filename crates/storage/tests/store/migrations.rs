@@ -6,8 +6,9 @@ use diesel::backend::Backend;
 use diesel::prelude::*;
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
 use eddyline_model::Timestamp;
-use eddyline_model::messages::MessageQuery;
+use eddyline_model::messages::{Draft, Event, MessageQuery, Placement};
 use eddyline_storage::{Error, Store, Tx};
+use serde_json::{Value as Json, json};
 
 use crate::home::{Home, on_shared_databases};
 use crate::schema::execute;
@@ -18,6 +19,7 @@ on_shared_databases!(
     what_was_written_is_there_after_reopening,
     people_who_were_there_before_they_were_counted_are_counted,
     accounts_that_a_provider_made_and_nobody_used_must_prove_their_addresses,
+    notices_of_before_keep_no_text,
     words_that_a_killed_process_did_not_index_are_found,
 );
 
@@ -111,6 +113,35 @@ async fn people_who_were_there_before_they_were_counted_are_counted(home: Arc<Ho
         async |id| world.read(move |session| session.organization(id)).await.expect("there").user_count;
     assert_eq!((count(acme).await, count(empty).await), (3, 0));
     assert!(world.read(move |session| session.user(ann)).await.expect("ann is there").active);
+}
+
+async fn notices_of_before_keep_no_text(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let said = world.say(chat(world.main, world.ann, "now")).await;
+    let id = said.message.id;
+    let edit = json!({"message": id.0, "updated_content": "a \u{1F512} \"secret\" \\ of before"});
+    let tags = json!({"message": id.0, "add": ["plan"], "remove": ["secret", ":unread:7", ":url"]});
+    let bare = json!({"message": id.0, "add": [], "remove": []});
+    for (event, content) in
+        [(Event::MessageEdit, edit), (Event::TagChange, tags), (Event::TagChange, bare.clone())]
+    {
+        let placement = Placement::Unthreaded;
+        let content = content.to_string();
+        world.say(Draft { event, placement, ..chat(world.main, world.ann, &content) }).await;
+    }
+    let orphan = format!("insert into thread_items values ({}, 999, '{{}}')", world.main.0);
+    world.store.close().await;
+    execute(&home.url, &orphan);
+    undo_at(&home, "20261122000005");
+    let world = World { store: home.open(), ..world };
+    let room = world.main;
+    let kept = world.read(move |session| session.messages_by_id(room, &[2, 3, 4])).await;
+    let kept: Vec<Json> =
+        kept.iter().map(|message| serde_json::from_str(&message.content).expect("JSON")).collect();
+    let of_tags = json!({"message": id.0, "add": ["plan"], "remove": [":unread:7", ":url"]});
+    assert_eq!(kept, [json!({"message": id.0}), of_tags, bare]);
+    // What no thread is in is gone: its place is free.
+    execute(&home.url, &orphan);
 }
 
 async fn several_processes_may_open_a_new_database_at_once(home: Arc<Home>) {
