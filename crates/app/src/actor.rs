@@ -12,6 +12,7 @@ use eddyline_model::{ApplicationId, CredentialId, GrantId, OrganizationId, RoomI
 use eddyline_storage::{FlowTokenOf, Result as StoreResult, Session};
 use eddyline_streaming::{CredentialKey, OpenedWith};
 
+use crate::quota::Owner;
 use crate::rooms::Room;
 use crate::{Error, Result};
 
@@ -90,6 +91,8 @@ pub enum Actor {
         keeper: Keeper,
         /// The token.
         token: TokenHash,
+        /// To whom its use of resources is charged.
+        owner: Owner,
     },
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use bytes::Bytes;
-use eddyline_app::{Actor, App, Credentials, Error, Room, ScimProvider, Secret, Turn};
+use eddyline_app::{Actor, App, Credentials, Error, Permit, Room, ScimProvider, Secret};
 use eddyline_model::policy::FlowDeed;
 use eddyline_wire::forms;
 use http::header::{AUTHORIZATION, CONTENT_TYPE};
@@ -19,7 +19,6 @@ use crate::endpoint::{Access, Endpoint};
 use crate::error::Failure;
 use crate::params::{Invalid, Params};
 use crate::serve::BodyError;
-use crate::turns::Sender;
 use crate::uploads::Received;
 
 /// A request that has been read and whose sender is known.
@@ -36,8 +35,8 @@ pub(crate) struct Call {
     pub(crate) files: Vec<Received>,
     extensions: Extensions,
     segments: Segments,
-    /// Held while a long body is in memory.
-    _turn: Option<Turn<Sender>>,
+    /// Held while a file is in memory.
+    _permit: Option<Permit>,
 }
 
 /// The segments of a path that an endpoint names.
@@ -90,7 +89,7 @@ impl Call {
         let known = actor.is_some() || provider.is_some() || endpoint.access == Access::TokensInPath;
         let limit = if known { shared.body } else { shared.unknown_body() };
         let reading = Reading { shared, endpoint, parts: &parts, segments: &segments, query: &params, limit };
-        let ReadBody { fields, raw, files, long, turn } = reading.read(body, actor).await?;
+        let ReadBody { fields, raw, files, long, permit } = reading.read(body, actor).await?;
         let late =
             fields.contains_key("flow_token") || (actor.is_none() && fields.contains_key("access_token"));
         let params = params.with_body(fields);
@@ -114,7 +113,18 @@ impl Call {
         }
         let Parts { headers, extensions, .. } = parts;
         let (shared, actor) = (shared.clone(), actor.clone());
-        Ok(Self { shared, actor, provider, params, headers, raw, files, extensions, segments, _turn: turn })
+        Ok(Self {
+            shared,
+            actor,
+            provider,
+            params,
+            headers,
+            raw,
+            files,
+            extensions,
+            segments,
+            _permit: permit,
+        })
     }
 
     /// The application.

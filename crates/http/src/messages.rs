@@ -65,7 +65,7 @@ pub(crate) async fn send(mut call: Call) -> Answer {
     let _held = match event {
         Event::File => {
             let described = Described::read(&call.params, !files.is_empty(), call.shared.json_upload).await?;
-            let (attachment, held) = uploads::content(call.app(), files, described).await?;
+            let (attachment, held) = uploads::content((call.app(), call.actor()?), files, described).await?;
             new.files.push(attachment);
             vec![held]
         }
