@@ -5,8 +5,8 @@ use std::sync::Arc;
 use diesel::backend::Backend;
 use diesel::prelude::*;
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
-use eddyline_model::Timestamp;
 use eddyline_model::messages::MessageQuery;
+use eddyline_model::{Timestamp, UserId};
 use eddyline_storage::{Error, Store, Tx};
 
 use crate::home::{Home, on_shared_databases};
@@ -17,6 +17,7 @@ on_shared_databases!(
     several_processes_may_open_a_new_database_at_once,
     what_was_written_is_there_after_reopening,
     people_who_were_there_before_they_were_counted_are_counted,
+    keys_of_nicks_lose_what_is_not_seen,
     words_that_a_killed_process_did_not_index_are_found,
 );
 
@@ -72,6 +73,35 @@ async fn people_who_were_there_before_they_were_counted_are_counted(home: Arc<Ho
         async |id| world.read(move |session| session.organization(id)).await.expect("there").user_count;
     assert_eq!((count(acme).await, count(empty).await), (3, 0));
     assert!(world.read(move |session| session.user(ann)).await.expect("ann is there").active);
+}
+
+async fn keys_of_nicks_lose_what_is_not_seen(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    world.store.close().await;
+    let set_key = |user: UserId, key: &str| {
+        // Both databases make a character of its number.
+        let function = if home.url.starts_with("sqlite") { "char" } else { "chr" };
+        let key: Vec<_> = key.chars().map(|c| format!("{function}({})", u32::from(c))).collect();
+        let (key, user) = (key.join(" || "), user.0);
+        execute(
+            &home.url,
+            &format!("update organization_members set nick_key = {key} where user_id = {user}"),
+        );
+    };
+    set_key(world.ann, "a\u{200d}nn\u{3164}\u{e0100}é");
+    set_key(world.bob, "bo\u{200c}b");
+    set_key(world.cid, "bob");
+    let again = "20261122000004";
+    match home.url.strip_prefix("sqlite:") {
+        Some(path) => undo(&mut SqliteConnection::establish(path).expect("it opens"), || SQLITE, again),
+        None => undo(&mut PgConnection::establish(&home.url).expect("it opens"), || POSTGRES, again),
+    }
+    let world = World { store: home.open(), ..world };
+    let organization = world.organization;
+    for (key, is_taken) in [("annné", false), ("anné", true), ("bob", true), ("bo\u{200c}b", true)] {
+        let found = world.read(move |session| session.nick_is_taken(organization, key, UserId(0))).await;
+        assert_eq!(found, is_taken, "{key:?}");
+    }
 }
 
 async fn several_processes_may_open_a_new_database_at_once(home: Arc<Home>) {
