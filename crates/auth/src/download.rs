@@ -219,8 +219,8 @@ mod tests {
         fn any_file_comes_back(
             file in "\\PC{0,60}",
             is_thumbnail: bool,
-            user in proptest::option::of(1..),
-            organization in proptest::option::of(1..),
+            user in proptest::option::of(1_i64..),
+            organization in proptest::option::of(1_i64..),
             ends_at: i64,
             now: i64,
         ) {
