@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use bytes::Bytes;
-use eddyline_app::{Actor, App, Credentials, Error, Room, ScimProvider, Secret, Turn};
+use eddyline_app::{Actor, App, Credentials, Error, Permit, Room, ScimProvider, Secret};
 use eddyline_model::policy::FlowDeed;
 use eddyline_wire::forms;
 use http::header::{AUTHORIZATION, CONTENT_TYPE};
@@ -20,7 +20,6 @@ use crate::endpoint::{Access, Endpoint};
 use crate::error::Failure;
 use crate::params::{Invalid, Params};
 use crate::serve::{BodyError, BodyReservation, mark_authenticated};
-use crate::turns::Sender;
 use crate::uploads::Received;
 
 /// A request that has been read and whose sender is known.
@@ -37,8 +36,8 @@ pub(crate) struct Call {
     pub(crate) files: Vec<Received>,
     extensions: Extensions,
     segments: Segments,
-    /// Held while a long body is in memory.
-    _turn: Option<Turn<Sender>>,
+    /// Held while a file is in memory.
+    _permit: Option<Permit>,
     /// Held while the body of a caller without credentials is in memory.
     _reservation: Option<BodyReservation>,
 }
@@ -101,7 +100,7 @@ impl Call {
             }
         };
         let reading = Reading { shared, endpoint, parts: &parts, segments: &segments, query: &params, limit };
-        let ReadBody { fields, raw, files, long, turn } = reading.read(body, actor).await?;
+        let ReadBody { fields, raw, files, long, permit } = reading.read(body, actor).await?;
         let late =
             fields.contains_key("flow_token") || (actor.is_none() && fields.contains_key("access_token"));
         let params = params.with_body(fields);
@@ -135,7 +134,7 @@ impl Call {
             files,
             extensions,
             segments,
-            _turn: turn,
+            _permit: permit,
             _reservation: reservation,
         })
     }

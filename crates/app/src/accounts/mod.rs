@@ -11,6 +11,7 @@ mod join;
 pub(crate) mod password;
 mod reset;
 mod sessions;
+mod sign_in_link;
 mod sign_up;
 #[cfg(test)]
 mod tests;

@@ -22,6 +22,7 @@ pub(super) fn letter(
         Purpose::Invitation(id) => invitation(tx, addresses, mail, id),
         Purpose::PasswordReset(user) => password_reset(tx, addresses, mail, user),
         Purpose::EmailChange(user) => email_change(tx, addresses, mail, user),
+        Purpose::SignIn(_) => Ok(None),
     }
 }
 

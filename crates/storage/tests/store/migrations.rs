@@ -5,8 +5,8 @@ use std::sync::Arc;
 use diesel::backend::Backend;
 use diesel::prelude::*;
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
-use eddyline_model::Timestamp;
 use eddyline_model::messages::{Draft, Event, MessageQuery, Placement};
+use eddyline_model::{Timestamp, UserId};
 use eddyline_storage::{Error, Store, Tx};
 use serde_json::{Value as Json, json};
 
@@ -20,6 +20,7 @@ on_shared_databases!(
     people_who_were_there_before_they_were_counted_are_counted,
     accounts_that_a_provider_made_and_nobody_used_must_prove_their_addresses,
     notices_of_before_keep_no_text,
+    keys_of_nicks_lose_what_is_not_seen,
     words_that_a_killed_process_did_not_index_are_found,
 );
 
@@ -142,6 +143,32 @@ async fn notices_of_before_keep_no_text(home: Arc<Home>) {
     assert_eq!(kept, [json!({"message": id.0}), of_tags, bare]);
     // What no thread is in is gone: its place is free.
     execute(&home.url, &orphan);
+}
+
+async fn keys_of_nicks_lose_what_is_not_seen(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    world.store.close().await;
+    let set_key = |user: UserId, key: &str| {
+        // Both databases make a character of its number.
+        let function = if home.url.starts_with("sqlite") { "char" } else { "chr" };
+        let key: Vec<_> = key.chars().map(|c| format!("{function}({})", u32::from(c))).collect();
+        let (key, user) = (key.join(" || "), user.0);
+        execute(
+            &home.url,
+            &format!("update organization_members set nick_key = {key} where user_id = {user}"),
+        );
+    };
+    set_key(world.ann, "a\u{200d}nn\u{3164}\u{e0100}é");
+    set_key(world.bob, "bo\u{200c}b");
+    set_key(world.cid, "bob");
+    let again = "20261122000004";
+    undo_at(&home, again);
+    let world = World { store: home.open(), ..world };
+    let organization = world.organization;
+    for (key, is_taken) in [("annné", false), ("anné", true), ("bob", true), ("bo\u{200c}b", true)] {
+        let found = world.read(move |session| session.nick_is_taken(organization, key, UserId(0))).await;
+        assert_eq!(found, is_taken, "{key:?}");
+    }
 }
 
 async fn several_processes_may_open_a_new_database_at_once(home: Arc<Home>) {
