@@ -12,8 +12,8 @@ use eddyline_model::{CredentialId, GrantId, RoomId, Timestamp, names};
 use eddyline_storage::{FlowTokenOf, PostGate, Result as StoreResult, Session};
 
 use crate::actor::{AccessCredential, Actor, Caller, Credential};
-use crate::transaction::Principal;
 use crate::remembered::Remembered;
+use crate::transaction::Principal;
 use crate::{App, Error, Result};
 
 const REMEMBERED: usize = 50_000;
@@ -104,7 +104,13 @@ pub(crate) fn load_caller(
 /// Who holds a flow token; nobody once its source was removed.
 fn holder(token: FlowTokenOf, hash: TokenHash) -> Option<Actor> {
     let Some((source, shown)) = token.source else {
-        return Some(Actor::FlowToken { room: token.room, source: None, keeper: Keeper::FLOW, token: hash, epoch: None });
+        return Some(Actor::FlowToken {
+            room: token.room,
+            source: None,
+            keeper: Keeper::FLOW,
+            token: hash,
+            epoch: None,
+        });
     };
     let keeper = Keeper { source: Some(source.id), application: source.application };
     let shown = Some(Arc::new(shown));

@@ -11,6 +11,7 @@ mod callers;
 mod command_line;
 mod comments;
 mod edits;
+mod ended_credentials;
 mod files;
 mod flows;
 mod integrations;
