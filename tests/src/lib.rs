@@ -24,6 +24,7 @@ mod robot;
 mod scene;
 mod secrets;
 mod server;
+mod slow;
 mod tenant;
 mod web;
 
@@ -41,5 +42,6 @@ pub use robot::{CALLBACK, Robot};
 pub use scene::Acme;
 pub use secrets::note_secret;
 pub use server::{Backend, Server, Setting};
+pub use slow::SlowRequest;
 pub use tenant::{Tenant, run_on_shared};
 pub use web::{CSRF, Page, SESSION, Visitor};

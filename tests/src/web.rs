@@ -8,6 +8,7 @@ use tokio::net::TcpStream;
 
 use crate::secrets::note_secret;
 use crate::server::Server;
+use crate::slow::SlowRequest;
 
 /// The cookie of a session.
 pub const SESSION: &str = "eddyline-session";
@@ -82,7 +83,7 @@ impl Page {
         found.unwrap_or_else(|| panic!("nothing between {before} and {after} in {}", self.text)).0
     }
 
-    fn parse(answer: &str) -> Self {
+    pub(crate) fn parse(answer: &str) -> Self {
         let (head, text) = answer.split_once("\r\n\r\n").expect("an answer has a head");
         let mut lines = head.lines();
         let status = lines.next().and_then(|line| line.split(' ').nth(1)).expect("a status");
@@ -133,12 +134,24 @@ impl Visitor {
         self.send("POST", path, &[FORM], &encode(&fields)).await
     }
 
+    /// Sends all of a form but its end, and gives what is left to do.
+    pub async fn post_slowly(&mut self, path: &str, fields: &[(&str, &str)]) -> SlowRequest {
+        let token = self.cookie(CSRF).expect("every page brings a token").to_owned();
+        let fields = [&[("csrf", token.as_str())], fields].concat();
+        let lines = [self.cookie_line(), FORM.to_owned()];
+        SlowRequest::open(&self.host, "POST", path, &lines, encode(&fields).as_bytes()).await
+    }
+
+    fn cookie_line(&self) -> String {
+        let pairs: Vec<_> = self.cookies.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        format!("Cookie: {}", pairs.join("; "))
+    }
+
     /// Sends any request.
     pub async fn send(&mut self, method: &str, path: &str, headers: &[&str], body: &str) -> Page {
         let mut head = format!("{method} {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n", self.host);
         if !self.cookies.is_empty() {
-            let pairs: Vec<_> = self.cookies.iter().map(|(name, value)| format!("{name}={value}")).collect();
-            head += &format!("Cookie: {}\r\n", pairs.join("; "));
+            head += &format!("{}\r\n", self.cookie_line());
         }
         for line in headers {
             head += &format!("{line}\r\n");

@@ -13,8 +13,8 @@ use eddyline_storage::{FlowTokenOf, PostGate, Result as StoreResult, Session};
 
 use crate::actor::{AccessCredential, Actor, Caller, Credential};
 use crate::quota::Owner;
-use crate::transaction::Principal;
 use crate::remembered::Remembered;
+use crate::transaction::Principal;
 use crate::{App, Error, Result};
 
 const REMEMBERED: usize = 50_000;

@@ -103,7 +103,7 @@ pub use scim::{SCIM_ATTEMPTS, ScimProvider, UsersWanted};
 pub use sources::{NewSource, SourceChanges};
 pub use stream::{Listen, StreamPoint};
 pub use threads::ThreadsOf;
-pub use users::{NewPassword, UserChanges};
+pub use users::UserChanges;
 
 /// What the stream hands out; see [`App::listen`].
 pub mod streaming {
@@ -111,6 +111,10 @@ pub mod streaming {
     pub use eddyline_streaming::presence::PresenceState;
     pub use eddyline_streaming::{Batch, Format, Subscription};
 }
+
+/// How many addresses users may try for their accounts in a day: the answer tells whether somebody else
+/// has one.
+const NEW_ADDRESSES: u32 = 10;
 
 /// A running application. Clones share it.
 #[derive(Clone)]
@@ -132,6 +136,8 @@ struct Inner {
     memo: PasswordMemo,
     guard: SignInGuard,
     mail_requests: SignInGuard,
+    /// Of users who try addresses for their accounts.
+    new_addresses: FailureLimiter,
     /// Of identity providers, by uid and address.
     scim_failures: FailureLimiter,
     /// Against guessing secrets of applications.
@@ -209,6 +215,7 @@ impl App {
                 memo: PasswordMemo::default(),
                 guard,
                 mail_requests: SignInGuard::new(config.sign_in),
+                new_addresses: FailureLimiter::a_day(NEW_ADDRESSES),
                 scim_failures: FailureLimiter::new(config.scim_attempts),
                 client_guard: AddressGuard::new(config.oauth.attempts_per_address),
                 code_guard: AddressGuard::new(config.oauth.attempts_per_address),

@@ -35,13 +35,7 @@ impl App {
         }
     }
 
-    async fn move_marker(
-        &self,
-        actor: &Actor,
-        room: RoomId,
-        user: UserId,
-        message: MessageId,
-    ) -> Result<()> {
+    async fn move_marker(&self, actor: &Actor, room: RoomId, user: UserId, message: MessageId) -> Result<()> {
         self.transaction_as(actor, move |tx, _| {
             // Looked at again: the user may be out by now.
             if tx.room_membership(room, user)?.is_none_or(|membership| membership.blocked) {

@@ -10,7 +10,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use eddyline_model::Timestamp;
 
-const WINDOW_MILLIS: u64 = 60_000;
+const MINUTE_MILLIS: u64 = 60_000;
+const DAY_MILLIS: u64 = 24 * 60 * MINUTE_MILLIS;
 
 /// Too many checks have failed; the next one is allowed later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -20,14 +21,15 @@ pub struct RetryAfter {
     pub seconds: u64,
 }
 
-/// Allows a number of failures a minute for each key, in any span of 60 seconds.
+/// Allows a number of failures a minute for each key, in any span of 60 seconds, or a day.
 ///
 /// Keys are kept as 64-bit hashes under a random key of this limiter, so that a long key costs no
 /// more than a short one. The number of keys is bounded: when there are too many, those that failed
 /// longest ago are forgotten.
 #[derive(Debug)]
 pub struct FailureLimiter {
-    per_minute: usize,
+    most: usize,
+    window_millis: u64,
     max_keys: usize,
     hash: RandomState,
     failures: Mutex<HashMap<u64, VecDeque<Timestamp>>>,
@@ -43,11 +45,18 @@ impl FailureLimiter {
         Self::with_max_keys(per_key, Self::DEFAULT_MAX_KEYS)
     }
 
+    /// A limiter of `per_key` failures in any 24 hours; 0 switches it off.
+    #[must_use]
+    pub fn a_day(per_key: u32) -> Self {
+        Self { window_millis: DAY_MILLIS, ..Self::new(per_key) }
+    }
+
     /// A limiter that keeps the failures of at most `max_keys` keys.
     #[must_use]
     pub fn with_max_keys(per_key: u32, max_keys: usize) -> Self {
         Self {
-            per_minute: usize::try_from(per_key).unwrap_or(usize::MAX),
+            most: usize::try_from(per_key).unwrap_or(usize::MAX),
+            window_millis: MINUTE_MILLIS,
             max_keys: max_keys.max(1),
             hash: RandomState::new(),
             failures: Mutex::default(),
@@ -56,7 +65,7 @@ impl FailureLimiter {
 
     /// Whether the key may try again. Asking costs nothing.
     pub fn check(&self, key: &(impl Hash + ?Sized), now: Timestamp) -> Result<(), RetryAfter> {
-        if self.per_minute == 0 {
+        if self.most == 0 {
             return Ok(());
         }
         let key = self.hash.hash_one(key);
@@ -64,15 +73,15 @@ impl FailureLimiter {
         let Some(of_key) = failures.get_mut(&key) else {
             return Ok(());
         };
-        forget_old(of_key, now);
+        forget_old(of_key, now, self.window_millis);
         if of_key.is_empty() {
             failures.remove(&key);
             return Ok(());
         }
         match of_key.front() {
-            Some(oldest) if of_key.len() >= self.per_minute => {
+            Some(oldest) if of_key.len() >= self.most => {
                 let waited = u64::try_from(now.0.saturating_sub(oldest.0)).unwrap_or(0);
-                Err(RetryAfter { seconds: WINDOW_MILLIS.saturating_sub(waited).div_ceil(1000).max(1) })
+                Err(RetryAfter { seconds: self.window_millis.saturating_sub(waited).div_ceil(1000).max(1) })
             }
             _ => Ok(()),
         }
@@ -80,17 +89,17 @@ impl FailureLimiter {
 
     /// Counts a failure of the key.
     pub fn failed(&self, key: &(impl Hash + ?Sized), now: Timestamp) {
-        if self.per_minute == 0 {
+        if self.most == 0 {
             return;
         }
         let key = self.hash.hash_one(key);
         let mut failures = self.lock();
         if failures.len() >= self.max_keys && !failures.contains_key(&key) {
-            make_room(&mut failures, self.max_keys, now);
+            make_room(&mut failures, self.max_keys, now, self.window_millis);
         }
         let of_key = failures.entry(key).or_default();
-        forget_old(of_key, now);
-        if of_key.len() >= self.per_minute {
+        forget_old(of_key, now, self.window_millis);
+        if of_key.len() >= self.most {
             of_key.pop_front();
         }
         of_key.push_back(now);
@@ -103,18 +112,23 @@ impl FailureLimiter {
 }
 
 /// Drops what lies outside the window, on either side: a clock set back must lock nobody out.
-fn forget_old(failures: &mut VecDeque<Timestamp>, now: Timestamp) {
-    failures.retain(|failure| is_recent(*failure, now));
+fn forget_old(failures: &mut VecDeque<Timestamp>, now: Timestamp, window_millis: u64) {
+    failures.retain(|failure| is_recent(*failure, now, window_millis));
 }
 
-fn is_recent(failure: Timestamp, now: Timestamp) -> bool {
-    now.0.abs_diff(failure.0) < WINDOW_MILLIS
+fn is_recent(failure: Timestamp, now: Timestamp, window_millis: u64) -> bool {
+    now.0.abs_diff(failure.0) < window_millis
 }
 
 /// Sweeps the keys without recent failures; should that not free half of the places, the keys that
 /// failed longest ago go too. Freeing many at once keeps the cost of a single failure small.
-fn make_room(failures: &mut HashMap<u64, VecDeque<Timestamp>>, max_keys: usize, now: Timestamp) {
-    failures.retain(|_, of_key| of_key.back().is_some_and(|last| is_recent(*last, now)));
+fn make_room(
+    failures: &mut HashMap<u64, VecDeque<Timestamp>>,
+    max_keys: usize,
+    now: Timestamp,
+    window_millis: u64,
+) {
+    failures.retain(|_, of_key| of_key.back().is_some_and(|last| is_recent(*last, now, window_millis)));
     let keep = max_keys / 2;
     if failures.len() <= keep {
         return;

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 use std::str::FromStr;
 
-use eddyline_app::{NewPassword, Password, UserChanges};
+use eddyline_app::{Password, UserChanges};
 use eddyline_model::UserId;
 use eddyline_model::scopes::Scope::{Flow, Manage, Profile};
 use http::{Method, StatusCode};
@@ -23,11 +23,11 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         Endpoint::new(Method::PUT, path, summary, handler)
             .scopes(&[Profile])
             .takes("nick", "string", "1 to 40 characters, unique in your organizations; mentions stay")
-            .takes("email", "string", "Your address from now on; the old one gets a mail to undo it")
+            .takes("email", "string", "Your address from now on; the old one gets a mail to undo it. With an API token current_password is needed")
             .takes("name", "string", "Your full name; 1 to 100 characters")
             .takes("website", "string", "Your page, with http:// or https://; empty for none")
             .takes("password", "string", "A new password; all sessions and streams end")
-            .takes("current_password", "string", "Your present password; needed for a new one")
+            .takes("current_password", "string", "Your present password; needed for a new one, and with an API token for a new address")
             .answers(200, "Done", Some(Empty))
     };
     vec![
@@ -90,7 +90,8 @@ fn read_changes(call: &Call) -> Result<UserChanges, Failure> {
         email: parsed(&mut params, "email"),
         name: params.opt_text("name", 1..=usize::MAX),
         website: parsed(&mut params, "website"),
-        password: new.zip(present).map(|(new, present)| NewPassword { present, new }),
+        password: new,
+        current_password: present,
     };
     params.finish()?;
     Ok(changes)

@@ -67,15 +67,6 @@ portable! {
         Ok(diesel::delete(api_tokens::table.find(hash)).execute(c)? > 0)
     }
 
-    /// Ends the API tokens of a user that were made at `since` or later.
-    pub fn delete_api_tokens_since(c, user: UserId, since: Timestamp) -> Result<()> {
-        let new = api_tokens::table
-            .filter(api_tokens::user_id.eq(user.0))
-            .filter(api_tokens::created_at.ge(since.0));
-        diesel::delete(new).execute(c)?;
-        Ok(())
-    }
-
     /// Ends all API tokens of a user.
     pub fn delete_api_tokens_of(c, user: UserId) -> Result<()> {
         diesel::delete(api_tokens::table.filter(api_tokens::user_id.eq(user.0))).execute(c)?;

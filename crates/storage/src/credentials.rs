@@ -1,8 +1,9 @@
 //! Making sure that a credential does not end before the transaction at hand is committed.
 //!
-//! The row that lets somebody in is locked against those who remove or replace it. That comes last of all
-//! locks but the log's: whoever ends a credential removes its row after everything else is locked (rooms,
-//! organizations, users, applications, grants, tokens). On SQLite nobody else writes meanwhile.
+//! The row of the credential is locked against transactions that remove or replace it. That comes last of
+//! all locks but the log's: a transaction that ends a credential removes its row after it has locked
+//! everything else (rooms, organizations, users, applications, grants). On SQLite one transaction writes at
+//! a time, so there is nothing to lock.
 
 use eddyline_model::{GrantId, UserId};
 
@@ -10,7 +11,9 @@ use crate::Result;
 use crate::session::Session;
 
 #[cfg(feature = "postgres")]
-use crate::schema::{access_tokens, api_tokens, flow_tokens, grants, identity_providers, sessions, sources, users};
+use crate::schema::{
+    access_tokens, api_tokens, flow_tokens, grants, identity_providers, sessions, sources, users,
+};
 #[cfg(feature = "postgres")]
 use diesel::prelude::*;
 

@@ -2,9 +2,9 @@
 //!
 //! The application checks a credential before a post is queued, and counts in the *epoch* each time it
 //! learns that credentials have ended. A post names the epoch under which its sender was checked. The
-//! writer compares the two when it commits, in memory, so that no post costs another query. Whoever ends a
-//! credential waits until every process knows of it ([`PostGate::advance`]), and then until the posts that
-//! were let through before are committed ([`PostGate::drained`]): after that none of them follows.
+//! writer compares the two when it commits, in memory, so that no post costs another query. A use case that
+//! ends a credential waits until every process has read of it ([`PostGate::advance`]), and then until the
+//! posts that were admitted before are committed ([`PostGate::drained`]): no other follows.
 
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 

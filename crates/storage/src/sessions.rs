@@ -45,6 +45,12 @@ portable! {
         Ok(row.map(|(user, seen)| (UserId(user), Timestamp(seen))))
     }
 
+    /// When a session began.
+    pub fn session_begun(c, hash: &[u8]) -> Result<Option<Timestamp>> {
+        let row = sessions::table.find(hash).select(sessions::created_at).first::<i64>(c).optional()?;
+        Ok(row.map(Timestamp))
+    }
+
     /// The sessions of a user that were used after `since`, the latest first.
     pub fn sessions_of(c, user: UserId, since: Timestamp) -> Result<Vec<BrowserSession>> {
         let rows = sessions::table

@@ -12,6 +12,7 @@ mod command_line;
 mod comments;
 mod deleted;
 mod edits;
+mod ended_credentials;
 mod files;
 mod flows;
 mod integrations;

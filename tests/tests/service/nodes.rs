@@ -195,7 +195,8 @@ async fn a_changed_account_is_known_to_the_other_server(one: Server, other: Serv
     for _ in 0..2 {
         by_password(&ben.email).me().await.unwrap();
     }
-    ben.does(Method::PUT, "/user", &json!({"nick": "bunny", "email": "bunny@acme.example"})).await;
+    let change = json!({"nick": "bunny", "email": "bunny@acme.example", "current_password": PASSWORD});
+    ben.does(Method::PUT, "/user", &change).await;
     let refused = by_password(&ben.email).me().await.err().and_then(|error| error.status());
     assert_eq!(refused, Some(StatusCode::UNAUTHORIZED));
     assert_eq!(by_password("bunny@acme.example").me().await.unwrap().nick, "bunny");

@@ -21,6 +21,9 @@ pub const SESSION_DAYS: i64 = 30;
 /// How much is kept of what a browser calls itself, in characters.
 const MAX_AGENT: usize = 200;
 
+/// For how long a session counts as much as the password.
+const FRESH_MILLIS: i64 = 10 * 60_000;
+
 const HOUR_MILLIS: i64 = 3_600_000;
 const SESSION_MILLIS: i64 = SESSION_DAYS * 24 * HOUR_MILLIS;
 
@@ -105,6 +108,23 @@ impl App {
         }
         let credential = Credential::Session(hash);
         Ok(Some(Actor::User { caller, scopes: Scopes::ALL, credential, epoch }))
+    }
+
+    /// Whether the caller shows the password with this request, or has signed in within the last ten
+    /// minutes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unavailable`].
+    pub async fn has_signed_in_lately(&self, actor: &Actor) -> Result<bool> {
+        let hash = match actor.credential() {
+            Some(Credential::Password(_)) => return Ok(true),
+            Some(Credential::Session(hash)) => hash,
+            Some(Credential::ApiToken(_) | Credential::AccessToken(_)) | None => return Ok(false),
+        };
+        let since = self.now().plus_millis(-FRESH_MILLIS);
+        let begun = self.store().read(move |session| session.session_begun(&hash.0)).await?;
+        Ok(begun.is_some_and(|begun| begun > since))
     }
 
     /// Notes what the browser of a session calls itself: its first 200 characters, without those that

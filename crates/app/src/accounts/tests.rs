@@ -1,6 +1,7 @@
 //! What depends on the time, and on who comes first.
 
 mod credentials;
+mod ended;
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
@@ -29,6 +30,7 @@ struct World {
     app: App,
     clock: Arc<AtomicI64>,
     ada: Actor,
+    token: Secret,
 }
 
 impl World {
@@ -43,11 +45,11 @@ impl World {
         let organization =
             NewOrganization { name: "acme".into(), parameterized_name: None, user_limit: 2, parent: None };
         app.operator_create_organization(organization).await.unwrap();
-        let ada = person(&app, ADA, "ada").await;
+        let (ada, token) = person_with_token(&app, ADA, "ada").await;
         let flow = NewFlow { organization: "acme".into(), name: "main".parse().unwrap() };
         app.operator_create_flow(flow).await.unwrap();
         app.operator_add_flow_user("acme", "main", &ADA.parse().unwrap()).await.unwrap();
-        Self { app, clock, ada }
+        Self { app, clock, ada, token }
     }
 
     fn pass(&self, millis: i64) {
@@ -80,8 +82,9 @@ impl World {
     }
 
     async fn change_email(&self, email: &str) {
-        let changes = UserChanges { email: Some(email.parse().unwrap()), ..UserChanges::default() };
-        self.app.change_user(&self.ada, changes, HERE).await.unwrap();
+        // As she is now.
+        let ada = self.app.authenticate(Credentials::Token(self.token.clone()), HERE).await.unwrap();
+        self.app.change_user(&ada, address(email), HERE).await.unwrap();
     }
 
     /// Ada invites somebody; gives the link of the mail.
@@ -92,7 +95,20 @@ impl World {
     }
 }
 
+/// Another address, with the password that it needs.
+fn address(email: &str) -> UserChanges {
+    UserChanges {
+        email: Some(email.parse().unwrap()),
+        current_password: Some(Password::new(GOOD)),
+        ..UserChanges::default()
+    }
+}
+
 async fn person(app: &App, email: &str, nick: &str) -> Actor {
+    person_with_token(app, email, nick).await.0
+}
+
+async fn person_with_token(app: &App, email: &str, nick: &str) -> (Actor, Secret) {
     let new = NewPerson {
         organization: "acme".into(),
         email: email.parse().unwrap(),
@@ -103,7 +119,7 @@ async fn person(app: &App, email: &str, nick: &str) -> Actor {
         bot: false,
     };
     let (_, token) = app.operator_create_user(new).await.unwrap();
-    app.authenticate(Credentials::Token(token), HERE).await.unwrap()
+    (app.authenticate(Credentials::Token(token.clone()), HERE).await.unwrap(), token)
 }
 
 fn newcomer(nick: &str, password: &str) -> NewAccount {
@@ -268,7 +284,7 @@ async fn an_address_given_up_is_kept_for_its_owner_for_seven_days() {
     let world = World::new().await;
     let ben = person(&world.app, "ben@acme.example", "ben").await;
     world.change_email("ada@new.example").await;
-    let take = UserChanges { email: Some(ADA.parse().unwrap()), ..UserChanges::default() };
+    let take = address(ADA);
     world.pass(7 * DAY - 1);
     let early = world.app.change_user(&ben, take.clone(), HERE).await;
     assert!(matches!(early, Err(Error::Conflict(_))), "{early:?}");
@@ -281,9 +297,7 @@ async fn an_address_merely_entered_accepts_no_invitation() {
     let world = World::new().await;
     let ben = person(&world.app, "ben@acme.example", "ben").await;
     let link = world.invite("grace@hopper.example").await;
-    let claim =
-        UserChanges { email: Some("grace@hopper.example".parse().unwrap()), ..UserChanges::default() };
-    world.app.change_user(&ben, claim, HERE).await.unwrap();
+    world.app.change_user(&ben, address("grace@hopper.example"), HERE).await.unwrap();
     let accepted = world.app.accept_invitation(&ben, "acme", "main", InvitationId(1)).await;
     assert!(matches!(accepted, Err(Error::Denied)), "{accepted:?}");
     // Whoever has the link has the mail.

@@ -37,8 +37,7 @@ impl App {
     }
 
     /// Gives an account its old address back. All its sessions, its password and links to a new one end,
-    /// with all that applications were allowed and the API tokens made since the change: they may be
-    /// somebody else's. A link to a new password is mailed to the old address. The link leads nowhere
+    /// with all that applications were allowed and all API tokens: any of them may have made the change. A link to a new password is mailed to the old address. The link leads nowhere
     /// afterwards, and neither do those of later changes; those of earlier ones do, since their addresses
     /// have the older claim.
     ///
@@ -73,7 +72,7 @@ impl App {
                 password::end_resets(tx, user.id)?;
                 tx.delete_sessions_of(user.id, None)?;
                 end_grants(tx, GrantsOf::User(user.id))?;
-                tx.delete_api_tokens_since(user.id, changed_at)?;
+                tx.delete_api_tokens_of(user.id)?;
                 // Whoever changed the address may have chosen the password too.
                 tx.clear_password(user.id)?;
                 reset::queue(tx, &User { email: old, ..user.clone() })?;

@@ -40,16 +40,20 @@ impl App {
         let room = self.room_id_by_name(organization, flow).await?;
         actor.user()?;
         let ((room, invitation), event) = self
-            .locked_transaction_as(actor, move |tx| tx.lock_room(room), move |tx, who| {
-                let room = Room::load(tx, room)?.ok_or(Error::NotFound)?;
-                let (invitation, invited) = meet(tx, who, &room, id)?;
-                policy::accept_invitation(invited).map_err(Error::from)?;
-                if invitation.state == InvitationState::Pending {
-                    accept_in(tx, &invitation, &who.user()?.user)?;
-                }
-                let accepted = Invitation { state: InvitationState::Accepted, ..invitation };
-                Ok((room, accepted))
-            })
+            .locked_transaction_as(
+                actor,
+                move |tx| tx.lock_room(room),
+                move |tx, who| {
+                    let room = Room::load(tx, room)?.ok_or(Error::NotFound)?;
+                    let (invitation, invited) = meet(tx, who, &room, id)?;
+                    policy::accept_invitation(invited).map_err(Error::from)?;
+                    if invitation.state == InvitationState::Pending {
+                        accept_in(tx, &invitation, &who.user()?.user)?;
+                    }
+                    let accepted = Invitation { state: InvitationState::Accepted, ..invitation };
+                    Ok((room, accepted))
+                },
+            )
             .await?;
         self.settle(event).await;
         Ok(self.show(&room, &invitation))

@@ -28,14 +28,18 @@ impl App {
         id: InvitationId,
     ) -> Result<()> {
         let room = self.room_id_by_name(organization, flow).await?;
-        self.locked_transaction_as(actor, move |tx| tx.lock_room(room), move |tx, who| {
-            let room = Room::load(tx, room)?.ok_or(Error::NotFound)?;
-            let (invitation, invited) = meet(tx, who, &room, id)?;
-            match invited {
-                Invited::Guest => decline_in(tx, &invitation, who.user_id()),
-                Invited::Host => end(tx, &invitation, "uninvite", who.user_id()),
-            }
-        })
+        self.locked_transaction_as(
+            actor,
+            move |tx| tx.lock_room(room),
+            move |tx, who| {
+                let room = Room::load(tx, room)?.ok_or(Error::NotFound)?;
+                let (invitation, invited) = meet(tx, who, &room, id)?;
+                match invited {
+                    Invited::Guest => decline_in(tx, &invitation, who.user_id()),
+                    Invited::Host => end(tx, &invitation, "uninvite", who.user_id()),
+                }
+            },
+        )
         .await?;
         Ok(())
     }

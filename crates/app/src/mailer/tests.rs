@@ -42,7 +42,12 @@ async fn mail_that_was_never_tried_is_given_back_as_it_was() {
         recipient: recipient.into(),
         detail: None,
     });
-    mailer.app.store().write(NoCaller::Process, move |tx| tx.queue_mails(&mails, Timestamp(1))).await.unwrap();
+    mailer
+        .app
+        .store()
+        .write(NoCaller::Process, move |tx| tx.queue_mails(&mails, Timestamp(1)))
+        .await
+        .unwrap();
     let taken = take(&mailer).await;
     assert_eq!(taken.iter().map(|mail| mail.attempts).collect::<Vec<_>>(), [1, 1]);
     assert_eq!(take(&mailer).await, [], "it is held");

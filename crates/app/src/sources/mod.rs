@@ -292,25 +292,29 @@ impl App {
         deed: impl Fn(&mut Tx<'_, '_>, &Actor, Source) -> StoreResult<R> + Send + Sync + 'static,
     ) -> Result<R> {
         let (done, event) = self
-            .locked_transaction_as(actor, move |tx| tx.lock_room(room), move |tx, actor| {
-                let room = Room::load(tx, room)?.ok_or(Error::NotFound)?;
-                let source = tx.source(id)?.ok_or(Error::NotFound)?;
-                let keeper = match &**actor {
-                    Actor::FlowToken { keeper, .. } => Some(*keeper),
-                    Actor::User { .. } => None,
-                };
-                // Somebody else may have removed it since the token was looked at.
-                if keeper.is_some() && source.removed_at.is_some() {
-                    return Err(Error::Gone.into());
-                }
-                let allowed =
-                    policy::source(actor.standing(&room), keeper, acting(actor), &room.flow, &source)
-                        .and_then(|()| policy::write(&room.organization));
-                allowed.map_err(Error::from)?;
-                // The source may be the caller's own, and be removed.
-                actor.keep(tx)?;
-                Ok(deed(tx, actor, source)?)
-            })
+            .locked_transaction_as(
+                actor,
+                move |tx| tx.lock_room(room),
+                move |tx, actor| {
+                    let room = Room::load(tx, room)?.ok_or(Error::NotFound)?;
+                    let source = tx.source(id)?.ok_or(Error::NotFound)?;
+                    let keeper = match &**actor {
+                        Actor::FlowToken { keeper, .. } => Some(*keeper),
+                        Actor::User { .. } => None,
+                    };
+                    // Somebody else may have removed it since the token was looked at.
+                    if keeper.is_some() && source.removed_at.is_some() {
+                        return Err(Error::Gone.into());
+                    }
+                    let allowed =
+                        policy::source(actor.standing(&room), keeper, acting(actor), &room.flow, &source)
+                            .and_then(|()| policy::write(&room.organization));
+                    allowed.map_err(Error::from)?;
+                    // The source may be the caller's own, and be removed.
+                    actor.keep(tx)?;
+                    Ok(deed(tx, actor, source)?)
+                },
+            )
             .await?;
         self.settle(event).await;
         Ok(done)

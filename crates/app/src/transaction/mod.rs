@@ -1,4 +1,4 @@
-//! Reading and writing, where every write says who is answerable for it: a caller, whose credential is
+//! Reading and writing, where every write names who is responsible for it: a caller, whose credential is
 //! checked in the same transaction ([`App::transaction_as`]), or no caller, for a reason ([`NoCaller`]).
 //!
 //! The store itself is private to this module, so that no use case reaches a transaction in another way.
@@ -24,14 +24,14 @@ use crate::{App, Result};
 pub(crate) enum NoCaller {
     /// An operator at the command line, who has the database itself.
     Operator,
-    /// Somebody signs in: the password that was checked is compared in the transaction.
+    /// A user signs in: the password that was checked is compared in the transaction.
     SignIn,
     /// The session's own bookkeeping: when it was used, by which browser, and its end, which needs nothing
     /// but its secret.
     Session,
     /// The secret of a mailed link, or of a join link, is looked up in the transaction.
     Link,
-    /// Anybody may ask for a letter to an address.
+    /// A request for a letter to an address, which needs no credential.
     MailRequest,
     /// An application exchanges or revokes codes and tokens, each of which is looked up in the transaction.
     OAuthClient,
@@ -40,7 +40,7 @@ pub(crate) enum NoCaller {
     Process,
 }
 
-/// The store, but for the ways to write that do not say who is answerable.
+/// The store, without the ways to write that do not name who is responsible.
 #[derive(Clone, Debug)]
 pub(crate) struct Database(Store);
 

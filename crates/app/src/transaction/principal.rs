@@ -1,12 +1,11 @@
-//! Whoever writes on somebody's behalf shows, in the transaction that writes, that the caller's credential
-//! still holds. A [`Principal`] is made by that check only, and [`App::transaction_as`] is the only way for
-//! a caller to a transaction.
+//! The transaction that writes for a caller checks that the caller's credential still holds. Only that
+//! check makes a [`Principal`], and only [`App::transaction_as`] runs a transaction for a caller.
 //!
 //! The credential is looked up when the transaction begins (after the locks that the use case needs
-//! first), and its row is locked as the last thing before the commit. So whoever ends a credential either
-//! comes first, and the use case is refused with all that it wrote, or waits for its commit. The row is
-//! locked last because everybody who ends credentials locks rooms, organizations, users and applications
-//! before them.
+//! first), and its row is locked as the last thing before the commit. So a transaction that ends the
+//! credential either comes first, and the use case is refused with all that it wrote, or waits for its
+//! commit. The row is locked last because transactions that end credentials lock rooms, organizations,
+//! users and applications before them.
 
 use std::cell::Cell;
 use std::ops::Deref;
@@ -51,8 +50,8 @@ impl Principal {
         Ok(Self { actor: current, is_kept: Cell::new(false) })
     }
 
-    /// Locks the credential against those who would end it before the transaction is committed. A use case
-    /// that itself may end the caller's credential calls it before it does, with the user or the room of
+    /// Locks the credential, so that it does not end before the transaction is committed. A use case that
+    /// itself may end the caller's credential calls it before it does, with the user or the room of
     /// the flow token locked; for all others it is called last.
     ///
     /// # Errors

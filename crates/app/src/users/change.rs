@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 
 use eddyline_auth::Password;
+use eddyline_model::UserId;
 use eddyline_model::log::Control;
 use eddyline_model::names::{Email, Nick, Website, display_name, email_key, nick_key};
 use eddyline_model::users::User;
@@ -19,30 +20,26 @@ use crate::{App, Error, Result};
 pub struct UserChanges {
     /// Short name, unique within each of the user's organizations.
     pub nick: Option<Nick>,
-    /// Address, unique in the whole server. The new one counts at once.
+    /// Address, unique in the whole server. The new one counts at once. It needs the present password, or a
+    /// fresh sign-in.
     pub email: Option<Email>,
     /// Full name.
     pub name: Option<String>,
     /// The user's own page.
     pub website: Option<Website>,
-    /// The password.
-    pub password: Option<NewPassword>,
+    /// A new password. It needs the present one.
+    pub password: Option<Password>,
+    /// The present password.
+    pub current_password: Option<Password>,
 }
 
-/// A password to be changed by somebody who knows the present one.
-#[derive(Clone, Debug)]
-pub struct NewPassword {
-    /// The present one.
-    pub present: Password,
-    /// The one to be set.
-    pub new: Password,
-}
-
-/// The hash of a new password, and that of the one which was shown for it.
-#[derive(Clone)]
-struct Rehash {
-    shown: Option<String>,
-    new: String,
+/// What was shown for a change, as far as it was looked at.
+#[derive(Clone, Default)]
+struct Evidence {
+    /// The hash that the present password was checked against.
+    checked: Option<String>,
+    /// The hash of the new password.
+    new: Option<String>,
 }
 
 impl App {
@@ -50,11 +47,16 @@ impl App {
     /// sessions and streams end. After a change of address its former owner gets a mail with which
     /// to undo it.
     ///
+    /// A new address needs the present password: with it goes the way to a new one. Credentials that are
+    /// the password show it, and a session that has just begun counts as much
+    /// ([`App::has_signed_in_lately`]).
+    ///
     /// # Errors
     ///
-    /// [`Error::Invalid`] naming what is wrong, a wrong present password among it;
-    /// [`Error::TooMany`] after too many of those; [`Error::Conflict`] for a nick or an address that
-    /// is somebody else's; [`Error::Denied`] when an application asks for another address or password.
+    /// [`Error::Invalid`] naming what is wrong, a missing or wrong `current_password` among it;
+    /// [`Error::TooMany`] after too many wrong ones, and [`Error::TooManyRequests`] for a user who tries
+    /// too many addresses; [`Error::Conflict`] for a nick or an address that is somebody else's;
+    /// [`Error::Denied`] when an application asks for another address or password.
     pub async fn change_user(&self, actor: &Actor, changes: UserChanges, address: IpAddr) -> Result<()> {
         let caller = actor.user()?.clone();
         // With another address comes another password: an application would have the whole account.
@@ -65,14 +67,12 @@ impl App {
         }
         let name = changes.name.as_deref().map(display_name).transpose().map_err(Error::wrong_name)?;
         let changes = UserChanges { name, ..changes };
-        let rehash = match &changes.password {
-            Some(password) => Some(self.rehash(&caller.user, password, address).await?),
-            None => None,
-        };
-        if changes.email.as_ref().is_some_and(|email| email.key() != email_key(&caller.user.email)) {
-            self.count_mail_request(&email_key(&caller.user.email), address)?;
-        }
         let id = caller.user.id;
+        let moves = changes.email.as_ref().is_some_and(|email| email.key() != email_key(&caller.user.email));
+        let evidence = self.evidence(actor, &caller.user, &changes, moves, address).await?;
+        if moves {
+            self.count_new_address(id)?;
+        }
         let (moved, event) = self
             .transaction_as(actor, move |tx, actor| {
                 tx.lock_user(id)?;
@@ -80,8 +80,8 @@ impl App {
                 actor.keep(tx)?;
                 let before = tx.user(id)?.ok_or(Error::NotFound)?;
                 let after = changed(&before, &changes);
-                check(tx, &before, &after, rehash.as_ref())?;
-                apply(tx, &before, &after, rehash.as_ref()).map_err(taken)?;
+                check(tx, &before, &after, evidence.checked.as_deref())?;
+                apply(tx, &before, &after, evidence.new.as_deref()).map_err(taken)?;
                 Ok(email_key(&before.email) != email_key(&after.email))
             })
             .await?;
@@ -92,15 +92,47 @@ impl App {
         Ok(())
     }
 
-    async fn rehash(&self, user: &User, password: &NewPassword, address: IpAddr) -> Result<Rehash> {
-        let known = match self.check_password(&user.email, &password.present, address).await {
+    /// Checks that enough was shown for a new address (`moves`) or a new password.
+    async fn evidence(
+        &self,
+        actor: &Actor,
+        user: &User,
+        changes: &UserChanges,
+        moves: bool,
+        address: IpAddr,
+    ) -> Result<Evidence> {
+        if changes.password.is_none() && (!moves || self.has_signed_in_lately(actor).await?) {
+            return Ok(Evidence::default());
+        }
+        let present = changes.current_password.as_ref().ok_or_else(|| {
+            let text = match changes.password {
+                Some(_) => "is required",
+                None => {
+                    "is required for a new address; without a password, change the address on the account page \
+                     right after signing in"
+                }
+            };
+            Error::field("current_password", text)
+        })?;
+        let known = match self.check_password(&user.email, present, address).await {
             Err(Error::Unauthenticated(_)) => {
                 return Err(Error::field("current_password", "is not your present password"));
             }
             other => other?,
         };
-        let new = self.hash_new_password(&password.new, &personal(user)).await?;
-        Ok(Rehash { shown: known.0.password_hash.clone(), new })
+        let new = match &changes.password {
+            Some(new) => Some(self.hash_new_password(new, &personal(user)).await?),
+            None => None,
+        };
+        Ok(Evidence { checked: known.0.password_hash.clone(), new })
+    }
+
+    /// Counts that a user tries an address, which tells whether another account has it.
+    fn count_new_address(&self, user: UserId) -> Result<()> {
+        let (tried, now) = (&self.inner.new_addresses, self.now());
+        tried.check(&user, now).map_err(|wait| Error::TooManyRequests { retry_after: wait.seconds })?;
+        tried.failed(&user, now);
+        Ok(())
     }
 }
 
@@ -129,7 +161,7 @@ fn changed(before: &User, changes: &UserChanges) -> User {
     after
 }
 
-fn check(tx: &mut Tx<'_, '_>, before: &User, after: &User, rehash: Option<&Rehash>) -> Attempt<()> {
+fn check(tx: &mut Tx<'_, '_>, before: &User, after: &User, checked: Option<&str>) -> Attempt<()> {
     let nick = nick_key(&after.nick);
     if nick != nick_key(&before.nick) {
         for membership in tx.memberships_of(before.id)? {
@@ -146,16 +178,16 @@ fn check(tx: &mut Tx<'_, '_>, before: &User, after: &User, rehash: Option<&Rehas
     {
         return Err(Error::Conflict("the email is the address of another account".into()).into());
     }
-    if let Some(rehash) = rehash {
+    if checked.is_some() {
         let account = tx.account_by_email(&email_key(&before.email))?;
-        if !account.is_some_and(|now| now.user.id == before.id && now.password_hash == rehash.shown) {
+        if !account.is_some_and(|now| now.user.id == before.id && now.password_hash.as_deref() == checked) {
             return Err(Error::Conflict("the password was changed meanwhile".into()).into());
         }
     }
     Ok(())
 }
 
-fn apply(tx: &mut Tx<'_, '_>, before: &User, after: &User, rehash: Option<&Rehash>) -> StoreResult<()> {
+fn apply(tx: &mut Tx<'_, '_>, before: &User, after: &User, password: Option<&str>) -> StoreResult<()> {
     let (id, email) = (after.id, email_key(&after.email));
     if (&before.nick, &before.email) != (&after.nick, &after.email) {
         tx.update_user(id, (&after.nick, &nick_key(&after.nick)), (&after.email, &email))?;
@@ -176,8 +208,8 @@ fn apply(tx: &mut Tx<'_, '_>, before: &User, after: &User, rehash: Option<&Rehas
         }
         tx.tell(Control::UserEdit { user: id });
     }
-    if let Some(rehash) = rehash {
-        replace(tx, id, &rehash.new)?;
+    if let Some(hash) = password {
+        replace(tx, id, hash)?;
     }
     Ok(())
 }

@@ -6,7 +6,7 @@ use eddyline_model::UserId;
 use eddyline_model::scopes::Scope;
 use eddyline_wire::User;
 
-pub use change::{NewPassword, UserChanges};
+pub use change::UserChanges;
 
 use crate::actor::Actor;
 use crate::{App, Error, Result};

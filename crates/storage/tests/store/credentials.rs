@@ -11,7 +11,6 @@ use crate::world::World;
 on_every_database!(
     an_api_token_opens_its_owners_account,
     api_tokens_are_listed_renamed_and_ended,
-    api_tokens_end_from_a_time_on,
     a_session_holds_while_it_is_used,
     sessions_are_listed_the_last_used_first,
     sessions_end_one_by_one_or_together,
@@ -58,24 +57,6 @@ async fn api_tokens_are_listed_renamed_and_ended(home: Arc<Home>) {
     world.store.write(move |tx| tx.delete_api_tokens_of(ann)).await.expect("a write");
     assert_eq!(names_of(&world).await, [""; 0]);
     assert!(world.read(|session| session.user_by_api_token(b"3")).await.is_some());
-}
-
-async fn api_tokens_end_from_a_time_on(home: Arc<Home>) {
-    let world = World::new(&home).await;
-    let (ann, bob) = (world.ann, world.bob);
-    world
-        .store
-        .write(move |tx| {
-            tx.insert_api_token(b"1", ann, "before", Timestamp(9))?;
-            tx.insert_api_token(b"2", ann, "then", Timestamp(10))?;
-            tx.insert_api_token(b"3", ann, "after", Timestamp(11))?;
-            tx.insert_api_token(b"4", bob, "bob's", Timestamp(11))?;
-            tx.delete_api_tokens_since(ann, Timestamp(10))
-        })
-        .await
-        .expect("a write");
-    assert_eq!(names_of(&world).await, ["before"]);
-    assert!(world.read(|session| session.user_by_api_token(b"4")).await.is_some());
 }
 
 /// Ann's sessions `1` to `3`, which began in this order, and Bob's `4`.

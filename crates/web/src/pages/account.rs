@@ -7,9 +7,7 @@ pub(super) mod tokens;
 
 use askama::Template;
 use axum::response::Response;
-use eddyline_app::{
-    Error, FieldErrors, NewPassword, OwnOrganization, Password, Result as AppResult, UserChanges,
-};
+use eddyline_app::{Error, FieldErrors, OwnOrganization, Password, Result as AppResult, UserChanges};
 use eddyline_model::users::User;
 use http::StatusCode;
 
@@ -53,9 +51,10 @@ pub(super) async fn show(visit: Visit) -> Result<Response, Failure> {
         "password" => Some("Your password is changed, and all your other sessions have ended."),
         _ => None,
     };
+    let fresh = visit.app().has_signed_in_lately(actor).await?;
     let forms = vec![
         ("Names", profile(&visit, &user.name, &user.nick, &user.website)),
-        ("E-mail address", email(&visit, &user.email)),
+        ("E-mail address", email(&visit, &user.email, fresh)),
         ("Password", password(&visit)),
     ];
     let mut organizations = visit.app().own_organizations(actor).await?;
@@ -97,18 +96,23 @@ async fn change_profile(sent: &Submission, user: &User) -> Result<Response, Fail
 async fn change_email(sent: &Submission) -> Result<Response, Failure> {
     let mut errors = FieldErrors::new();
     let address = parsed("email", sent.get("email"), &mut errors);
-    let outcome = match errors.is_empty() {
-        true => apply(sent, UserChanges { email: address, ..UserChanges::default() }).await,
-        false => Err(Error::Invalid(errors)),
-    };
-    finish(sent, "email", "E-mail address", email(&sent.visit, sent.get("email")), outcome)
+    let present = Some(sent.get("current_password")).filter(|text| !text.is_empty()).map(Password::new);
+    let changes = UserChanges { email: address, current_password: present, ..UserChanges::default() };
+    let outcome = if errors.is_empty() { apply(sent, changes).await } else { Err(Error::Invalid(errors)) };
+    let visit = &sent.visit;
+    let fresh = visit.app().has_signed_in_lately(visit.signed_in()?).await?;
+    finish(sent, "email", "E-mail address", email(visit, sent.get("email"), fresh), outcome)
 }
 
 async fn change_password(sent: &Submission, user: &User) -> Result<Response, Failure> {
     let visit = &sent.visit;
     let new = Password::new(sent.get("password"));
-    let change = NewPassword { present: Password::new(sent.get("current_password")), new: new.clone() };
-    match apply(sent, UserChanges { password: Some(change), ..UserChanges::default() }).await {
+    let changes = UserChanges {
+        password: Some(new.clone()),
+        current_password: Some(Password::new(sent.get("current_password"))),
+        ..UserChanges::default()
+    };
+    match apply(sent, changes).await {
         Ok(()) => {
             // That has ended every session, this one as well.
             let session = visit.app().sign_in(&user.email, &new, visit.client()).await?;
@@ -176,11 +180,19 @@ fn profile(visit: &Visit, name: &str, nick: &str, website: &str) -> FormView {
         .field(Field::text("website", "Home page", "url").value(website).optional())
 }
 
-fn email(visit: &Visit, address: &str) -> FormView {
-    FormView::new("/account", visit.csrf(), "Change the address")
+/// `fresh` is whether the password was shown just now, by signing in.
+fn email(visit: &Visit, address: &str, fresh: bool) -> FormView {
+    let form = FormView::new("/account", visit.csrf(), "Change the address")
         .prefix("email-")
         .hidden("part", "email")
-        .field(Field::email().value(address).hint("You sign in with it. The change counts at once."))
+        .field(Field::email().value(address).hint("You sign in with it. The change counts at once."));
+    match fresh {
+        true => form,
+        false => form.field(
+            Field::password("current_password", "Present password", "current-password")
+                .hint("Or sign out, and change the address right after signing in."),
+        ),
+    }
 }
 
 fn password(visit: &Visit) -> FormView {

@@ -128,6 +128,21 @@ impl<'t> Stage<'t> {
         request.send().await.unwrap().into()
     }
 
+    /// The path of a row for a caller; what it names is made.
+    pub(crate) async fn path_of(&self, row: &Row, caller: &str) -> String {
+        let (_, template) = row.endpoint.split_once(' ').unwrap();
+        self.path(template, row.expendable, caller).await
+    }
+
+    /// What a row sends, and of which type; an empty object where it sends nothing.
+    pub(crate) fn body_of(&self, row: &Row) -> (&'static str, Vec<u8>) {
+        match (row.body)(self) {
+            Body::Json(body) => ("application/json", body.to_string().into_bytes()),
+            Body::Raw(kind, bytes) => (kind, bytes),
+            Body::None | Body::Stream => ("application/json", b"{}".to_vec()),
+        }
+    }
+
     fn client(&self, caller: &str) -> &Client {
         &self.clients[CALLERS.iter().position(|known| *known == caller).unwrap()]
     }

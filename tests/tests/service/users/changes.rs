@@ -13,6 +13,7 @@ on_shared_servers![
     nothing_in_a_name_hides_or_turns_the_direction_of_writing,
     renaming_keeps_old_mentions,
     an_address_belongs_to_one_account,
+    a_new_address_needs_the_present_password,
     the_old_address_ends_at_once,
     the_old_address_is_told_of_the_new_one,
     what_cannot_be_read_changes_nothing,
@@ -20,6 +21,11 @@ on_shared_servers![
 
 async fn change(caller: &Caller, change: Json) -> u16 {
     caller.send(Method::PUT, "/user", &change).await.status.as_u16()
+}
+
+/// Another address, with the password that it needs.
+fn moving(email: &str) -> Json {
+    json!({"email": email, "current_password": PASSWORD})
 }
 
 async fn a_user_changes_their_own_account(tenant: Tenant) {
@@ -30,6 +36,7 @@ async fn a_user_changes_their_own_account(tenant: Tenant) {
         "email": email,
         "name": "Benjamin B. Bunny",
         "website": "https://bunny.example/~ben",
+        "current_password": PASSWORD,
         "id": 1,
         "avatar": "https://elsewhere.example/",
     });
@@ -167,13 +174,43 @@ async fn renaming_keeps_old_mentions(tenant: Tenant) {
 async fn an_address_belongs_to_one_account(tenant: Tenant) {
     let neighbour = tenant.neighbour();
     for taken in [&tenant.ada.email, &neighbour.ben.email, &tenant.ada.email.to_uppercase()] {
-        let answer = tenant.ben.send(Method::PUT, "/user", &json!({"email": taken})).await;
+        let answer = tenant.ben.send(Method::PUT, "/user", &moving(taken)).await;
         assert_eq!(answer.status, 409, "{taken}");
         assert!(answer.json()["message"].as_str().unwrap().contains("email"), "{}", answer.text());
     }
     assert_eq!(tenant.ben.get("/user").await["email"], tenant.ben.email);
     let domain = tenant.ben.email.split_once('@').unwrap().1;
     assert_eq!(change(&tenant.ben, json!({"email": format!("Ben@{domain}")})).await, 200, "one's own");
+}
+
+async fn a_new_address_needs_the_present_password(tenant: Tenant) {
+    let new = format!("new@{}.example", tenant.name);
+    let own = format!("/users/{}", tenant.ben.id);
+    for path in ["/user", &own] {
+        for body in [json!({"email": new}), json!({"email": new, "current_password": "wrong"})] {
+            let answer = tenant.ben.send(Method::PUT, path, &body).await;
+            assert_eq!(answer.status, 400, "{}", answer.text());
+            assert!(answer.json()["errors"]["current_password"].is_array(), "{}", answer.text());
+        }
+    }
+    assert_eq!(tenant.ben.get("/user").await["email"], tenant.ben.email);
+    // Credentials that are the password show it, as those of old programs do.
+    let client = tenant.ben.by_password();
+    let answer = client.request(Method::PUT, &own).json(&json!({"email": new})).send().await.unwrap();
+    assert_eq!((answer.status.as_u16(), answer.text().as_str()), (200, "{}"));
+    assert_eq!(tenant.ben.get("/user").await["email"], new);
+    // One without a password cannot show any.
+    let robot = format!("robot@{}.example", tenant.name);
+    let line = ["user", "create", "--org", &tenant.name, "--email", &robot, "--name", "R", "--nick", "robot"];
+    let token = tenant.server().admin(&line)["api_token"].as_str().unwrap().to_owned();
+    let client = tenant.server().client().api_token(&token).build().unwrap();
+    for body in
+        [json!({"email": "x@robot.example"}), json!({"email": "x@robot.example", "current_password": ""})]
+    {
+        let answer = client.request(Method::PUT, "/user").json(&body).send().await.unwrap();
+        assert_eq!(answer.status, 400, "{}", answer.text());
+        assert!(answer.json()["errors"]["current_password"].is_array(), "{}", answer.text());
+    }
 }
 
 async fn the_old_address_ends_at_once(tenant: Tenant) {
@@ -183,7 +220,7 @@ async fn the_old_address_ends_at_once(tenant: Tenant) {
         tenant.ben.by_password().me().await.unwrap();
     }
     let email = format!("new@{}.example", tenant.name);
-    tenant.ben.does(Method::PUT, "/user", &json!({"email": email})).await;
+    tenant.ben.does(Method::PUT, "/user", &moving(&email)).await;
     let refused = tenant.ben.by_password().me().await.err().and_then(|error| error.status());
     assert_eq!(refused.map(|status| status.as_u16()), Some(401));
     let new = tenant.client(Credentials::Basic { email, password: PASSWORD.to_owned() });
@@ -191,7 +228,7 @@ async fn the_old_address_ends_at_once(tenant: Tenant) {
     let said = tenant.ada.say(&tenant.main, "streams go on").await;
     assert_eq!(stream.event("message").await, said);
     // Nobody else gets it while it can be taken back.
-    let taken = tenant.ada.send(Method::PUT, "/user", &json!({"email": tenant.ben.email})).await;
+    let taken = tenant.ada.send(Method::PUT, "/user", &moving(&tenant.ben.email)).await;
     assert_eq!(taken.status, 409);
 }
 
@@ -199,7 +236,7 @@ async fn the_old_address_is_told_of_the_new_one(tenant: Tenant) {
     let (old, domain) = tenant.ben.email.split_once('@').unwrap();
     // The same address in another form is nothing to tell of.
     for new in [format!("{}@{domain}", old.to_uppercase()), format!("bunny@{domain}")] {
-        tenant.ben.does(Method::PUT, "/user", &json!({"email": new})).await;
+        tenant.ben.does(Method::PUT, "/user", &moving(&new)).await;
     }
     let letter = tenant.server().letter(&format!("{}@{domain}", old.to_uppercase()), 1).await;
     assert!(letter.text.contains(&format!("bunny@{domain}")), "{}", letter.text);

@@ -7,6 +7,7 @@ use serde_json::json;
 on_shared_servers![
     a_new_password_takes_the_place_of_the_old_one,
     a_password_is_changed_only_by_who_knows_it,
+    a_request_with_the_password_changes_it,
     a_password_that_is_easy_to_guess_is_refused,
     wrong_present_passwords_count_as_failed_sign_ins,
     who_has_no_password_sets_none,
@@ -53,6 +54,13 @@ async fn a_password_is_changed_only_by_who_knows_it(tenant: Tenant) {
     assert_eq!(tenant.ada.send(Method::PUT, &path, &body).await.status, 403);
     assert_eq!((signs_in(&tenant.ben, PASSWORD).await, signs_in(&tenant.ben, NEW).await), (200, 401));
     assert_eq!(tenant.ben.get("/user").await["name"], "ben", "nothing of it was done");
+}
+
+async fn a_request_with_the_password_changes_it(tenant: Tenant) {
+    let body = json!({"password": NEW, "current_password": PASSWORD});
+    let answer = tenant.ben.by_password().request(Method::PUT, "/user").json(&body).send().await.unwrap();
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    assert_eq!((signs_in(&tenant.ben, PASSWORD).await, signs_in(&tenant.ben, NEW).await), (401, 200));
 }
 
 async fn a_password_that_is_easy_to_guess_is_refused(tenant: Tenant) {

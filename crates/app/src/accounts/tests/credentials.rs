@@ -208,7 +208,7 @@ async fn one_sees_and_ends_ones_sessions() {
 }
 
 #[tokio::test]
-async fn undoing_a_change_of_address_ends_what_was_allowed_and_newer_tokens() {
+async fn undoing_a_change_of_address_ends_what_was_allowed_and_all_tokens() {
     let world = World::new().await;
     let robot = robot(&world).await;
     let before = world.app.make_api_token(&world.ada, "before").await.unwrap();
@@ -222,8 +222,8 @@ async fn undoing_a_change_of_address_ends_what_was_allowed_and_newer_tokens() {
     let late = allow(&world, &robot, "thief@evil.example").await;
 
     world.app.undo_email_change(&undo).await.unwrap();
-    assert!(by_token(&world, &before).await.is_ok(), "it was there before whoever changed the address");
-    for token in [&with_change, &after] {
+    // Any of them may have made the change, the one from before it most of all.
+    for token in [&before, &with_change, &after] {
         assert!(by_token(&world, token).await.is_err());
     }
     for tokens in [&early, &late] {

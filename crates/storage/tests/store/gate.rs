@@ -1,0 +1,47 @@
+//! Posts whose sender's credential ends meanwhile.
+
+use std::sync::Arc;
+
+use eddyline_model::Timestamp;
+use eddyline_model::messages::Draft;
+use eddyline_storage::Outcome;
+
+use crate::home::{Home, on_every_database};
+use crate::world::{World, chat};
+
+on_every_database!(
+    a_post_of_an_earlier_epoch_is_stale,
+    a_post_is_stale_where_it_is_not_known_which_credentials_hold,
+);
+
+async fn is_added(world: &World, epoch: Option<u64>) -> bool {
+    let draft = Draft { credential_epoch: epoch, ..chat(world.main, world.ann, "hello") };
+    match world.store.post(draft).await.expect("an answer").outcome {
+        Outcome::Added(_) => true,
+        Outcome::Stale => false,
+        other => panic!("{other:?}"),
+    }
+}
+
+async fn a_post_of_an_earlier_epoch_is_stale(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let gate = world.store.gate().clone();
+    gate.rely_until(Timestamp(i64::MAX));
+    let before = gate.epoch();
+    assert!(is_added(&world, Some(before)).await);
+    gate.advance();
+    gate.drained().await;
+    assert!(!is_added(&world, Some(before)).await);
+    assert!(is_added(&world, Some(gate.epoch())).await);
+    assert!(is_added(&world, None).await, "what the server posts has no credential");
+}
+
+async fn a_post_is_stale_where_it_is_not_known_which_credentials_hold(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let gate = world.store.gate();
+    assert!(!is_added(&world, Some(gate.epoch())).await, "nothing is known at first");
+    gate.rely_until(world.store.now());
+    assert!(!is_added(&world, Some(gate.epoch())).await, "that time has passed");
+    gate.rely_until(world.store.now().plus_millis(60_000));
+    assert!(is_added(&world, Some(gate.epoch())).await);
+}

@@ -1,0 +1,221 @@
+//! Every form of the pages. One table names them all ([`FORMS`]); a form that has no row fails.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use eddyline_client::{Json, Method};
+use eddyline_tests::{Caller, PASSWORD, Robot, Tenant, Visitor, on_shared_servers};
+use serde_json::json;
+
+on_shared_servers![
+    every_form_has_a_row,
+    forms_of_a_session_that_ended_do_nothing,
+    forms_that_were_begun_before_a_new_password_do_nothing,
+    forms_of_somebody_who_was_made_inactive_do_nothing,
+];
+
+const NEW_PASSWORD: &str = "seventeen green umbrellas";
+
+/// A form: the route it is sent to, and its fields, with what stands in braces filled in.
+struct Form {
+    route: &'static str,
+    path: &'static str,
+    fields: &'static [(&'static str, &'static str)],
+}
+
+const fn form(
+    route: &'static str,
+    path: &'static str,
+    fields: &'static [(&'static str, &'static str)],
+) -> Form {
+    Form { route, path, fields }
+}
+
+/// All forms of those who are signed in.
+const FORMS: &[Form] = &[
+    form("/account", "/account", &[("part", "profile"), ("name", "Changed"), ("nick", "changed")]),
+    form("/account", "/account", &[("part", "email"), ("email", "thief@evil.example")]),
+    form(
+        "/account",
+        "/account",
+        &[("part", "password"), ("current_password", PASSWORD), ("password", "a thief's own umbrella")],
+    ),
+    form("/account/applications", "/account/applications", &[("application", "{application}")]),
+    form("/account/tokens", "/account/tokens", &[("name", "for ever")]),
+    form("/account/tokens/{token}", "/account/tokens/{token}", &[("do", "rename"), ("name", "changed")]),
+    form("/account/tokens/{token}", "/account/tokens/{token}", &[("do", "end")]),
+    form("/account/sessions", "/account/sessions", &[("do", "end-others")]),
+    form(
+        "/account/organizations/{organization}",
+        "/account/organizations/{organization}",
+        &[("user", "{user}"), ("application", "{application}")],
+    ),
+    form(
+        "/developer",
+        "/developer",
+        &[("organization", "{number}"), ("name", "New"), ("redirect_uri", "https://x.example/cb")],
+    ),
+    form(
+        "/developer/{application}",
+        "/developer/{application}",
+        &[("name", "Changed"), ("redirect_uri", "https://evil.example/cb")],
+    ),
+    form("/developer/{application}/secret", "/developer/{application}/secret", &[]),
+    form("/developer/{application}/remove", "/developer/{application}/remove", &[]),
+    form("/app/{organization}/{flow}/inbox", "/app/{organization}/main/inbox", &[("source", "{source}")]),
+    form("/invitations/{link}", "/invitations/{invitation}", &[("do", "join")]),
+    form(
+        "/oauth/authorize",
+        "/oauth/authorize",
+        &[("response_type", "code"), ("client_id", "{client}"), ("decision", "accept")],
+    ),
+];
+
+/// Those that need no session: a password or the secret of a mailed link is shown in the form itself, or
+/// the session ends by it.
+const WITHOUT_SESSION: &[&str] = &["/sign-in", "/sign-out", "/password", "/password/{link}", "/email/{link}"];
+
+async fn every_form_has_a_row(_: Tenant) {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/web/src/pages/mod.rs");
+    let source = std::fs::read_to_string(source).unwrap();
+    let routes = source.split(".route(").skip(1).filter(|route| route.contains("post("));
+    let served: BTreeSet<&str> = routes.map(|route| route.split('"').nth(1).unwrap()).collect();
+    let named: BTreeSet<&str> =
+        FORMS.iter().map(|form| form.route).chain(WITHOUT_SESSION.iter().copied()).collect();
+    assert_eq!(served, named);
+    assert!(served.len() > 15, "{served:?}");
+}
+
+/// An administrator who has everything that forms are about.
+struct Stage<'t> {
+    tenant: &'t Tenant,
+    victim: Caller,
+    robot: Robot,
+    source: String,
+    invitation: String,
+    number: String,
+}
+
+impl<'t> Stage<'t> {
+    async fn set(tenant: &'t Tenant) -> Self {
+        let victim = tenant.administrator("vic");
+        let users = tenant.path("/users");
+        tenant.ada.does(Method::POST, &users, &json!({"id": victim.id})).await;
+        let robot = tenant.server().robot(&tenant.name, &[]);
+        robot.by_password(&victim, "flow offline_access").await;
+        let line = ["source", "create", "--flow", &tenant.main, "--app", &robot.id, "--name", "Same"];
+        let source = tenant.server().admin(&line)["id"].as_i64().unwrap().to_string();
+        let side = format!("/flows/{}/side", tenant.name);
+        tenant.flow("side", &[&tenant.ada]);
+        let address = format!("guest@{}.example", tenant.name);
+        let path = format!("{side}/invitations");
+        tenant.ada.does(Method::POST, &path, &json!({"email": address})).await;
+        let letter = tenant.server().letter(&address, 1).await;
+        let invitation = letter.link().rsplit('/').next().unwrap().to_owned();
+        let number = tenant.ada.get(&tenant.path("")).await["organization"]["id"].to_string();
+        Self { tenant, victim, robot, source, invitation, number }
+    }
+
+    fn fill(&self, text: &str, token: &str) -> String {
+        text.replace("{application}", &self.robot.id)
+            .replace("{client}", &self.robot.client_id)
+            .replace("{organization}", &self.tenant.name)
+            .replace("{number}", &self.number)
+            .replace("{user}", &self.victim.id.to_string())
+            .replace("{source}", &self.source)
+            .replace("{invitation}", &self.invitation)
+            .replace("{token}", token)
+    }
+
+    async fn signed_in(&self, password: &str) -> Visitor {
+        self.tenant.server().signed_in(&self.victim.email, password).await
+    }
+
+    /// All that the forms could change, as the victim and an administrator see it.
+    async fn state(&self, password: &str) -> Vec<String> {
+        let mut state = Vec::new();
+        let mut visitor = self.signed_in(password).await;
+        for path in [
+            "/account",
+            "/account/applications",
+            "/account/tokens",
+            "/developer",
+            "/developer/{application}",
+            "/app",
+            "/app/{organization}/main/inbox",
+        ] {
+            let page = visitor.get(&self.fill(path, "")).await;
+            assert_eq!(page.status, 200, "{path}: {}", page.text);
+            let csrf = visitor.cookie(eddyline_tests::CSRF).unwrap().to_owned();
+            state.push(page.text.replace(&csrf, ""));
+        }
+        for path in ["/flows/all", "/organizations", "/users"] {
+            state.push(self.tenant.ada.get(path).await.to_string());
+        }
+        state
+    }
+
+    /// Begins every form, has `end` end the session, and finishes the forms.
+    async fn check(&self, ends_tokens: bool, end: impl AsyncFnOnce(), password: &str) {
+        let mut thief = self.signed_in(PASSWORD).await;
+        let tokens = thief.get("/account/tokens").await;
+        let token = tokens.between("href=\"/account/tokens/", "\"").to_owned();
+        let before = self.state(PASSWORD).await;
+        let mut begun = Vec::new();
+        for form in FORMS {
+            let fields: Vec<(&str, String)> =
+                form.fields.iter().map(|(name, value)| (*name, self.fill(value, &token))).collect();
+            let fields: Vec<(&str, &str)> =
+                fields.iter().map(|(name, value)| (*name, value.as_str())).collect();
+            begun.push((form, thief.post_slowly(&self.fill(form.path, &token), &fields).await));
+        }
+        end().await;
+        for (form, request) in begun {
+            let page = request.finish().await;
+            let (status, to) = (page.status, page.header("location").to_owned());
+            let refused = status == 403 || (status == 303 && to.starts_with("/sign-in?next="));
+            assert!(refused, "{} {:?}: {status} {to} {}", form.route, form.fields, page.text);
+        }
+        let after = self.state(password).await;
+        for (before, after) in before.iter().zip(&after) {
+            if !ends_tokens {
+                assert_eq!(before, after);
+            }
+        }
+        let me = self.tenant.ada.get(&format!("/users/{}", self.victim.id)).await;
+        assert_eq!((&me["email"], &me["nick"]), (&json!(self.victim.email), &json!("vic")));
+        assert!(after.iter().all(|page| !page.contains("for ever") && !page.contains("evil.example")));
+    }
+}
+
+async fn forms_of_a_session_that_ended_do_nothing(tenant: Tenant) {
+    let stage = Stage::set(&tenant).await;
+    let mut owner = stage.signed_in(PASSWORD).await;
+    let end = async || {
+        let page = owner.post("/account/sessions", &[("do", "end-others")]).await;
+        assert_eq!(page.sent_on(), "/account/sessions?done=others");
+    };
+    stage.check(false, end, PASSWORD).await;
+}
+
+async fn forms_that_were_begun_before_a_new_password_do_nothing(tenant: Tenant) {
+    let stage = Stage::set(&tenant).await;
+    let end = async || {
+        let change = json!({"password": NEW_PASSWORD, "current_password": PASSWORD});
+        stage.victim.does(Method::PUT, "/user", &change).await;
+    };
+    stage.check(false, end, NEW_PASSWORD).await;
+}
+
+async fn forms_of_somebody_who_was_made_inactive_do_nothing(tenant: Tenant) {
+    let stage = Stage::set(&tenant).await;
+    let set_active = |active: &str| -> Json {
+        let line = ["user", "set-active", "--email", &stage.victim.email, "--active", active];
+        stage.tenant.server().admin(&line)
+    };
+    let end = async || {
+        set_active("false");
+        set_active("true");
+    };
+    stage.check(true, end, PASSWORD).await;
+}
