@@ -120,6 +120,7 @@ fn draft(room: RoomId, author: UserId, text: String, store: &Store) -> Draft {
     Draft {
         room,
         access_version: None,
+        credential_epoch: None,
         event: Event::Message,
         author: Author::user(author),
         search_tokens: search::tokens(&text),

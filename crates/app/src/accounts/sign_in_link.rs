@@ -8,6 +8,7 @@ use eddyline_model::users::User;
 use eddyline_storage::{Result as StoreResult, Session};
 
 use super::sessions;
+use crate::transaction::NoCaller;
 use crate::{App, Error, Result};
 
 impl App {
@@ -21,7 +22,7 @@ impl App {
         let (secret, key) = (Secret::generate_hex::<32>(), email.key());
         let hash = secret.hash();
         let (purpose, _) = self
-            .change(move |tx| {
+            .change(NoCaller::Operator, move |tx| {
                 let user = tx.account_by_email(&key)?.ok_or(Error::NotFound)?.user.id;
                 tx.lock_user(user)?;
                 let purpose = Purpose::SignIn(user);
@@ -53,7 +54,7 @@ impl App {
     pub async fn sign_in_by_link(&self, link: &Secret) -> Result<Secret> {
         let secret = Secret::generate_long();
         let (link, session) = (link.hash(), secret.hash());
-        self.change(move |tx| {
+        self.change(NoCaller::Link, move |tx| {
             let now = tx.now();
             let user = find(tx, &link.0, now)?.ok_or(Error::NotFound)?;
             tx.lock_user(user.id)?;
