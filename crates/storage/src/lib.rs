@@ -25,6 +25,7 @@ mod identities;
 mod invitations;
 mod kept;
 mod log;
+mod mail_records;
 mod mails;
 mod messages;
 mod nodes;
@@ -32,6 +33,7 @@ mod organizations;
 #[cfg(feature = "postgres")]
 mod postgres;
 mod private;
+mod removed_members;
 mod schema;
 mod session;
 mod sessions;

@@ -50,6 +50,7 @@ pub struct Subscription {
     id: Option<ListenerId>,
     signal: Arc<Signal>,
     format: Format,
+    full_detail: bool,
     position: Position,
     opening: Option<Opening>,
     /// What a stream below the ring waits for.
@@ -70,11 +71,21 @@ impl Subscription {
         hub: Hub,
         id: Option<ListenerId>,
         signal: Arc<Signal>,
-        format: Format,
+        (format, full_detail): (Format, bool),
         position: Position,
         opening: Opening,
     ) -> Self {
-        Self { hub, id, signal, format, position, opening: Some(opening), step: None, failures: 0 }
+        Self {
+            hub,
+            id,
+            signal,
+            format,
+            full_detail,
+            position,
+            opening: Some(opening),
+            step: None,
+            failures: 0,
+        }
     }
 
     /// Waits for something to write; `None` when the stream was ended. The first batch comes at
@@ -107,7 +118,7 @@ impl Subscription {
                     self.failures = 0;
                     let Some(entries) = self.take_from(&page, id) else { return Poll::Ready(None) };
                     if !entries.is_empty() {
-                        return self.hand_out(Batch::of_entries(self.format, entries));
+                        return self.hand_out(self.batch(entries));
                     }
                 }
             }
@@ -123,7 +134,7 @@ impl Subscription {
                     if entries.is_empty() {
                         return self.poll_keep_alive();
                     }
-                    return self.hand_out(Batch::of_entries(self.format, entries));
+                    return self.hand_out(self.batch(entries));
                 }
             }
         }
@@ -209,6 +220,17 @@ impl Subscription {
     fn hand_out(&self, batch: Batch) -> Poll<Option<Batch>> {
         self.signal.wrote(self.hub.now());
         Poll::Ready(Some(batch))
+    }
+
+    fn batch(&self, mut entries: Vec<Arc<Entry>>) -> Batch {
+        if !self.full_detail {
+            for entry in &mut entries {
+                if let Some(restricted) = entry.restricted().map(Arc::clone) {
+                    *entry = restricted;
+                }
+            }
+        }
+        Batch::of_entries(self.format, entries)
     }
 
     fn opening_batch(&self, opening: &Opening) -> Batch {

@@ -15,6 +15,7 @@ use crate::accounts::password::replace;
 use crate::audit::note;
 use crate::change::Attempt;
 use crate::coming_in::enter;
+use crate::join_links::replace_join_secrets;
 use crate::{App, Error, Result};
 
 /// Somebody to be brought into an organization.
@@ -158,7 +159,13 @@ fn set_active(tx: &mut Tx<'_, '_>, id: UserId, active: bool) -> eddyline_storage
         note(tx, known.organization, ("operator", "user.update"), Some(id), &detail)?;
     }
     tx.tell(Control::UserEdit { user: id });
-    if active { Ok(()) } else { end_access(tx, id) }
+    if active {
+        return Ok(());
+    }
+    for membership in tx.memberships_of(id)? {
+        replace_join_secrets(tx, membership.organization)?;
+    }
+    end_access(tx, id)
 }
 
 /// An account has an address without its owner having shown that they read its mail.

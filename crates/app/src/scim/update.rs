@@ -17,6 +17,7 @@ use super::{ScimProvider, random_end, state};
 use crate::accounts::{end_access, end_mailed_links};
 use crate::audit::note;
 use crate::change::Attempt;
+use crate::join_links::replace_join_secrets;
 use crate::{App, Error, Result};
 
 /// What a provider wants of a user.
@@ -251,6 +252,9 @@ fn write_user(tx: &mut Tx<'_, '_>, before: &User, after: &User) -> StoreResult<(
         tx.tell(Control::UserEdit { user: id });
     }
     if before.active && !after.active {
+        for membership in tx.memberships_of(id)? {
+            replace_join_secrets(tx, membership.organization)?;
+        }
         end_access(tx, id)?;
     }
     Ok(())

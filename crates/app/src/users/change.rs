@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use eddyline_auth::Password;
 use eddyline_model::log::Control;
-use eddyline_model::mail::{Purpose, UNDO_DAYS};
+use eddyline_model::mail::{MailKind, Purpose, UNDO_DAYS};
 use eddyline_model::names::{Email, Nick, Website, display_name, email_key, nick_key};
 use eddyline_model::users::User;
 use eddyline_storage::{Error as StoreError, NewMail, Result as StoreResult, Tx, Undone};
@@ -12,6 +12,7 @@ use eddyline_storage::{Error as StoreError, NewMail, Result as StoreResult, Tx, 
 use crate::accounts::password::{end_resets, personal, replace};
 use crate::actor::{Actor, Credential};
 use crate::change::Attempt;
+use crate::mail_quota::MailCause;
 use crate::{App, Error, Result};
 
 /// What a user changes about themselves; what is absent stays.
@@ -72,7 +73,7 @@ impl App {
         if changes.email.as_ref().is_some_and(|email| email.key() != email_key(&caller.user.email)) {
             self.count_mail_request(&email_key(&caller.user.email), address)?;
         }
-        let id = caller.user.id;
+        let (id, quotas) = (caller.user.id, self.config().mail_quotas);
         let (moved, event) = self
             .store()
             .change(move |tx| {
@@ -80,6 +81,10 @@ impl App {
                 let before = tx.user(id)?.ok_or(Error::NotFound)?;
                 let after = changed(&before, &changes);
                 check(tx, &before, &after, rehash.as_ref())?;
+                if email_key(&before.email) != email_key(&after.email) && before.email_proved {
+                    let cause = MailCause { kind: MailKind::Account, sender: Some(id), organization: None };
+                    quotas.record_one(tx, cause, &email_key(&before.email))?;
+                }
                 apply(tx, &before, &after, rehash.as_ref())?;
                 Ok(email_key(&before.email) != email_key(&after.email))
             })

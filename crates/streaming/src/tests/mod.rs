@@ -138,6 +138,7 @@ impl World {
             format: Format::Json,
             resume,
             presence: false,
+            full_detail: true,
         }
     }
 
