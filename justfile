@@ -40,3 +40,7 @@ demo *arguments:
 bench *arguments:
     cargo build --release -p eddyline-server
     cargo run --release -p eddyline-bench -- {{ arguments }}
+
+# Look for known vulnerabilities in the dependencies; needs the advisory database of RustSec
+advisories:
+    cargo deny check advisories

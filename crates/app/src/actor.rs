@@ -9,7 +9,7 @@ use eddyline_model::scopes::{Scope, Scopes};
 use eddyline_model::sources::{Keeper, ThreadSource};
 use eddyline_model::users::User;
 use eddyline_model::{ApplicationId, CredentialId, GrantId, OrganizationId, RoomId, Timestamp, UserId};
-use eddyline_storage::{FlowTokenOf, Result as StoreResult, Session};
+use eddyline_storage::{Result as StoreResult, Session};
 use eddyline_streaming::{CredentialKey, OpenedWith};
 
 use crate::rooms::Room;
@@ -45,8 +45,8 @@ impl Caller {
 /// What a user has shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Credential {
-    /// The password.
-    Password,
+    /// The password; this is a digest of the hash that it was checked against.
+    Password(TokenHash),
     /// The session of a browser.
     Session(TokenHash),
     /// An API token.
@@ -79,6 +79,8 @@ pub enum Actor {
         scopes: Scopes,
         /// What they were.
         credential: Credential,
+        /// The epoch of ended credentials in which they were found to hold, if it was known.
+        epoch: Option<u64>,
     },
     /// Somebody who holds a token of a flow.
     FlowToken {
@@ -90,6 +92,8 @@ pub enum Actor {
         keeper: Keeper,
         /// The token.
         token: TokenHash,
+        /// The epoch of ended credentials in which it was found to hold, if it was known.
+        epoch: Option<u64>,
     },
 }
 
@@ -147,7 +151,7 @@ impl Actor {
     pub(crate) fn opens_with(&self) -> Option<OpenedWith> {
         let alone = |hash: TokenHash| OpenedWith { credential: key(hash.credential()), family: None };
         match self.credential()? {
-            Credential::Password => None,
+            Credential::Password(_) => None,
             Credential::Session(hash) | Credential::ApiToken(hash) => Some(alone(hash)),
             Credential::AccessToken(access) => {
                 Some(OpenedWith { family: Some(grant_key(access.grant)), ..alone(access.token) })
@@ -173,30 +177,35 @@ impl Actor {
     /// The same as the store has it now: somebody may have been removed, or have another name or address,
     /// since the request began.
     pub(crate) fn afresh(&self, session: &mut Session<'_>) -> StoreResult<Self> {
-        let Self::User { caller, scopes, credential } = self else { return Ok(self.clone()) };
+        let Self::User { caller, scopes, credential, epoch } = self else { return Ok(self.clone()) };
         let organizations = session.memberships_of(caller.user.id)?;
         let user = session.user(caller.user.id)?.unwrap_or_else(|| caller.user.clone());
         let caller = Arc::new(Caller { user, organizations });
-        Ok(Self::User { caller, scopes: *scopes, credential: *credential })
+        Ok(Self::User { caller, scopes: *scopes, credential: *credential, epoch: *epoch })
     }
 
-    /// Whether what was shown still holds: a session or a token may have ended since the request began.
-    /// With the user, or the room of a flow token, locked it stays so until the transaction ends.
-    pub(crate) fn still_holds(&self, session: &mut Session<'_>) -> StoreResult<bool> {
-        if let Self::FlowToken { token, .. } = self {
-            let found = session.flow_token(&token.0)?;
-            let removed = |of: FlowTokenOf| of.source.is_some_and(|(source, _)| source.removed_at.is_some());
-            return Ok(!found.is_none_or(removed));
+    /// The epoch of ended credentials in which the credential was found to hold, if it was known.
+    pub(crate) fn epoch(&self) -> Option<u64> {
+        match self {
+            Self::User { epoch, .. } | Self::FlowToken { epoch, .. } => *epoch,
         }
-        match self.credential() {
-            Some(Credential::Session(hash)) => Ok(session.session_user(&hash.0, Timestamp(0))?.is_some()),
-            Some(Credential::ApiToken(hash)) => Ok(session.user_by_api_token(&hash.0)?.is_some()),
-            Some(Credential::AccessToken(access)) => Ok(session.access_token(&access.token.0)?.is_some()),
-            Some(Credential::Password) => {
-                let user = self.user_id().map(|id| session.user(id)).transpose()?.flatten();
-                Ok(user.is_some_and(|user| user.active))
-            }
-            None => Ok(true),
+    }
+
+    /// The same caller, whose credential was checked in this epoch.
+    pub(crate) fn checked_in(mut self, now: Option<u64>) -> Self {
+        match &mut self {
+            Self::User { epoch, .. } | Self::FlowToken { epoch, .. } => *epoch = now,
+        }
+        self
+    }
+
+    /// What a caller is told whose credential has ended.
+    pub(crate) fn ended(&self) -> Error {
+        match self {
+            Self::FlowToken { source: Some(_), .. } => Error::Gone,
+            Self::FlowToken { source: None, .. } => Error::Unauthenticated("The flow token is not valid"),
+            Self::User { credential: Credential::AccessToken(_), .. } => Error::InvalidToken,
+            Self::User { .. } => Error::Unauthenticated("The credentials are not valid"),
         }
     }
 

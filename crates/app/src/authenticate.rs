@@ -3,17 +3,17 @@
 use std::collections::HashSet;
 use std::net::IpAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use eddyline_auth::{Credentials, Password, Secret, TokenHash};
 use eddyline_model::scopes::Scopes;
 use eddyline_model::sources::Keeper;
 use eddyline_model::users::Account;
 use eddyline_model::{CredentialId, GrantId, RoomId, Timestamp, names};
-use eddyline_storage::{FlowTokenOf, Result as StoreResult, Session};
+use eddyline_storage::{FlowTokenOf, PostGate, Result as StoreResult, Session};
 
 use crate::actor::{AccessCredential, Actor, Caller, Credential};
 use crate::remembered::Remembered;
+use crate::transaction::Principal;
 use crate::{App, Error, Result};
 
 const REMEMBERED: usize = 50_000;
@@ -31,12 +31,12 @@ struct KnownAccess {
 
 impl KnownAccess {
     /// Who asks with the token now; nobody once it has ended.
-    fn actor(self, now: Timestamp) -> Result<Actor> {
+    fn actor(self, now: Timestamp, epoch: Option<u64>) -> Result<Actor> {
         if self.credential.expires_at <= now {
             return Err(Error::InvalidToken);
         }
         let credential = Credential::AccessToken(self.credential);
-        Ok(Actor::User { caller: self.caller, scopes: self.scopes, credential })
+        Ok(Actor::User { caller: self.caller, scopes: self.scopes, credential, epoch })
     }
 }
 
@@ -48,29 +48,27 @@ pub(crate) struct Callers {
     /// `None` stands for a source that was removed.
     flow_tokens: Remembered<TokenHash, Option<Actor>>,
     /// Counts the forgettings, once they are done.
-    changes: AtomicU64,
+    gate: Arc<PostGate>,
 }
 
-impl Default for Callers {
-    fn default() -> Self {
+impl Callers {
+    pub(crate) fn new(gate: Arc<PostGate>) -> Self {
         Self {
             users: Remembered::new(REMEMBERED),
             access: Remembered::new(REMEMBERED),
             accounts: Remembered::new(REMEMBERED),
             flow_tokens: Remembered::new(REMEMBERED),
-            changes: AtomicU64::new(0),
+            gate,
         }
     }
-}
 
-impl Callers {
     /// Forgets credentials, and the tokens that came of grants.
     pub(crate) fn forget_ended(&self, credentials: &HashSet<CredentialId>, grants: &HashSet<GrantId>) {
         self.users.retain(|hash, _| !credentials.contains(&hash.credential()));
         self.access.retain(|hash, known| {
             !credentials.contains(&hash.credential()) && !grants.contains(&known.credential.grant)
         });
-        self.changes.fetch_add(1, Ordering::SeqCst);
+        self.gate.advance();
     }
 
     /// Forgets the tokens of a flow.
@@ -78,7 +76,7 @@ impl Callers {
         // What was removed stays so.
         let elsewhere = |actor: &Actor| !matches!(actor, Actor::FlowToken { room: of, .. } if *of == room);
         self.flow_tokens.retain(|_, known| known.as_ref().is_none_or(elsewhere));
-        self.changes.fetch_add(1, Ordering::SeqCst);
+        self.gate.advance();
     }
 
     /// Forgets everybody. Changes of users are rare, and loading one again is one query.
@@ -87,7 +85,7 @@ impl Callers {
         self.access.forget_all();
         self.accounts.forget_all();
         self.flow_tokens.forget_all();
-        self.changes.fetch_add(1, Ordering::SeqCst);
+        self.gate.advance();
     }
 }
 
@@ -106,7 +104,13 @@ pub(crate) fn load_caller(
 /// Who holds a flow token; nobody once its source was removed.
 fn holder(token: FlowTokenOf, hash: TokenHash) -> Option<Actor> {
     let Some((source, shown)) = token.source else {
-        return Some(Actor::FlowToken { room: token.room, source: None, keeper: Keeper::FLOW, token: hash });
+        return Some(Actor::FlowToken {
+            room: token.room,
+            source: None,
+            keeper: Keeper::FLOW,
+            token: hash,
+            epoch: None,
+        });
     };
     let keeper = Keeper { source: Some(source.id), application: source.application };
     let shown = Some(Arc::new(shown));
@@ -115,6 +119,7 @@ fn holder(token: FlowTokenOf, hash: TokenHash) -> Option<Actor> {
         source: shown,
         keeper,
         token: hash,
+        epoch: None,
     })
 }
 
@@ -162,6 +167,7 @@ impl App {
     }
 
     async fn by_access_hash(&self, hash: TokenHash) -> Result<Actor> {
+        let epoch = self.credential_epoch();
         let load = self.store().read(move |session| {
             let Some((token, grant)) = session.access_token(&hash.0)? else { return Ok(None) };
             let Some(user) = session.user(grant.user)? else { return Ok(None) };
@@ -175,23 +181,37 @@ impl App {
             Ok(caller.map(|caller| KnownAccess { caller, scopes: token.scopes, credential }))
         });
         let known = self.inner.callers.access.find(self.trusts_caches(), hash, load).await?;
-        known.ok_or(Error::InvalidToken)?.actor(self.now())
+        known.ok_or(Error::InvalidToken)?.actor(self.now(), epoch)
     }
 
-    /// What is another value once credentials have ended, or changed in what they are good for; `None`
-    /// while this process does not know. Whoever found out about a caller and then waited, for a body that
-    /// takes its time, compares it with the one before, and asks again if it changed.
+    /// Counts how often credentials have ended, or changed in what they are good for; `None` while this
+    /// process does not know. To be asked for before a credential is looked up.
+    pub(crate) fn credential_epoch(&self) -> Option<u64> {
+        self.trusts_caches().then(|| self.store().gate().epoch())
+    }
+
+    /// Whether a caller's credential is known to hold still. After any wait, such as for a body, whoever
+    /// is no longer known is to be authenticated again.
     #[must_use]
-    pub fn credential_changes(&self) -> Option<u64> {
-        self.trusts_caches().then(|| self.inner.callers.changes.load(Ordering::SeqCst))
+    pub fn is_current(&self, actor: &Actor) -> bool {
+        actor.epoch().is_some()
+            && actor.epoch() == self.credential_epoch()
+            && actor.ends_at().is_none_or(|end| end > self.now())
     }
 
     /// The same caller once more: as what they showed has them now, if it still holds.
     pub(crate) async fn again(&self, actor: &Actor) -> Result<Actor> {
-        match actor.credential() {
-            Some(Credential::ApiToken(hash)) => self.by_api_hash(hash).await,
-            Some(Credential::AccessToken(access)) => self.by_access_hash(access.token).await,
-            Some(Credential::Password | Credential::Session(_)) | None => Ok(actor.clone()),
+        match actor {
+            Actor::User { credential: Credential::ApiToken(hash), .. } => self.by_api_hash(*hash).await,
+            Actor::User { credential: Credential::AccessToken(access), .. } => {
+                self.by_access_hash(access.token).await
+            }
+            Actor::User { credential: Credential::Session(_) | Credential::Password(_), .. }
+            | Actor::FlowToken { .. } => {
+                let (epoch, known) = (self.credential_epoch(), actor.clone());
+                let found = self.look(move |session| Principal::verify(session, &known)).await?;
+                Ok(found.into_actor().checked_in(epoch))
+            }
         }
     }
 
@@ -201,13 +221,14 @@ impl App {
     ///
     /// [`Error::Unauthenticated`], and [`Error::Gone`] for the token of a source that was removed.
     pub async fn by_flow_token(&self, token: &Secret) -> Result<Actor> {
-        let hash = token.hash();
+        let (hash, epoch) = (token.hash(), self.credential_epoch());
         let load = self.store().read(move |session| {
             let token = session.flow_token(&hash.0)?;
             Ok(token.map(|token| holder(token, hash)))
         });
         let known = self.inner.callers.flow_tokens.find(self.trusts_caches(), hash, load).await?;
-        known.ok_or(Error::Unauthenticated("The flow token is not valid"))?.ok_or(Error::Gone)
+        let known = known.ok_or(Error::Unauthenticated("The flow token is not valid"))?;
+        Ok(known.ok_or(Error::Gone)?.checked_in(epoch))
     }
 
     async fn by_api_token(&self, token: &Secret) -> Result<Actor> {
@@ -215,19 +236,22 @@ impl App {
     }
 
     async fn by_api_hash(&self, hash: TokenHash) -> Result<Actor> {
-        let credential = Credential::ApiToken(hash);
+        let (credential, epoch) = (Credential::ApiToken(hash), self.credential_epoch());
         let load = self.store().read(move |session| match session.user_by_api_token(&hash.0)? {
             Some(user) => load_caller(session, user),
             None => Ok(None),
         });
         let caller = self.inner.callers.users.find(self.trusts_caches(), hash, load).await?;
         let caller = caller.ok_or(Error::Unauthenticated("The credentials are not valid"))?;
-        Ok(Actor::User { caller, scopes: Scopes::ALL, credential })
+        Ok(Actor::User { caller, scopes: Scopes::ALL, credential, epoch })
     }
 
     async fn by_password(&self, email: &str, password: &Password, address: IpAddr) -> Result<Actor> {
+        let epoch = self.credential_epoch();
         let known = self.check_password(email, password, address).await?;
-        Ok(Actor::User { caller: known.1.clone(), scopes: Scopes::ALL, credential: Credential::Password })
+        let hash = known.0.password_hash.as_deref().unwrap_or_default();
+        let credential = Credential::Password(TokenHash::of(hash));
+        Ok(Actor::User { caller: known.1.clone(), scopes: Scopes::ALL, credential, epoch })
     }
 
     /// The account of this address, if the password is its own.

@@ -144,7 +144,7 @@ impl App {
             .map_err(|refused| Error::field("avatar", refused.to_string()))?;
         let name = new_name();
         let (user, event) = self
-            .change(move |tx| {
+            .transaction_as(actor, move |tx, _| {
                 tx.set_avatar(id, &name, picture.content_type, &picture.bytes)?;
                 tx.tell(Control::UserEdit { user: id });
                 Ok(tx.user(id)?.ok_or(Error::NotFound)?)
@@ -163,8 +163,7 @@ impl App {
         let id = actor.user()?.user.id;
         let name = new_name();
         let ((), event) = self
-            .store()
-            .write(move |tx| {
+            .transaction_as(actor, move |tx, _| {
                 if tx.delete_avatar(id, &name)? {
                     tx.tell(Control::UserEdit { user: id });
                 }

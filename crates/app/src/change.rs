@@ -1,8 +1,7 @@
 //! Writes and reads that may be decided against, for reasons that a caller is told. Whatever was
 //! written before such a reason came up is taken back.
 
-use eddyline_model::EventId;
-use eddyline_storage::{Session, Tx, Undone};
+use eddyline_storage::{Session, Undone};
 
 use crate::{App, Error, Result};
 
@@ -26,16 +25,6 @@ impl From<Undone<Error>> for Error {
 }
 
 impl App {
-    /// Writes in one transaction, of which nothing is kept unless `work` succeeds. Gives the position of
-    /// what was told.
-    pub(crate) async fn change<R, F>(&self, work: F) -> Result<(R, Option<EventId>)>
-    where
-        R: Send + 'static,
-        F: FnMut(&mut Tx<'_, '_>) -> Attempt<R> + Send + 'static,
-    {
-        Ok(self.store().change(work).await?)
-    }
-
     /// Reads.
     pub(crate) async fn look<R, F>(&self, work: F) -> Result<R>
     where
@@ -57,12 +46,13 @@ mod tests {
 
     use super::*;
     use crate::Config;
+    use crate::transaction::NoCaller;
 
     #[tokio::test]
     async fn what_was_written_before_a_refusal_is_taken_back() {
         let store = Store::open("sqlite::memory:").unwrap();
         let app = App::new(store, Config::default()).await.unwrap();
-        let refused = app.change(|tx| {
+        let refused = app.change(NoCaller::Operator, |tx| {
             let now = tx.now();
             tx.insert_organization("Acme", "acme", 5, now)?;
             Err::<(), _>(Error::Denied.into())

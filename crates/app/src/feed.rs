@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use eddyline_model::log::{Control, LogBody, LogItem, Seq};
 use eddyline_model::{EventId, UserId};
-use eddyline_storage::{LogFilter, Result as StoreResult, Session, Store};
+use eddyline_storage::{LogFilter, Result as StoreResult, Session};
 use eddyline_streaming::{Entry, Filter, Log, LogUnavailable, Page};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
@@ -16,6 +16,7 @@ use tokio::task::JoinHandle;
 
 use crate::actor::{grant_key, key};
 use crate::feed_encode::Scribe;
+use crate::transaction::Database;
 use crate::{App, Result};
 
 /// How much of the log is read at once.
@@ -33,13 +34,13 @@ const RETRY: Duration = Duration::from_millis(250);
 
 /// The log as streams read it when the ring no longer has what they want.
 pub(crate) struct StoredLog {
-    store: Store,
+    store: Database,
     scribe: Scribe,
     turns: Semaphore,
 }
 
 impl StoredLog {
-    pub(crate) fn new(store: Store, scribe: Scribe) -> Self {
+    pub(crate) fn new(store: Database, scribe: Scribe) -> Self {
         Self { store, scribe, turns: Semaphore::new(REPLAYS) }
     }
 
@@ -186,7 +187,7 @@ impl Feed {
         self.at = start;
         self.app.inner.hub.start_at(start);
         self.take(&items).await?;
-        self.app.confirm_fresh();
+        self.app.confirm_fresh(self.app.now());
         Ok(())
     }
 
@@ -240,7 +241,7 @@ impl Feed {
             let full = items.len() as i64 >= PAGE;
             self.take(&items).await?;
             if !full {
-                self.app.inner.fresh_at.store(asked_at.0, std::sync::atomic::Ordering::Relaxed);
+                self.app.confirm_fresh(asked_at);
                 return Ok(());
             }
         }

@@ -108,23 +108,26 @@ impl App {
         }
         let id = room.id();
         let ((), event) = self
-            .change(move |tx| {
-                tx.lock_room(id)?;
-                match tx.room_membership(id, user)? {
-                    None => return Err(Error::NotFound.into()),
-                    Some(membership) if membership.blocked => return Err(Error::Denied.into()),
-                    Some(_) => {}
-                }
-                tx.delete_room_member(id, user)?;
-                tx.bump_access(id)?;
-                // Nothing is said in an archived flow.
-                if tx.flow(id)?.is_some_and(|flow| !flow.disabled) {
-                    let draft = action(tx, id, Some(user), "leave", &json!(caller.user.nick));
-                    tx.post(&[draft])?;
-                }
-                tx.tell(Control::FlowRemove { room: id, user });
-                Ok(())
-            })
+            .locked_transaction_as(
+                actor,
+                move |tx| tx.lock_room(id),
+                move |tx, _| {
+                    match tx.room_membership(id, user)? {
+                        None => return Err(Error::NotFound.into()),
+                        Some(membership) if membership.blocked => return Err(Error::Denied.into()),
+                        Some(_) => {}
+                    }
+                    tx.delete_room_member(id, user)?;
+                    tx.bump_access(id)?;
+                    // Nothing is said in an archived flow.
+                    if tx.flow(id)?.is_some_and(|flow| !flow.disabled) {
+                        let draft = action(tx, id, Some(user), "leave", &json!(caller.user.nick));
+                        tx.post(&[draft])?;
+                    }
+                    tx.tell(Control::FlowRemove { room: id, user });
+                    Ok(())
+                },
+            )
             .await?;
         self.settle(event).await;
         Ok(())

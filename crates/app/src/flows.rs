@@ -125,7 +125,7 @@ impl App {
         let (id, organization) = (user.id, organization.to_lowercase());
         let limits = self.config().flows;
         let (room, event) = self
-            .change(move |tx| {
+            .transaction_as(actor, move |tx, _| {
                 let organization = hold_writable(tx, &organization, user.id)?;
                 check_flow_limits(tx, limits, organization, user.id)?;
                 let room = insert_flow(tx, organization, &name, Some(user.id))?;

@@ -44,6 +44,7 @@ mod sources;
 mod stream;
 mod threads;
 mod tidy;
+mod transaction;
 mod turns;
 mod users;
 
@@ -60,6 +61,8 @@ use eddyline_storage::Store;
 use eddyline_streaming::{Hub, HubConfig};
 use eddyline_wire::Encoder;
 use tokio::sync::{Notify, watch};
+
+use crate::transaction::{Database, NoCaller};
 
 pub use accounts::{
     ApiToken, FlowPath, Invited, JoinLink, MAX_API_TOKENS, NewAccount, OneSession, ResetLink, SESSION_DAYS,
@@ -119,7 +122,7 @@ pub struct App {
 
 struct Inner {
     config: Config,
-    store: Store,
+    store: Database,
     hub: Hub,
     encoder: Encoder,
     scribe: feed_encode::Scribe,
@@ -167,7 +170,7 @@ impl std::fmt::Debug for App {
 /// The value that all processes share under this name. Whoever comes first makes it; the others only
 /// read, since a command on a busy server would have to wait its turn to write.
 async fn shared_setting(
-    store: &Store,
+    store: &Database,
     name: &'static str,
     fresh: impl FnOnce() -> Vec<u8>,
 ) -> Result<Vec<u8>> {
@@ -175,7 +178,7 @@ async fn shared_setting(
         return Ok(value);
     }
     let fresh = fresh();
-    Ok(store.write(move |tx| tx.setting_or_insert(name, &fresh)).await?.0)
+    Ok(store.write(NoCaller::Process, move |tx| tx.setting_or_insert(name, &fresh)).await?.0)
 }
 
 impl App {
@@ -185,6 +188,7 @@ impl App {
     ///
     /// When the store cannot be asked.
     pub async fn new(store: Store, config: Config) -> Result<Self> {
+        let store = Database::new(store);
         let fresh = || Secret::generate_long().expose().as_bytes().to_vec();
         let thread_ids = ThreadIds::new(&shared_setting(&store, "thread_ids", fresh).await?);
         let (sealing, links) = oauth::keys(&store, config.oauth.key.as_ref()).await?;
@@ -200,7 +204,7 @@ impl App {
                 encoder,
                 scribe,
                 thread_ids,
-                callers: authenticate::Callers::default(),
+                callers: authenticate::Callers::new(store.gate().clone()),
                 rooms: rooms::Rooms::default(),
                 latest: messages::Latest::default(),
                 hasher,
@@ -264,7 +268,7 @@ impl App {
         self.store().close().await;
     }
 
-    fn store(&self) -> &Store {
+    fn store(&self) -> &Database {
         &self.inner.store
     }
 

@@ -4,9 +4,10 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use eddyline_model::{EventId, Seq};
+use eddyline_model::{EventId, Seq, Timestamp};
 use tokio::sync::watch;
 
+use crate::transaction::NoCaller;
 use crate::{App, Result};
 
 /// A process that has not known for so long whether it is up to date asks the database instead of
@@ -27,8 +28,10 @@ impl App {
         (0..TRUST_MILLIS).contains(&age)
     }
 
-    pub(crate) fn confirm_fresh(&self) {
-        self.inner.fresh_at.store(self.now().0, Ordering::Relaxed);
+    /// Notes that this process knew at a time all that had been committed by then.
+    pub(crate) fn confirm_fresh(&self, at: Timestamp) {
+        self.inner.fresh_at.store(at.0, Ordering::Relaxed);
+        self.store().gate().rely_until(at.plus_millis(TRUST_MILLIS));
     }
 
     /// Waits until every process has acted upon the log up to a position: afterwards nobody
@@ -43,6 +46,8 @@ impl App {
             if self.inner.fresh_at.load(Ordering::Relaxed) > 0 {
                 let mut fed = self.inner.fed.subscribe();
                 let _ = fed.wait_for(|at| at.seq >= event.seq).await;
+                // Other processes confirm by a write, which follows their posts that were under way.
+                self.store().gate().drained().await;
             }
             while !self.others_have_read(event.seq).await.unwrap_or(false) {
                 tokio::time::sleep(POLL).await;
@@ -73,7 +78,7 @@ impl App {
     pub(crate) async fn beat(&self) -> Result<()> {
         let (node, seq) = (self.inner.node.clone(), self.position());
         self.store()
-            .write(move |tx| {
+            .write(NoCaller::Process, move |tx| {
                 let now = tx.now();
                 tx.beat(&node, now, seq)
             })
@@ -97,7 +102,7 @@ impl App {
             }
         }
         let node = self.inner.node.clone();
-        let gone = self.store().write(move |tx| {
+        let gone = self.store().write(NoCaller::Process, move |tx| {
             let since = tx.now().plus_millis(-10 * SILENCE_MILLIS);
             tx.forget_node(&node, since)
         });

@@ -5,6 +5,7 @@ use eddyline_model::names::display_name;
 use eddyline_model::organizations::{OrganizationMembership, OrganizationRole};
 use eddyline_model::policy::{self, OrganizationDeed};
 use eddyline_model::{OrganizationId, UserId};
+use eddyline_storage::Tx;
 use eddyline_wire::{Organization, User};
 
 use crate::actor::Actor;
@@ -111,7 +112,7 @@ impl App {
     ) -> Result<Organization> {
         let (caller, name) = (actor.user()?.user.id, display_name(name).map_err(Error::wrong_name)?);
         let ((), event) = self
-            .change(move |tx| {
+            .transaction_as(actor, move |tx, _| {
                 let mut organization = tx.lock_organization(id)?.ok_or(Error::NotFound)?;
                 let role = role_in(&tx.memberships_of(caller)?, id);
                 let allowed = policy::organization(role, OrganizationDeed::Administer);
@@ -167,10 +168,10 @@ impl App {
         user: UserId,
     ) -> Result<()> {
         let caller = actor.user()?.user.id;
+        // Held before the caller's rights are looked at: others may be taking them.
+        let lock = move |tx: &mut Tx<'_, '_>| hold(tx, &[id], user);
         let ((), event) = self
-            .change(move |tx| {
-                // Held before the caller's rights are looked at: others may be taking them.
-                hold(tx, &[id], user)?;
+            .locked_transaction_as(actor, lock, move |tx, _| {
                 let role = role_in(&tx.memberships_of(caller)?, id);
                 policy::organization(role, OrganizationDeed::Administer).map_err(Error::from)?;
                 let (user, _) = tx.organization_user(id, user)?.ok_or(Error::NotFound)?;

@@ -16,6 +16,7 @@ use serde_json::json;
 use tokio::sync::watch;
 
 use crate::App;
+use crate::transaction::NoCaller;
 
 /// How often what is known is written down.
 const FLUSH: Duration = Duration::from_secs(60);
@@ -206,7 +207,8 @@ impl App {
         rows.sort_unstable_by_key(|row| (row.0, row.1));
         for part in rows.chunks(FLUSH_PART) {
             let part = part.to_vec();
-            if let Err(error) = self.store().write(move |tx| tx.touch_members(&part)).await {
+            if let Err(error) = self.store().write(NoCaller::Process, move |tx| tx.touch_members(&part)).await
+            {
                 tracing::debug!(%error, "who was seen could not be written down");
                 return;
             }

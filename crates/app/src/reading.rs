@@ -18,7 +18,7 @@ impl App {
     /// [`Error::Invalid`] for a message that is not there yet, [`Error::Denied`].
     pub async fn read_flow(&self, actor: &Actor, room: &Room, message: MessageId) -> Result<()> {
         let user = actor.user()?.user.id;
-        self.move_marker(room.id(), user, message).await
+        self.move_marker(actor, room.id(), user, message).await
     }
 
     /// Moves the caller's marker in the private conversation with a user, as [`App::read_flow`] does in
@@ -30,13 +30,13 @@ impl App {
     pub async fn read_private(&self, actor: &Actor, with: UserId, message: MessageId) -> Result<()> {
         let user = actor.user()?.user.id;
         match self.admit_private(actor, with, PrivateDeed::Read).await?.room() {
-            Some(room) => self.move_marker(room, user, message).await,
+            Some(room) => self.move_marker(actor, room, user, message).await,
             None => Err(beyond()),
         }
     }
 
-    async fn move_marker(&self, room: RoomId, user: UserId, message: MessageId) -> Result<()> {
-        self.change(move |tx| {
+    async fn move_marker(&self, actor: &Actor, room: RoomId, user: UserId, message: MessageId) -> Result<()> {
+        self.transaction_as(actor, move |tx, _| {
             // Looked at again: the user may be out by now.
             if tx.room_membership(room, user)?.is_none_or(|membership| membership.blocked) {
                 return Err(Error::Denied.into());

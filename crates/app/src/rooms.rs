@@ -184,11 +184,9 @@ impl App {
         R: Send + 'static,
         F: Fn(&mut Tx<'_, '_>, &Actor, &Room) -> Attempt<R> + Send + 'static,
     {
-        let actor = actor.clone();
-        self.change(move |tx| {
-            tx.lock_room(id)?;
+        let lock = move |tx: &mut Tx<'_, '_>| tx.lock_room(id);
+        self.locked_transaction_as(actor, lock, move |tx, actor| {
             let room = Room::load(tx, id)?.ok_or(Error::NotFound)?;
-            let actor = actor.afresh(tx)?;
             let allowed = policy::flow(actor.standing(&room), &room.flow, deed);
             let possible = match deed {
                 // One's own mark is no change of the organization.
@@ -196,7 +194,7 @@ impl App {
                 _ => policy::write(&room.organization),
             };
             allowed.and(possible).map_err(Error::from)?;
-            change(tx, &actor, &room)
+            change(tx, actor, &room)
         })
         .await
     }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 
 use crate::accounts::SESSION_DAYS;
+use crate::transaction::NoCaller;
 use crate::{App, Result};
 
 const EVERY: Duration = Duration::from_secs(3600);
@@ -29,7 +30,7 @@ impl App {
     }
 
     pub(crate) async fn tidy(&self) -> Result<()> {
-        let ended = self.store().write(|tx| {
+        let ended = self.store().write(NoCaller::Process, |tx| {
             let now = tx.now();
             tx.delete_ended_links(now)?;
             tx.delete_ended_claims(now)?;
@@ -43,7 +44,8 @@ impl App {
     async fn tidy_mail_records(&self) -> Result<()> {
         let until = self.now().plus_millis(-DAY_MILLIS);
         loop {
-            let (deleted, _) = self.store().write(move |tx| tx.delete_mail_records(until, BATCH)).await?;
+            let (deleted, _) =
+                self.store().write(NoCaller::Process, move |tx| tx.delete_mail_records(until, BATCH)).await?;
             if i64::try_from(deleted).is_ok_and(|deleted| deleted < BATCH) {
                 return Ok(());
             }
@@ -58,7 +60,7 @@ impl App {
         loop {
             let (ended, _) = self
                 .store()
-                .write(move |tx| {
+                .write(NoCaller::Process, move |tx| {
                     let idle = tx.idle_grants(long_ago, BATCH)?;
                     for grant in &idle {
                         tx.end_grant(*grant)?;
@@ -70,9 +72,9 @@ impl App {
                 break;
             }
         }
-        self.store().write(move |tx| tx.delete_ended_access_tokens(long_ago)).await?;
-        self.store().write(move |tx| tx.delete_ended_refresh_tokens(long_ago)).await?;
-        self.store().write(move |tx| tx.delete_ended_codes(long_ago)).await?;
+        self.store().write(NoCaller::Process, move |tx| tx.delete_ended_access_tokens(long_ago)).await?;
+        self.store().write(NoCaller::Process, move |tx| tx.delete_ended_refresh_tokens(long_ago)).await?;
+        self.store().write(NoCaller::Process, move |tx| tx.delete_ended_codes(long_ago)).await?;
         Ok(())
     }
 }

@@ -20,7 +20,7 @@ pub(crate) struct Arguments {
     /// How often everything is measured; the table shows medians [default: 3, or 1 with --quick]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) rounds: Option<u32>,
-    /// Measure these parts only
+    /// Measure these parts only; `neighbour` is measured only when it is named here
     #[arg(long, value_name = "PART", value_delimiter = ',')]
     pub(crate) only: Vec<Part>,
     /// The server [default: `eddyline` beside this program]
@@ -30,6 +30,12 @@ pub(crate) struct Arguments {
     /// [default: beside this program]
     #[arg(long, value_name = "DIR")]
     pub(crate) scratch: Option<PathBuf>,
+    /// Attack for so many seconds in the part `neighbour` [default: 15, or 3 with --quick]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) attack_seconds: Option<u32>,
+    /// Attack in these ways only, such as `searches`; the table names them
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub(crate) attacks: Vec<String>,
     /// Measure nchan as well, which must be installed
     #[arg(long)]
     pub(crate) peers: bool,
@@ -39,9 +45,15 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
-    /// Whether a part is to be measured.
+    /// Whether a part is to be measured. The attacks take longer than all the rest, so they are measured
+    /// only when they are named.
     pub(crate) fn wants(&self, part: Part) -> bool {
-        self.only.is_empty() || self.only.contains(&part)
+        if self.only.is_empty() { part != Part::Neighbour } else { self.only.contains(&part) }
+    }
+
+    /// Whether a way of attacking is to be measured.
+    pub(crate) fn wants_attack(&self, name: &str) -> bool {
+        self.attacks.is_empty() || self.attacks.iter().any(|wanted| wanted == name)
     }
 }
 
@@ -62,6 +74,8 @@ pub(crate) enum Part {
     Credentials,
     /// Users made by an identity provider
     Provisioning,
+    /// The work of one organization while a member of another attacks
+    Neighbour,
 }
 
 /// What else the program can be.
@@ -106,6 +120,7 @@ mod tests {
         let arguments = Arguments::try_parse_from(["bench", "--only", "posts,fanout"]).unwrap();
         assert!(arguments.wants(Part::Posts) && arguments.wants(Part::Fanout));
         assert!(!arguments.wants(Part::Search));
-        assert!(Arguments::try_parse_from(["bench"]).unwrap().wants(Part::Search));
+        let all = Arguments::try_parse_from(["bench"]).unwrap();
+        assert!(all.wants(Part::Search) && !all.wants(Part::Neighbour));
     }
 }

@@ -18,6 +18,7 @@ mod interval;
 mod load;
 mod machine;
 mod nchan;
+mod neighbour;
 mod parts;
 mod plan;
 mod process;

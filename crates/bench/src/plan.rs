@@ -34,10 +34,14 @@ pub(crate) struct Plan {
     /// How long each measurement takes.
     #[serde(rename = "measured_seconds", serialize_with = "seconds")]
     pub(crate) measured: Duration,
+    /// How long each attack of the part `neighbour` takes.
+    #[serde(rename = "attacked_seconds", serialize_with = "seconds")]
+    pub(crate) attacked: Duration,
 }
 
 impl Plan {
     pub(crate) fn of(arguments: &Arguments) -> Self {
+        let attacked = |seconds| Duration::from_secs(arguments.attack_seconds.unwrap_or(seconds).into());
         if arguments.quick {
             Self {
                 rounds: arguments.rounds.unwrap_or(1),
@@ -46,6 +50,7 @@ impl Plan {
                 idle_streams: 1000,
                 warm_up: Duration::from_millis(200),
                 measured: Duration::from_secs(1),
+                attacked: attacked(3),
             }
         } else {
             Self {
@@ -55,6 +60,7 @@ impl Plan {
                 idle_streams: 5000,
                 warm_up: Duration::from_millis(500),
                 measured: Duration::from_millis(2500),
+                attacked: attacked(15),
             }
         }
     }

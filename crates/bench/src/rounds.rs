@@ -11,7 +11,7 @@ use crate::fill::Homes;
 use crate::plan::Plan;
 use crate::report::{Key, Metric, Results, Sample};
 use crate::server::{Binary, Server};
-use crate::{Result, nchan, parts, progress};
+use crate::{Result, nchan, neighbour, parts, progress};
 
 /// A server that has just started is not measured before it has come to rest.
 const REST: Duration = Duration::from_millis(300);
@@ -82,6 +82,9 @@ impl Stage<'_> {
         if self.arguments.wants(Part::Idle) {
             progress("  idle streams");
             parts::idle::streams(self, results).await?;
+        }
+        if self.arguments.wants(Part::Neighbour) {
+            neighbour::measure(self, results).await?;
         }
         Ok(())
     }

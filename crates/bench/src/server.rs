@@ -1,5 +1,6 @@
 //! The server under test.
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -15,7 +16,11 @@ use crate::process::Family;
 
 /// Where the binary is.
 #[derive(Clone, Debug)]
-pub(crate) struct Binary(PathBuf);
+pub(crate) struct Binary {
+    path: PathBuf,
+    /// The database, when it is not a file in the data directory.
+    database: Option<String>,
+}
 
 impl Binary {
     /// The binary that was named, or else the one beside this program.
@@ -25,16 +30,21 @@ impl Binary {
             None => std::env::current_exe()?.with_file_name("eddyline"),
         };
         if path.is_file() {
-            Ok(Self(path))
+            Ok(Self { path, database: None })
         } else {
             let path = path.display();
             Err(format!("there is no server at {path}: cargo build --release -p eddyline-server").into())
         }
     }
 
+    /// The same binary on another database than that of the data directory.
+    pub(crate) fn on_database(&self, url: Option<&str>) -> Self {
+        Self { database: url.map(str::to_owned), ..self.clone() }
+    }
+
     /// Runs `eddyline admin` on a data directory and gives its answer.
     pub(crate) fn admin(&self, data: &Path, arguments: &[&str]) -> Result<Value> {
-        let output = self.command().args(["admin", "--json"]).args(arguments).args(at(data)).output()?;
+        let output = self.command().args(["admin", "--json"]).args(arguments).args(self.at(data)).output()?;
         if !output.status.success() {
             let said = String::from_utf8_lossy(&output.stderr);
             return Err(format!("eddyline admin {}: {said}", arguments.join(" ")).into());
@@ -48,7 +58,7 @@ impl Binary {
         let mut command = self.command();
         command
             .args(["serve", "--listen", "127.0.0.1:0", "--stream-listen", "127.0.0.1:0", "--log", "warn"])
-            .args(at(data))
+            .args(self.at(data))
             .stderr(log);
         let (running, line, start_up) = Running::start_listening(&mut command)?;
         let family = running.family()?;
@@ -63,7 +73,7 @@ impl Binary {
 
     /// What is set in the environment for another server does not reach it.
     fn command(&self) -> Command {
-        let mut command = Command::new(&self.0);
+        let mut command = Command::new(&self.path);
         for (name, _) in std::env::vars_os() {
             if name.to_string_lossy().starts_with("EDDYLINE_") {
                 command.env_remove(name);
@@ -71,10 +81,14 @@ impl Binary {
         }
         command
     }
-}
 
-fn at(data: &Path) -> [&std::ffi::OsStr; 2] {
-    ["--data-dir".as_ref(), data.as_os_str()]
+    fn at<'a>(&'a self, data: &'a Path) -> Vec<&'a OsStr> {
+        let mut arguments = vec!["--data-dir".as_ref(), data.as_os_str()];
+        if let Some(database) = &self.database {
+            arguments.extend([OsStr::new("--database"), database.as_ref()]);
+        }
+        arguments
+    }
 }
 
 /// Finds the socket address in `NAMEhttp://ADDRESS`.

@@ -83,7 +83,6 @@ impl Call {
         // Whoever shows something beside the body is known before the body is waited for; whoever
         // does not can make the server hold only little.
         let params = Params::merge(query, Map::new());
-        let changes = shared.app.credential_changes();
         if !public {
             *actor = authenticate(shared, &parts, &params).await?;
         }
@@ -99,8 +98,8 @@ impl Call {
             return Err(BodyError::TooLarge.into());
         }
         // What was shown may have ended while the body came.
-        let changed = changes.is_none() || changes != shared.app.credential_changes();
-        if !public && (late || (changed && actor.is_some())) {
+        let doubtful = actor.as_ref().is_some_and(|actor| !shared.app.is_current(actor));
+        if !public && (late || doubtful) {
             *actor = authenticate(shared, &parts, &params).await?;
         }
         if provider.is_some() && !raw.is_empty() {

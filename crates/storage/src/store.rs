@@ -14,6 +14,7 @@ use tokio::sync::{Semaphore, mpsc, oneshot};
 
 use crate::commit::Committer;
 use crate::connect::{Connections, Location};
+use crate::gate::PostGate;
 use crate::session::Session;
 use crate::transaction::Tx;
 use crate::work::{Closure, Undone};
@@ -80,6 +81,7 @@ struct StoreInner {
     writer: Mutex<Option<JoinHandle<()>>>,
     committed: Mutex<Option<mpsc::Receiver<Vec<LogItem>>>>,
     clock: Clock,
+    gate: Arc<PostGate>,
 }
 
 impl std::fmt::Debug for Store {
@@ -113,7 +115,8 @@ impl Store {
         let (jobs, queue) = sync_channel(options.queue);
         let (committed, receiver) = mpsc::channel(HINTS);
         let committer = Committer::new(location.clone(), pool.clone(), options.clock.clone(), random_name()?);
-        let writer = Writer::new(committer, committed);
+        let gate = Arc::new(PostGate::default());
+        let writer = Writer::new(committer, committed, gate.clone());
         let thread = std::thread::Builder::new()
             .name("writer".into())
             .spawn(move || writer.run(&queue))
@@ -127,6 +130,7 @@ impl Store {
                 writer: Mutex::new(Some(thread)),
                 committed: Mutex::new(Some(receiver)),
                 clock: options.clock,
+                gate,
             }),
         })
     }
@@ -139,6 +143,12 @@ impl Store {
 
     pub(crate) fn location(&self) -> &Location {
         &self.inner.location
+    }
+
+    /// What decides whether posts may still be committed.
+    #[must_use]
+    pub fn gate(&self) -> &Arc<PostGate> {
+        &self.inner.gate
     }
 
     /// What this process commits, in order, as it commits it. There is one such feed: the second
@@ -238,7 +248,8 @@ impl Store {
     }
 
     /// Posts a message, in one transaction with whatever else is posted at that moment; the answer
-    /// comes after the commit.
+    /// comes after the commit. A draft whose sender was checked in another epoch of the [`PostGate`] is
+    /// [`Outcome::Stale`](crate::Outcome::Stale).
     ///
     /// # Errors
     ///

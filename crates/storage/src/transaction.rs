@@ -32,7 +32,16 @@ impl<'s, 'c> Tx<'s, 'c> {
 
     /// Adds messages and their log entries.
     pub fn post(&mut self, drafts: &[Draft]) -> Result<Vec<Outcome>> {
-        let outcomes = self.session.append_messages(drafts)?;
+        self.post_if(drafts, |_| true)
+    }
+
+    /// The same, but those that are not admitted are [`Outcome::Stale`].
+    pub(crate) fn post_if(
+        &mut self,
+        drafts: &[Draft],
+        admits: impl Fn(&Draft) -> bool,
+    ) -> Result<Vec<Outcome>> {
+        let outcomes = self.session.append_messages(drafts, admits)?;
         for outcome in &outcomes {
             if let Outcome::Added(view) = outcome {
                 self.told.push(LogBody::Message(Some(view.clone())));

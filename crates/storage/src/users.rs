@@ -178,6 +178,12 @@ portable! {
         Ok(())
     }
 
+    /// The hash of a user's password; `None` when the user is not active or has none.
+    pub fn password_of(c, id: UserId) -> Result<Option<String>> {
+        let row = users::table.find(id.0).filter(users::active).select(users::password_hash);
+        Ok(row.first::<Option<String>>(c).optional()?.flatten())
+    }
+
     /// Sets the hash of a user's password.
     pub fn set_password_hash(c, id: UserId, hash: &str) -> Result<()> {
         diesel::update(users::table.find(id.0)).set(users::password_hash.eq(hash)).execute(c)?;

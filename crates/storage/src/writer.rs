@@ -1,6 +1,7 @@
 //! The one writer of a process: every write is a job for it, posts in batches.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
 use std::time::{Duration, Instant};
 
@@ -13,6 +14,7 @@ use crate::append::Outcome;
 use crate::backlog::Backlog;
 use crate::commit::Committer;
 use crate::connect::Location;
+use crate::gate::PostGate;
 use crate::work::{Undone, Work};
 use crate::{Error, Result};
 
@@ -48,6 +50,7 @@ pub(crate) enum Job {
 pub(crate) struct Writer {
     committer: Committer,
     committed: mpsc::Sender<Vec<LogItem>>,
+    gate: Arc<PostGate>,
     bell_due: bool,
     last_bell: Instant,
     last_pause: Instant,
@@ -58,7 +61,11 @@ pub(crate) struct Writer {
 
 impl Writer {
     /// A writer that tells `committed` what it wrote.
-    pub(crate) fn new(committer: Committer, committed: mpsc::Sender<Vec<LogItem>>) -> Self {
+    pub(crate) fn new(
+        committer: Committer,
+        committed: mpsc::Sender<Vec<LogItem>>,
+        gate: Arc<PostGate>,
+    ) -> Self {
         let backlog = match committer.location() {
             Location::Postgres(_) => Backlog::default(),
             Location::File(_) | Location::Memory => Backlog::of_all_rooms(),
@@ -66,6 +73,7 @@ impl Writer {
         Self {
             committer,
             committed,
+            gate,
             bell_due: false,
             last_bell: Instant::now(),
             last_pause: Instant::now(),
@@ -187,10 +195,15 @@ impl Writer {
     }
 
     fn post(&mut self, mut drafts: Vec<Draft>, replies: Vec<oneshot::Sender<Result<Posted>>>) {
+        let gate = self.gate.clone();
+        // Until the commit is answered, so that whoever ends a credential can wait for it.
+        let entered = gate.enter();
         let outcome = self.committer.commit(|tx| {
-            catch_unwind(AssertUnwindSafe(|| tx.post(&drafts)))
+            let now = tx.now();
+            catch_unwind(AssertUnwindSafe(|| tx.post_if(&drafts, |draft| gate.admits(draft, now))))
                 .unwrap_or(Err(Error::Corrupt("a post panicked")))
         });
+        drop(entered);
         match outcome {
             Ok((outcomes, items)) => {
                 let mut events = items.iter().map(|item| item.id).collect::<Vec<_>>().into_iter();

@@ -5,6 +5,7 @@ use std::io::IoSlice;
 use std::sync::Arc;
 
 use bytes::{Buf, Bytes, BytesMut};
+use eddyline_model::Seq;
 
 use crate::entry::{Entry, Filter};
 use crate::framing::Format;
@@ -79,6 +80,20 @@ impl Batch {
                     Piece::Notice(_) => true,
                 }
         });
+    }
+
+    /// Drops all frames from the first entry on that no byte was written of, and gives the position of
+    /// that entry; `None` when there is none.
+    pub(crate) fn give_back(&mut self) -> Option<Seq> {
+        let skipped = usize::from(self.begun > 0);
+        let is_stored = |piece: &Piece| matches!(piece, Piece::Entry(entry) if entry.id().is_some());
+        let index = skipped + self.pieces.iter().skip(skipped).position(is_stored)?;
+        let first = self.pieces.drain(index..).next();
+        // What is not stored follows from the entries before it, and may get lost with them.
+        first.and_then(|piece| match piece {
+            Piece::Entry(entry) => Some(entry.seq()),
+            Piece::Notice(_) => None,
+        })
     }
 
     fn bytes_of<'a>(&self, piece: &'a Piece) -> &'a [u8] {

@@ -8,7 +8,7 @@ use eddyline_model::{EventId, Seq};
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Shared, WeakShared};
 
-use crate::entry::{Entry, Filter};
+use crate::entry::{Audience, Entry, Filter};
 
 /// How many pages are kept for listeners who are about to want them.
 const KEPT_PAGES: usize = 32;
@@ -155,6 +155,11 @@ impl Pages {
     /// Lets all pages go: what comes next is read anew.
     pub(crate) fn forget(&self) {
         self.slots().clear();
+    }
+
+    /// Lets the pages go that may hold an entry for `audience`. One that is being read now is not kept.
+    pub(crate) fn discard(&self, audience: &Audience) {
+        self.slots().retain(|slot| !slot.filter.admits(audience));
     }
 
     fn slots(&self) -> MutexGuard<'_, VecDeque<Slot>> {

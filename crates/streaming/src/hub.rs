@@ -5,6 +5,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use eddyline_model::{EventId, Seq, UserId};
 
+use crate::amendment::Amendment;
 use crate::catchup::{Log, LogUnavailable, Pages};
 use crate::entry::{Entry, Filter};
 use crate::framing::Format;
@@ -181,9 +182,22 @@ impl Hub {
     /// hears are left out; they count as told. What stands before the present head was told
     /// already and is passed over.
     pub fn publish(&self, head: EventId, entries: Vec<Arc<Entry>>) {
+        self.publish_amended(head, entries, Vec::new());
+    }
+
+    /// As [`Hub::publish`]. In the same moment entries before this stretch are amended: a listener that
+    /// hears of a change never hears afterwards what was changed.
+    pub fn publish_amended(&self, head: EventId, entries: Vec<Arc<Entry>>, amendments: Vec<Amendment>) {
         let mut waiting = Vec::new();
+        for amendment in &amendments {
+            // Before listeners are called: one that looks for a page after its call finds none of these.
+            self.shared.pages.discard(&amendment.audience);
+        }
         {
             let mut state = self.state_mut();
+            for amendment in amendments {
+                state.amend(amendment);
+            }
             let mut last = state.ring.head().seq;
             if head.seq < last {
                 tracing::error!(head = %head.seq, present = %last, "published backwards");
@@ -219,6 +233,13 @@ impl Hub {
     #[must_use]
     pub fn head(&self) -> EventId {
         self.state().ring.head()
+    }
+
+    /// The position of the oldest entry in the ring; beyond the head when there is none. What stands before
+    /// it is read from the log.
+    #[must_use]
+    pub fn ring_start(&self) -> Seq {
+        self.state().ring.start()
     }
 
     /// How many streams are open.

@@ -24,6 +24,7 @@
 //! - `listeners`: who is waiting for which topic, and how a listener is woken;
 //! - [`Hub`]: the lock around these, publishing, subscribing, and (in `revocation`) taking rights
 //!   away at once;
+//! - [`Amendment`]: replacing entries whose text was edited away or deleted;
 //! - [`Log`] in `catchup`: reading what the ring no longer has, in pages shared by listeners;
 //! - [`Subscription`] and the [`Batch`] it hands out;
 //! - [`presence`]: who is online, and how often an activity is worth telling.
@@ -34,6 +35,7 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
+mod amendment;
 mod batch;
 mod catchup;
 mod entry;
@@ -50,6 +52,7 @@ mod wakes;
 #[cfg(test)]
 mod tests;
 
+pub use amendment::Amendment;
 pub use batch::Batch;
 pub use catchup::{Log, LogUnavailable, Page};
 pub use entry::{Audience, Entry, Filter};

@@ -23,6 +23,8 @@ pub(crate) enum Call {
     KeepAlive = 2,
     /// It lost rights.
     Rights = 4,
+    /// Entries that it may hold were amended.
+    Amended = 8,
 }
 
 /// The one thing that others touch of a listener: what it is called for, and its waker.

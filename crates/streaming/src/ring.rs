@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use eddyline_model::{EventId, Seq};
 
-use crate::entry::{Entry, Filter, Topic};
+use crate::entry::{Audience, Entry, Filter, Topic};
 
 /// How many topics without entries and listeners are remembered for listeners that come back.
 const REMEMBERED_TOPICS: usize = 16 * 1024;
@@ -64,6 +64,11 @@ impl Ring {
         self.head
     }
 
+    /// The position of the oldest entry; beyond the head when there is none.
+    pub(crate) fn start(&self) -> Seq {
+        self.entries.front().map_or(Seq(self.head.seq.0 + 1), |entry| entry.seq())
+    }
+
     /// Forgets all entries and begins after `head`; up to it, listeners read the log.
     pub(crate) fn start_at(&mut self, head: EventId) {
         self.head = head;
@@ -96,13 +101,41 @@ impl Ring {
             for topic in oldest.audience().topics() {
                 let record = self.record(topic);
                 record.entries.pop_front();
-                record.let_go = oldest.seq();
+                record.let_go = record.let_go.max(oldest.seq());
                 if record.entries.is_empty() {
                     // Also gives the memory of a once busy room back.
                     record.entries = VecDeque::new();
                     self.fell_silent(topic);
                 }
             }
+        }
+    }
+
+    /// Puts another entry in the place of the one at this position, or takes it out. Both are for the
+    /// same audience. A position that the ring does not hold is passed over.
+    pub(crate) fn replace(&mut self, seq: Seq, with: Option<Arc<Entry>>) {
+        let Some(old) = put(&mut self.entries, seq, with.as_ref()) else { return };
+        debug_assert!(with.as_ref().is_none_or(|with| with.audience() == old.audience()));
+        self.bytes = self.bytes + with.as_ref().map_or(0, |with| with.size()) - old.size();
+        for topic in old.audience().topics() {
+            let Some(record) = self.topics.get_mut(&topic) else { continue };
+            put(&mut record.entries, seq, with.as_ref());
+            if record.entries.is_empty() {
+                self.fell_silent(topic);
+            }
+        }
+    }
+
+    /// Sends the listeners of an audience to the log for everything through this position.
+    pub(crate) fn leave_to_log(&mut self, audience: &Audience, through: Seq) {
+        if through == Seq::default() {
+            return;
+        }
+        for topic in audience.topics() {
+            let record = self.record(topic);
+            record.let_go = record.let_go.max(through);
+            // A record that nobody listens to is remembered with its new position.
+            self.fell_silent(topic);
         }
     }
 
@@ -184,6 +217,15 @@ impl Ring {
     }
 }
 
+/// Replaces the entry at a position of a list, or takes it out; gives the one that stood there.
+fn put(entries: &mut VecDeque<Arc<Entry>>, seq: Seq, with: Option<&Arc<Entry>>) -> Option<Arc<Entry>> {
+    let index = entries.binary_search_by_key(&seq, |entry| entry.seq()).ok()?;
+    match with {
+        Some(with) => Some(std::mem::replace(&mut entries[index], Arc::clone(with))),
+        None => entries.remove(index),
+    }
+}
+
 impl Record {
     fn is_silent(&self) -> bool {
         self.entries.is_empty() && self.listeners == 0
@@ -225,7 +267,6 @@ impl Eq for Tail<'_> {}
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::entry::Audience;
     use eddyline_model::{RoomId, UserId};
 
     const PLENTY: usize = 1 << 20;

@@ -18,6 +18,9 @@ use crate::listeners::{Call, ListenerId, Signal};
 
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
 const LONGEST_PAUSE: Duration = Duration::from_secs(2);
+/// How often in a row a page is read again because entries were amended meanwhile. More would let
+/// constant edits keep a listener from getting on.
+const MOST_REREADS: u8 = 3;
 
 /// An open stream.
 ///
@@ -57,6 +60,8 @@ pub struct Subscription {
     step: Option<Step>,
     /// How often in a row the log was away.
     failures: u32,
+    /// How often in a row a page was read again.
+    rereads: u8,
 }
 
 /// What a stream says first. Something is said at once, so that the client and all between know
@@ -85,6 +90,7 @@ impl Subscription {
             opening: Some(opening),
             step: None,
             failures: 0,
+            rereads: 0,
         }
     }
 
@@ -116,6 +122,9 @@ impl Subscription {
                 }
                 Poll::Ready(Some(Ok(page))) => {
                     self.failures = 0;
+                    if self.is_outdated() {
+                        continue;
+                    }
                     let Some(entries) = self.take_from(&page, id) else { return Poll::Ready(None) };
                     if !entries.is_empty() {
                         return self.hand_out(self.batch(entries));
@@ -124,6 +133,7 @@ impl Subscription {
             }
             // Answered before looking: what comes after the look calls again.
             self.signal.answer(Call::News);
+            self.signal.answer(Call::Amended);
             match self.hub.look(id, self.position) {
                 Look::Ended => return Poll::Ready(None),
                 Look::Below { through, filter } => {
@@ -141,8 +151,8 @@ impl Subscription {
     }
 
     /// Waits until the stream loses rights, which is at once when it lost some since the last
-    /// batch was handed out. To be awaited beside a write, which may take long; see
-    /// [`Subscription::retain_allowed`].
+    /// batch was handed out. It is also ready when entries were amended that the batch may hold. To be
+    /// awaited beside a write, which may take long; see [`Subscription::retain_allowed`].
     pub async fn rights_lost(&self) {
         poll_fn(|cx| self.poll_rights_lost(cx)).await;
     }
@@ -150,13 +160,20 @@ impl Subscription {
     /// As [`Subscription::rights_lost`], for those who are polled themselves.
     pub fn poll_rights_lost(&self, cx: &mut Context<'_>) -> Poll<()> {
         self.signal.register(cx.waker());
-        if self.signal.is_called(Call::Rights) { Poll::Ready(()) } else { Poll::Pending }
+        let called = self.signal.is_called(Call::Rights) || self.signal.is_called(Call::Amended);
+        if called { Poll::Ready(()) } else { Poll::Pending }
     }
 
     /// Cuts out of a batch what may not be heard any more, except for a frame that is written in
-    /// part. `false` when the stream was ended: then nothing more of it is to be written.
+    /// part. When entries were amended, it takes back all that is not written, and hands it out again as it
+    /// is now. `false` when the stream was ended: then nothing more of it is to be written.
     #[must_use]
-    pub fn retain_allowed(&self, batch: &mut Batch) -> bool {
+    pub fn retain_allowed(&mut self, batch: &mut Batch) -> bool {
+        if self.signal.answer(Call::Amended)
+            && let Some(first) = batch.give_back()
+        {
+            self.position.cursor = Seq(first.0 - 1);
+        }
         self.signal.answer(Call::Rights);
         let Some(filter) = self.id.and_then(|id| self.hub.filter_of(id)) else { return self.id.is_none() };
         batch.retain_admitted(&filter);
@@ -202,6 +219,18 @@ impl Subscription {
         }
         self.position.cursor = self.position.cursor.max(page.through);
         Some(entries)
+    }
+
+    /// Whether entries were amended while the page that has just come was read. It may hold what is gone.
+    fn is_outdated(&mut self) -> bool {
+        if self.signal.is_called(Call::Amended) && self.rereads < MOST_REREADS {
+            self.rereads += 1;
+            // Answered before the page is looked for again.
+            self.signal.answer(Call::Amended);
+            return true;
+        }
+        self.rereads = 0;
+        false
     }
 
     fn pause(&mut self) -> Step {

@@ -41,15 +41,18 @@ impl FromRequest<Site> for Submission {
         if !is_form(&parts.headers) {
             return Err(Failure::Unreadable(StatusCode::UNSUPPORTED_MEDIA_TYPE));
         }
-        let visit = Visit::from_request_parts(&mut parts, site).await?;
+        let mut visit = Visit::from_request_parts(&mut parts, site).await?;
         if visit.is_foreign(&parts.headers) {
             return Err(Failure::Forged);
         }
-        let body = read_body(body, BodyLimit { bytes: MAX_BYTES, time: visit.body_time() }).await?;
+        let limit = BodyLimit { bytes: MAX_BYTES, time: visit.body_time(), ..BodyLimit::default() };
+        let body = read_body(body, limit).await?;
         let form = Form::parse(&body).ok_or(Failure::Unreadable(StatusCode::BAD_REQUEST))?;
         if !visit.is_own_form(form.get("csrf")) {
             return Err(Failure::Forged);
         }
+        // The session may have ended while the body came.
+        visit.look_up_again().await?;
         Ok(Self { visit, form })
     }
 }

@@ -72,6 +72,14 @@ impl Visit {
         &self.site.app
     }
 
+    /// Looks the session up once more, after a wait.
+    pub(crate) async fn look_up_again(&mut self) -> Result<(), Failure> {
+        if let Some(session) = &self.session {
+            self.actor = self.site.app.by_session(session).await?;
+        }
+        Ok(())
+    }
+
     /// Who is signed in.
     pub(crate) fn actor(&self) -> Option<&Actor> {
         self.actor.as_ref()

@@ -44,16 +44,12 @@ impl App {
     /// [`Error::Conflict`] for somebody who has [`MAX_API_TOKENS`], [`Error::Unauthenticated`] when what
     /// the caller has shown ended meanwhile.
     pub async fn make_api_token(&self, actor: &Actor, name: &str) -> Result<Secret> {
-        let (user, name, actor) =
-            (owner(actor)?, display_name(name).map_err(Error::wrong_name)?, actor.clone());
+        let (user, name) = (owner(actor)?, display_name(name).map_err(Error::wrong_name)?);
         let secret = Secret::generate();
         let hash = secret.hash();
-        self.change(move |tx| {
-            // Held, so that nobody makes one beside this one, or ends what the caller has shown.
+        self.transaction_as(actor, move |tx, _| {
+            // Held, so that nobody makes one beside this one.
             tx.lock_user(user)?;
-            if !actor.still_holds(tx)? {
-                return Err(Error::Unauthenticated("The credentials are not valid").into());
-            }
             if tx.api_tokens_of(user)?.len() >= MAX_API_TOKENS {
                 let text = format!("you have {MAX_API_TOKENS} API tokens; end one of them first");
                 return Err(Error::Conflict(text).into());
@@ -102,7 +98,10 @@ impl App {
     ) -> Result<()> {
         let user = owner(actor)?;
         let ((), event) = self
-            .change(move |tx| {
+            .transaction_as(actor, move |tx, actor| {
+                tx.lock_user(user)?;
+                // It may be the one that ends.
+                actor.keep(tx)?;
                 let all = own(tx, user)?;
                 let (hash, _) = all.iter().find(|(_, token)| token.id == id).ok_or(Error::NotFound)?;
                 Ok(deed(tx, hash)?)

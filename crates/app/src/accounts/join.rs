@@ -14,6 +14,7 @@ use crate::actor::Actor;
 use crate::change::Attempt;
 use crate::coming_in::come_in;
 use crate::invitations::accept::request_join_in;
+use crate::transaction::NoCaller;
 use crate::{App, Error, Result};
 
 /// What the page of a join link shows.
@@ -58,12 +59,12 @@ impl App {
     /// As in [`App::join_link`]; [`Error::Conflict`] when the organization is full,
     /// [`Error::Invalid`] when somebody there has the user's nick.
     pub async fn join_by_link(&self, actor: &Actor, secret: &str, flow: &str) -> Result<FlowPath> {
-        let id = actor.user()?.user.id;
+        actor.user()?;
         let (secret, name) = (secret.to_owned(), flow.to_owned());
         let (path, event) = self
-            .change(move |tx| {
-                let door = find(tx, &secret, &name, Some(id))?;
-                let user = tx.user(id)?.ok_or(Error::NotFound)?;
+            .transaction_as(actor, move |tx, actor| {
+                let user = actor.user()?.user.clone();
+                let door = find(tx, &secret, &name, Some(user.id))?;
                 come_in(tx, door.flow.room, &user, false)?;
                 Ok(FlowPath::of(&door.organization, &door.flow))
             })
@@ -84,7 +85,7 @@ impl App {
         let (secret, name, email) = (secret.to_owned(), flow.to_owned(), email.clone());
         let limits = self.mail_limits();
         let ((), event) = self
-            .change(move |tx| {
+            .change(NoCaller::Link, move |tx| {
                 let door = find(tx, &secret, &name, None)?;
                 request_join_in(tx, limits, door.flow.room, &email)
             })

@@ -10,6 +10,7 @@ use eddyline_storage::{GrantsOf, NewMail, Result as StoreResult, Session, Tx};
 
 use super::{password, sessions};
 use crate::oauth::end_grants;
+use crate::transaction::NoCaller;
 use crate::{App, Error, Result};
 
 /// The time between two mails to one account, in milliseconds.
@@ -35,7 +36,7 @@ impl App {
         let key = names::email_key(email);
         self.count_mail_request(&key, client)?;
         self.store()
-            .write(move |tx| match tx.account_by_email(&key)? {
+            .write(NoCaller::MailRequest, move |tx| match tx.account_by_email(&key)? {
                 Some(account) if account.user.active && !was_mailed(tx, account.user.id)? => {
                     queue(tx, &account.user)
                 }
@@ -70,7 +71,7 @@ impl App {
         let secret = Secret::generate_long();
         let (link, session) = (link.hash(), secret.hash());
         let ((), event) = self
-            .change(move |tx| {
+            .change(NoCaller::Link, move |tx| {
                 let now = tx.now();
                 let user = find(tx, &link.0, now)?.ok_or(Error::NotFound)?;
                 tx.lock_user(user.id)?;

@@ -12,6 +12,7 @@ use super::api_tokens::owner;
 use super::password::still_opens;
 use crate::actor::{Actor, Credential};
 use crate::authenticate::load_caller;
+use crate::transaction::NoCaller;
 use crate::{App, Error, Result};
 
 /// How long a session lasts after it was last used, in days.
@@ -63,7 +64,7 @@ impl App {
         let (user, checked) = (known.0.user.id, known.0.password_hash.clone());
         let (secret, key) = (Secret::generate_long(), names::email_key(email));
         let hash = secret.hash();
-        self.change(move |tx| {
+        self.change(NoCaller::SignIn, move |tx| {
             // Whoever changes a password ends the sessions there are; this one must not come
             // right after that.
             tx.lock_user(user)?;
@@ -83,6 +84,7 @@ impl App {
     ///
     /// [`Error::Unavailable`].
     pub async fn by_session(&self, session: &Secret) -> Result<Option<Actor>> {
+        let epoch = self.credential_epoch();
         let (hash, now) = (session.hash(), self.now());
         let since = now.plus_millis(-SESSION_MILLIS);
         let found = self
@@ -95,13 +97,14 @@ impl App {
             .await?;
         let Some((caller, seen)) = found else { return Ok(None) };
         if now.0 - seen.0 >= HOUR_MILLIS {
-            let noted = self.store().write(move |tx| tx.touch_session(&hash.0, now)).await;
+            let noted = self.store().write(NoCaller::Session, move |tx| tx.touch_session(&hash.0, now)).await;
             if let Err(error) = noted {
                 // It holds for now all the same.
                 tracing::debug!(%error, "the use of a session could not be noted");
             }
         }
-        Ok(Some(Actor::User { caller, scopes: Scopes::ALL, credential: Credential::Session(hash) }))
+        let credential = Credential::Session(hash);
+        Ok(Some(Actor::User { caller, scopes: Scopes::ALL, credential, epoch }))
     }
 
     /// Notes what the browser of a session calls itself: its first 200 characters, without those that
@@ -113,7 +116,7 @@ impl App {
     pub async fn name_session(&self, session: &Secret, agent: &str) -> Result<()> {
         let hash = session.hash();
         let agent: String = agent.trim().chars().filter(|c| !c.is_control()).take(MAX_AGENT).collect();
-        self.store().write(move |tx| tx.set_session_agent(&hash.0, &agent)).await?;
+        self.store().write(NoCaller::Session, move |tx| tx.set_session_agent(&hash.0, &agent)).await?;
         Ok(())
     }
 
@@ -126,7 +129,7 @@ impl App {
         let hash = session.hash();
         let ((), event) = self
             .store()
-            .write(move |tx| {
+            .write(NoCaller::Session, move |tx| {
                 if let Some((user, _)) = tx.session_user(&hash.0, Timestamp(0))? {
                     end(tx, &hash, user)?;
                 }
@@ -166,7 +169,7 @@ impl App {
     /// [`Error::NotFound`] when the caller has no such session, [`Error::Denied`] for applications and
     /// flow tokens.
     pub async fn end_session(&self, actor: &Actor, id: CredentialId) -> Result<()> {
-        let ended = self.end_sessions(owner(actor)?, move |hash| hash.credential() == id).await?;
+        let ended = self.end_sessions(actor, move |hash| hash.credential() == id).await?;
         if ended == 0 { Err(Error::NotFound) } else { Ok(()) }
     }
 
@@ -177,19 +180,21 @@ impl App {
     /// [`Error::Denied`] for applications and flow tokens.
     pub async fn end_other_sessions(&self, actor: &Actor) -> Result<usize> {
         let this = session_of(actor);
-        self.end_sessions(owner(actor)?, move |hash| this != Some(*hash)).await
+        self.end_sessions(actor, move |hash| this != Some(*hash)).await
     }
 
     async fn end_sessions(
         &self,
-        user: UserId,
+        actor: &Actor,
         which: impl Fn(&TokenHash) -> bool + Send + Sync + 'static,
     ) -> Result<usize> {
+        let user = owner(actor)?;
         let (ended, event) = self
-            .store()
-            .write(move |tx| {
+            .transaction_as(actor, move |tx, actor| {
                 // Whoever signs in holds the user too, and begins a session before or after.
                 tx.lock_user(user)?;
+                // It may be among those that end.
+                actor.keep(tx)?;
                 let all = tx.sessions_of(user, Timestamp(0))?;
                 let hashes = all.iter().filter_map(|session| TokenHash::from_bytes(&session.hash));
                 let chosen: Vec<TokenHash> = hashes.filter(|hash| which(hash)).collect();

@@ -15,6 +15,7 @@ use crate::actor::Actor;
 use crate::change::Attempt;
 use crate::coming_in::{has_place, hold_open_flow};
 use crate::invitations::accept::{accept_in, decline_in, invitation_of_link};
+use crate::transaction::NoCaller;
 use crate::{App, Error, Result};
 
 /// What the page of an invitation shows.
@@ -94,7 +95,7 @@ impl App {
         let (link, session) = (link.hash(), secret.hash());
         let avatar = Secret::generate();
         let (path, event) = self
-            .change(move |tx| {
+            .change(NoCaller::Link, move |tx| {
                 let now = tx.now();
                 let new = NewUser {
                     email: email.as_str().to_owned(),
@@ -127,13 +128,13 @@ impl App {
     /// or the organization inactive; [`Error::Conflict`] when it is full; [`Error::Invalid`] when
     /// somebody there has the user's nick.
     pub async fn accept_link(&self, actor: &Actor, link: &Secret) -> Result<FlowPath> {
-        let (id, hash) = (actor.user()?.user.id, link.hash());
+        actor.user()?;
+        let hash = link.hash();
         let (path, event) = self
-            .change(move |tx| {
-                let now = tx.now();
+            .transaction_as(actor, move |tx, actor| {
+                let (now, user) = (tx.now(), actor.user()?.user.clone());
                 let (invitation, flow, organization, _) =
                     invitation_of_link(tx, &hash, now)?.ok_or(Error::NotFound)?;
-                let user = tx.user(id)?.ok_or(Error::NotFound)?;
                 accept_in(tx, &invitation, &user)?;
                 Ok(FlowPath::of(&organization, &flow))
             })
@@ -149,7 +150,7 @@ impl App {
     /// [`Error::NotFound`] as in [`App::invitation_link`].
     pub async fn decline_link(&self, link: &Secret) -> Result<()> {
         let hash = link.hash();
-        self.change(move |tx| {
+        self.change(NoCaller::Link, move |tx| {
             let now = tx.now();
             let (invitation, ..) = invitation_of_link(tx, &hash, now)?.ok_or(Error::NotFound)?;
             let account = tx.account_by_email(&names::email_key(&invitation.email))?;

@@ -9,6 +9,7 @@ use eddyline_storage::{GrantsOf, Result as StoreResult, Session};
 
 use super::{password, reset};
 use crate::oauth::end_grants;
+use crate::transaction::NoCaller;
 use crate::{App, Error, Result};
 
 /// What the page of such a link shows.
@@ -48,7 +49,7 @@ impl App {
     pub async fn undo_email_change(&self, link: &Secret) -> Result<()> {
         let hash = link.hash();
         let ((), event) = self
-            .change(move |tx| {
+            .change(NoCaller::Link, move |tx| {
                 let now = tx.now();
                 let Undo { user, .. } = find(tx, &hash.0, now)?.ok_or(Error::NotFound)?;
                 tx.lock_user(user.id)?;

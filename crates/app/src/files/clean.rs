@@ -6,6 +6,7 @@ use eddyline_files::Key;
 use eddyline_model::Timestamp;
 use tokio::sync::watch;
 
+use crate::transaction::NoCaller;
 use crate::{App, Result};
 
 const EVERY: Duration = Duration::from_secs(5);
@@ -40,7 +41,7 @@ impl App {
     async fn clear_away(&self) -> Result<()> {
         let since = self.now().plus_millis(-DEAD_MILLIS);
         if self.store().read(move |session| session.has_abandoned_objects(since)).await? {
-            let doomed = self.store().write(move |tx| {
+            let doomed = self.store().write(NoCaller::Process, move |tx| {
                 let now = tx.now();
                 tx.doom_abandoned_objects(since, now)
             });
@@ -79,7 +80,7 @@ impl App {
         }
         if !kept.is_empty() {
             // Others have their turn first.
-            let later = self.store().write(move |tx| {
+            let later = self.store().write(NoCaller::Process, move |tx| {
                 let until = tx.now().plus_millis(LATER_MILLIS);
                 tx.postpone_objects(&kept, until)
             });
@@ -87,7 +88,7 @@ impl App {
         }
         let count = removed.len();
         if count > 0 {
-            self.store().write(move |tx| tx.forget_objects(&removed, found_at)).await?;
+            self.store().write(NoCaller::Process, move |tx| tx.forget_objects(&removed, found_at)).await?;
         }
         Ok(count)
     }

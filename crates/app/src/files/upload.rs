@@ -8,6 +8,7 @@ use eddyline_model::files::{Dimensions, FileId, MAX_NAME_CHARS, NewFile, NewObje
 use tokio::runtime::Handle;
 
 use super::NewAttachment;
+use crate::transaction::NoCaller;
 use crate::{App, Error, Result};
 
 /// After how long nothing of an upload that was given up is written any more, in milliseconds.
@@ -195,7 +196,7 @@ impl Noted {
         let (noted, node) = (key.as_str().to_owned(), self.app.inner.node.clone());
         self.app
             .store()
-            .write(move |tx| {
+            .write(NoCaller::Process, move |tx| {
                 let now = tx.now();
                 tx.note_object(&noted, &node, now)
             })
@@ -215,7 +216,7 @@ impl Drop for Noted {
             // Until it is noted: while this process lives, nobody else looks for its pending objects.
             loop {
                 let (again, node) = (keys.clone(), node.clone());
-                let doomed = app.store().write(move |tx| {
+                let doomed = app.store().write(NoCaller::Process, move |tx| {
                     let from = tx.now().plus_millis(wait);
                     tx.give_up_objects(&again, &node, from)
                 });

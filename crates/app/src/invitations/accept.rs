@@ -38,22 +38,22 @@ impl App {
         id: InvitationId,
     ) -> Result<WireInvitation> {
         let room = self.room_id_by_name(organization, flow).await?;
-        let user = actor.user()?.user.clone();
-        let who = actor.clone();
+        actor.user()?;
         let ((room, invitation), event) = self
-            .change(move |tx| {
-                tx.lock_room(room)?;
-                let room = Room::load(tx, room)?.ok_or(Error::NotFound)?;
-                // Who asks may have been removed, or may have changed address, since.
-                let who = who.afresh(tx)?;
-                let (invitation, invited) = meet(tx, &who, &room, id)?;
-                policy::accept_invitation(invited).map_err(Error::from)?;
-                if invitation.state == InvitationState::Pending {
-                    accept_in(tx, &invitation, &user)?;
-                }
-                let accepted = Invitation { state: InvitationState::Accepted, ..invitation };
-                Ok((room, accepted))
-            })
+            .locked_transaction_as(
+                actor,
+                move |tx| tx.lock_room(room),
+                move |tx, who| {
+                    let room = Room::load(tx, room)?.ok_or(Error::NotFound)?;
+                    let (invitation, invited) = meet(tx, who, &room, id)?;
+                    policy::accept_invitation(invited).map_err(Error::from)?;
+                    if invitation.state == InvitationState::Pending {
+                        accept_in(tx, &invitation, &who.user()?.user)?;
+                    }
+                    let accepted = Invitation { state: InvitationState::Accepted, ..invitation };
+                    Ok((room, accepted))
+                },
+            )
             .await?;
         self.settle(event).await;
         Ok(self.show(&room, &invitation))

@@ -28,18 +28,18 @@ impl App {
         id: InvitationId,
     ) -> Result<()> {
         let room = self.room_id_by_name(organization, flow).await?;
-        let who = actor.clone();
-        self.change(move |tx| {
-            tx.lock_room(room)?;
-            let room = Room::load(tx, room)?.ok_or(Error::NotFound)?;
-            // Who asks may have been removed, or may have changed address, since.
-            let who = who.afresh(tx)?;
-            let (invitation, invited) = meet(tx, &who, &room, id)?;
-            match invited {
-                Invited::Guest => decline_in(tx, &invitation, who.user_id()),
-                Invited::Host => end(tx, &invitation, "uninvite", who.user_id()),
-            }
-        })
+        self.locked_transaction_as(
+            actor,
+            move |tx| tx.lock_room(room),
+            move |tx, who| {
+                let room = Room::load(tx, room)?.ok_or(Error::NotFound)?;
+                let (invitation, invited) = meet(tx, who, &room, id)?;
+                match invited {
+                    Invited::Guest => decline_in(tx, &invitation, who.user_id()),
+                    Invited::Host => end(tx, &invitation, "uninvite", who.user_id()),
+                }
+            },
+        )
         .await?;
         Ok(())
     }

@@ -22,6 +22,7 @@ use crate::actor::Actor;
 use crate::flow_users::action;
 use crate::mail_quota::MailQuotaExceeded;
 use crate::rooms::Room;
+use crate::transaction::NoCaller;
 use crate::turns::Turns;
 use crate::{App, Error, Result};
 
@@ -202,7 +203,7 @@ impl Import {
             return Ok(None);
         };
         let (room, actor) = (self.room.id(), self.actor.user_id());
-        let told = self.app.change(move |tx| {
+        let told = self.app.change(NoCaller::Announcement, move |tx| {
             tx.lock_room(room)?;
             // Nothing is said in an archived flow.
             if tx.flow(room)?.is_some_and(|flow| !flow.disabled) {

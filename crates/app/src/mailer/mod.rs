@@ -19,6 +19,7 @@ use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 use tokio::sync::watch;
 
+use crate::transaction::NoCaller;
 use crate::{App, Result};
 
 /// How many mails are taken at once.
@@ -120,7 +121,7 @@ impl Mailer {
         let (letters, _) = self
             .app
             .store()
-            .write(move |tx| {
+            .write(NoCaller::Process, move |tx| {
                 let now = tx.now();
                 let mut letters = VecDeque::new();
                 for mail in tx.take_due_mails(now, now.plus_millis(HOLD_MILLIS), BATCH)? {
@@ -168,7 +169,7 @@ impl Mailer {
 
     async fn give_back(&self, letters: VecDeque<(QueuedMail, Letter)>) {
         let mails: Vec<QueuedMail> = letters.into_iter().map(|(mail, _)| mail).collect();
-        let given = self.app.store().write(move |tx| {
+        let given = self.app.store().write(NoCaller::Process, move |tx| {
             let now = tx.now();
             mails.iter().try_for_each(|mail| tx.give_mail_back(mail, now))
         });
@@ -187,7 +188,7 @@ impl Mailer {
         let noted: StoreResult<_> = self
             .app
             .store()
-            .write(move |tx| match until {
+            .write(NoCaller::Process, move |tx| match until {
                 Some(until) => tx.put_mail_off(id, until),
                 None => tx.delete_mail(id),
             })

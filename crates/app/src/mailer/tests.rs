@@ -26,7 +26,7 @@ async fn mailer() -> Mailer {
 }
 
 async fn take(mailer: &Mailer) -> Vec<QueuedMail> {
-    let taken = mailer.app.store().write(|tx| {
+    let taken = mailer.app.store().write(NoCaller::Process, |tx| {
         let now = tx.now();
         tx.take_due_mails(now, now.plus_millis(HOLD_MILLIS), BATCH)
     });
@@ -42,7 +42,12 @@ async fn mail_that_was_never_tried_is_given_back_as_it_was() {
         recipient: recipient.into(),
         detail: None,
     });
-    mailer.app.store().write(move |tx| tx.queue_mails(&mails, Timestamp(1))).await.unwrap();
+    mailer
+        .app
+        .store()
+        .write(NoCaller::Process, move |tx| tx.queue_mails(&mails, Timestamp(1)))
+        .await
+        .unwrap();
     let taken = take(&mailer).await;
     assert_eq!(taken.iter().map(|mail| mail.attempts).collect::<Vec<_>>(), [1, 1]);
     assert_eq!(take(&mailer).await, [], "it is held");

@@ -22,8 +22,8 @@ pub(crate) use find::resolve_tags;
 pub use inbox::NewInbox;
 pub(crate) use latest::Latest;
 pub use mail::PushedMail;
-pub(crate) use post::digest;
 pub use post::{NewPost, Posted};
+pub(crate) use post::{digest, post_one};
 pub use pushed::Pushed;
 
 use crate::actor::Actor;

@@ -1,6 +1,7 @@
 //! Posting a message: the hot path. Everything that can be done before the writer's queue is done
 //! here, and nothing here touches the database when the caller and the room are known.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use eddyline_auth::TokenHash;
@@ -112,23 +113,25 @@ impl App {
         prepared: Option<Arc<Prepared>>,
     ) -> Result<Posted> {
         let mut checked = Checked { fingerprint: fingerprint(actor, &new), prepared, poster: None };
+        let mut actor = Cow::Borrowed(actor);
         for _ in 0..ATTEMPTS {
-            checked.poster = self.poster_of(actor, &room, &new).await?;
-            let draft = self.draft(actor, &room, &new, &checked)?;
+            checked.poster = self.poster_of(&actor, &room, &new).await?;
+            let draft = self.draft(&actor, &room, &new, &checked)?;
             let outcome = if new.event == Event::Status && draft.author.user.is_some() {
-                self.post_status(draft).await?
+                self.post_status(&actor, draft).await?
             } else {
-                self.store().post(draft).await?.outcome
+                self.store().post(&actor, draft).await?.outcome
             };
             if outcome != Outcome::Stale {
                 return self.posted(&new, room.id(), outcome).await;
             }
+            // Who may post here may have changed, or the sender's credential may have ended.
+            actor = Cow::Owned(self.again(&actor).await?);
             self.inner.rooms.forget(room.id());
-            room = self.admit(actor, room.id(), FlowDeed::Post).await?;
-            self.check_flow_token(actor).await?;
+            room = self.admit(&actor, room.id(), FlowDeed::Post).await?;
         }
-        checked.poster = self.poster_of(actor, &room, &new).await?;
-        let outcome = self.post_in_one(actor, room.id(), &new, checked).await?;
+        checked.poster = self.poster_of(&actor, &room, &new).await?;
+        let outcome = self.post_in_one(&actor, room.id(), &new, checked).await?;
         self.posted(&new, room.id(), outcome).await
     }
 
@@ -168,9 +171,6 @@ impl App {
         let (app, new) = (self.clone(), new.clone());
         let (outcome, _) = self
             .change_room(actor, room, FlowDeed::Post, move |tx, actor, room| {
-                if !actor.still_holds(tx)? {
-                    return Err(ended(actor).into());
-                }
                 let draft = app.draft(actor, room, &new, &checked)?;
                 Ok(post_one(tx, &draft)?)
             })
@@ -188,16 +188,6 @@ impl App {
             }
             (_, own) => self.poster(actor, room, own.is_some()).await.map(Some),
         }
-    }
-
-    /// Whether the flow token that a caller shows is still good, whatever is remembered of it.
-    async fn check_flow_token(&self, actor: &Actor) -> Result<()> {
-        if !matches!(actor, Actor::FlowToken { .. }) {
-            return Ok(());
-        }
-        let actor = actor.clone();
-        let holds = self.store().read(move |session| actor.still_holds(session)).await?;
-        if holds { Ok(()) } else { Err(Error::Gone) }
     }
 
     fn draft(&self, actor: &Actor, room: &Room, new: &NewPost, checked: &Checked) -> Result<Draft> {
@@ -244,8 +234,8 @@ impl App {
     }
 
     /// A status is a message and the user's state in one.
-    async fn post_status(&self, draft: Draft) -> Result<Outcome> {
-        let (outcome, _) = self.store().write(move |tx| post_one(tx, &draft)).await?;
+    async fn post_status(&self, actor: &Actor, draft: Draft) -> Result<Outcome> {
+        let (outcome, _) = self.transaction_as(actor, move |tx, _| Ok(post_one(tx, &draft)?)).await?;
         Ok(outcome)
     }
 
@@ -262,14 +252,6 @@ struct Checked {
     poster: Option<Poster>,
 }
 
-/// What to say when what somebody showed has ended.
-fn ended(actor: &Actor) -> Error {
-    match actor {
-        Actor::FlowToken { .. } => Error::Gone,
-        Actor::User { .. } => Error::InvalidToken,
-    }
-}
-
 /// What is kept as the content: a text as it came, or the document of something else.
 fn content(new: &NewPost, prepared: Option<&Prepared>) -> Result<String> {
     match (prepared, new.event) {
@@ -283,7 +265,7 @@ fn content(new: &NewPost, prepared: Option<&Prepared>) -> Result<String> {
 }
 
 /// Posts one draft, and makes a status the state of its author.
-fn post_one(tx: &mut Tx<'_, '_>, draft: &Draft) -> StoreResult<Outcome> {
+pub(crate) fn post_one(tx: &mut Tx<'_, '_>, draft: &Draft) -> StoreResult<Outcome> {
     let outcome = tx.post(std::slice::from_ref(draft))?.pop().unwrap_or(Outcome::NoRoom);
     if let (Outcome::Added(_), Event::Status, Some(user)) = (&outcome, draft.event, draft.author.user) {
         tx.set_status(user, Some(&draft.content))?;

@@ -13,6 +13,7 @@ use eddyline_storage::{GrantsOf, Result as StoreResult, Tx};
 use super::end_grants;
 use crate::actor::Actor;
 use crate::change::Attempt;
+use crate::transaction::NoCaller;
 use crate::{App, Error, Result, sources};
 
 /// How many applications the people of an organization can register. Operators can register more.
@@ -137,30 +138,33 @@ impl App {
     ) -> Result<(Application, Option<Secret>)> {
         let caller = actor.user()?;
         policy::organization(caller.role_in(organization), OrganizationDeed::See)?;
-        self.keep_application(organization, new, Some(caller.user.id)).await
+        self.keep_application(organization, new, Some(actor)).await
     }
 
     async fn keep_application(
         &self,
         organization: OrganizationId,
         new: NewApplication,
-        creator: Option<UserId>,
+        actor: Option<&Actor>,
     ) -> Result<(Application, Option<Secret>)> {
+        let creator = actor.and_then(Actor::user_id);
         let new = NewApplication { about: new.about.checked()?, ..new };
         let Draft { application, secret, sealed } =
             Draft::new(&new, creator, self.now(), &self.inner.sealing);
         let application = Application { organization, ..application };
-        let (application, _) = self
-            .change(move |tx| {
-                // Held, so that the applications can be counted.
-                let organization = tx.lock_organization(organization)?.ok_or(Error::NotFound)?;
-                if let Some(creator) = creator {
-                    may_register(tx, &organization, creator)?;
-                }
-                let id = tx.insert_application(&application, sealed.as_deref())?;
-                Ok(Application { id, ..application.clone() })
-            })
-            .await?;
+        let insert = move |tx: &mut Tx<'_, '_>| {
+            // Held, so that the applications can be counted.
+            let organization = tx.lock_organization(organization)?.ok_or(Error::NotFound)?;
+            if let Some(creator) = creator {
+                may_register(tx, &organization, creator)?;
+            }
+            let id = tx.insert_application(&application, sealed.as_deref())?;
+            Ok(Application { id, ..application.clone() })
+        };
+        let (application, _) = match actor {
+            Some(actor) => self.transaction_as(actor, move |tx, _| insert(tx)).await?,
+            None => self.change(NoCaller::Operator, insert).await?,
+        };
         Ok((application, secret))
     }
 
@@ -286,23 +290,21 @@ impl App {
         needs: Needs,
         deed: impl Fn(&mut Tx<'_, '_>, &mut Application) -> StoreResult<()> + Send + Sync + 'static,
     ) -> Result<Application> {
-        let actor = actor.clone();
+        // Flows are held before applications.
+        let lock = move |tx: &mut Tx<'_, '_>| {
+            match needs {
+                Needs::Flow(room) => tx.lock_room(room)?,
+                Needs::Flows => sources::lock_flows(tx, id)?,
+                Needs::Writing | Needs::Nothing => {}
+            }
+            tx.lock_application(id).map(drop)
+        };
         let (application, event) = self
-            .change(move |tx| {
-                // Flows are held before applications.
-                match needs {
-                    Needs::Flow(room) => tx.lock_room(room)?,
-                    Needs::Flows => sources::lock_flows(tx, id)?,
-                    Needs::Writing | Needs::Nothing => {}
-                }
-                let mut application = tx.lock_application(id)?.ok_or(Error::NotFound)?;
-                let actor = actor.afresh(tx)?;
+            .locked_transaction_as(actor, lock, move |tx, actor| {
+                let mut application = tx.application(id)?.ok_or(Error::NotFound)?;
                 let (caller, change) = (actor.user()?, ApplicationDeed::Change);
                 let role = caller.role_in(application.organization);
                 policy::application(caller.user.id, role, &application, change).map_err(Error::from)?;
-                if !actor.still_holds(tx)? {
-                    return Err(Error::Unauthenticated("The credentials are not valid").into());
-                }
                 if needs == Needs::Writing
                     && let Some(organization) = tx.organization(application.organization)?
                 {

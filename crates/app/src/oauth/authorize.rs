@@ -94,7 +94,7 @@ impl App {
         let code = Secret::generate_long();
         let (hash, id) = (code.hash(), asked.application.id);
         let code_millis = self.config().oauth.code_millis;
-        let (actor, user) = (actor.clone(), actor.user()?.user.id);
+        let user = actor.user()?.user.id;
         let record = AuthorizationCode {
             application: id,
             user,
@@ -105,12 +105,9 @@ impl App {
             expires_at: Timestamp(0),
             grant: None,
         };
-        self.change(move |tx| {
+        self.transaction_as(actor, move |tx, _| {
             // Whoever ends all that was allowed holds the user too, and no code must come after that.
             tx.lock_user(user)?;
-            if !actor.still_holds(tx)? {
-                return Err(Error::Unauthenticated("The credentials are not valid").into());
-            }
             if !tx.keep_application(id)? {
                 return Err(Error::NotFound.into());
             }

@@ -154,7 +154,15 @@ impl App {
     /// [`Error::Denied`] for flow tokens.
     pub async fn unauthorize(&self, actor: &Actor, application: ApplicationId) -> Result<()> {
         let user = actor.user()?.user.id;
-        self.end_all_grants(GrantsOf::UserAt(user, application)).await
+        let ((), event) = self
+            .transaction_as(actor, move |tx, actor| {
+                tx.lock_user(user)?;
+                // It may be among those that end.
+                actor.keep(tx)?;
+                Ok(end_grants(tx, GrantsOf::UserAt(user, application))?)
+            })
+            .await?;
+        self.settle_end(event).await
     }
 
     /// The same, for somebody of an organization that the caller administers. It ends what was allowed
@@ -170,10 +178,8 @@ impl App {
         user: UserId,
         application: ApplicationId,
     ) -> Result<()> {
-        let actor = actor.clone();
         let ((), event) = self
-            .change(move |tx| {
-                let actor = actor.afresh(tx)?;
+            .transaction_as(actor, move |tx, actor| {
                 let role = actor.user()?.role_in(organization);
                 policy::organization(role, OrganizationDeed::Administer).map_err(Error::from)?;
                 if !tx.memberships_of(user)?.iter().any(|membership| membership.organization == organization)
@@ -183,11 +189,6 @@ impl App {
                 Ok(end_grants(tx, GrantsOf::UserAt(user, application))?)
             })
             .await?;
-        self.settle_end(event).await
-    }
-
-    async fn end_all_grants(&self, whose: GrantsOf) -> Result<()> {
-        let ((), event) = self.store().write(move |tx| end_grants(tx, whose)).await?;
         self.settle_end(event).await
     }
 }

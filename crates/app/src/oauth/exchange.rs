@@ -15,6 +15,7 @@ use super::client::waits_for;
 use super::tokens::{Fresh, Share, Tokens};
 use super::{AuthenticatedClient, ClientFailure};
 use crate::accounts::password::still_opens;
+use crate::transaction::NoCaller;
 use crate::{App, Error};
 
 /// What the text is found by is unknown, or was shown by another client than it was given to: perhaps a
@@ -197,7 +198,7 @@ impl App {
         &self,
         work: impl FnMut(&mut Tx<'_, '_>) -> std::result::Result<Outcome, Undone<Refused>> + Send + 'static,
     ) -> Result<Outcome, ClientFailure> {
-        let (outcome, event) = match self.store().change(work).await {
+        let (outcome, event) = match self.store().change(NoCaller::OAuthClient, work).await {
             Ok(done) => done,
             Err(Undone::Because(refused)) => (Err(refused), None),
             Err(Undone::Store(error)) => return Err(error.into()),

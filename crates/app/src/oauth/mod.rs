@@ -16,8 +16,9 @@ mod tokens;
 
 use eddyline_auth::oauth::OAuthError;
 use eddyline_auth::{DownloadKey, SealingKey, Secret};
-use eddyline_storage::{Store, Undone};
+use eddyline_storage::Undone;
 
+use crate::transaction::Database;
 use crate::{Error, Result, shared_setting};
 
 pub use applications::{ApplicationChanges, NewApplication};
@@ -106,7 +107,10 @@ impl From<Undone<OAuthError>> for ClientFailure {
 
 /// Opens the key under which secrets are sealed, and makes sure that it is the one that the database
 /// knows; beside it the one that links to files are signed with, which follows from the same bytes.
-pub(crate) async fn keys(store: &Store, material: Option<&KeyMaterial>) -> Result<(SealingKey, DownloadKey)> {
+pub(crate) async fn keys(
+    store: &Database,
+    material: Option<&KeyMaterial>,
+) -> Result<(SealingKey, DownloadKey)> {
     const PROOF: &str = "sealing key";
     let bytes = match material {
         Some(KeyMaterial(bytes)) => bytes.clone(),

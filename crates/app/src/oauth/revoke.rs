@@ -7,6 +7,7 @@ use eddyline_storage::Undone;
 
 use super::{AuthenticatedClient, ClientFailure};
 use crate::App;
+use crate::transaction::NoCaller;
 
 impl App {
     /// Ends a token of a client. With a refresh token, also one that was replaced, its whole family
@@ -24,7 +25,7 @@ impl App {
         let (hash, id) = (token.hash(), client.application.id);
         let ((), event) = self
             .store()
-            .change(move |tx| {
+            .change(NoCaller::OAuthClient, move |tx| {
                 let refresh = tx.refresh_token(&hash.0)?.map(|(_, grant)| (grant, true));
                 let found = match refresh {
                     Some(found) => Some(found),

@@ -7,6 +7,7 @@ use eddyline_storage::Tx;
 
 use crate::flow_users::admit_member;
 use crate::flows::insert_flow;
+use crate::transaction::NoCaller;
 use crate::{App, Error, Result};
 
 /// A flow to be made.
@@ -26,7 +27,7 @@ impl App {
     /// [`Error::NotFound`] without such an organization.
     pub async fn operator_create_flow(&self, new: NewFlow) -> Result<(String, String)> {
         let (flow, _) = self
-            .change(move |tx| {
+            .change(NoCaller::Operator, move |tx| {
                 let organization = tx.organization_id_by_name(&new.organization)?.ok_or(Error::NotFound)?;
                 let room = insert_flow(tx, organization, &new.name, None)?;
                 Ok(tx.flow(room)?.ok_or(Error::NotFound)?)
@@ -49,7 +50,7 @@ impl App {
     ) -> Result<UserId> {
         let (organization, flow, key) = (organization.to_owned(), flow.to_owned(), email.key());
         let (user, event) = self
-            .change(move |tx| {
+            .change(NoCaller::Operator, move |tx| {
                 let room = find_flow(tx, &organization, &flow)?.ok_or(Error::NotFound)?;
                 tx.lock_room(room)?;
                 let account = tx.account_by_email(&key)?.ok_or(Error::NotFound)?;
@@ -76,7 +77,7 @@ impl App {
     pub async fn operator_create_flow_token(&self, organization: &str, flow: &str) -> Result<Secret> {
         let token = Secret::generate();
         let (hash, organization, flow) = (token.hash(), organization.to_owned(), flow.to_owned());
-        self.change(move |tx| {
+        self.change(NoCaller::Operator, move |tx| {
             let room = find_flow(tx, &organization, &flow)?.ok_or(Error::NotFound)?;
             let now = tx.now();
             Ok(tx.insert_flow_token(&hash.0, room, None, now)?)

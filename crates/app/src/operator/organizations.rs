@@ -8,6 +8,7 @@ use eddyline_model::organizations::{Organization, Subscription};
 use eddyline_storage::{Error as StoreError, Result as StoreResult, Tx};
 
 use super::taken;
+use crate::transaction::NoCaller;
 use crate::{App, Error, Result};
 
 /// An organization to be made.
@@ -58,7 +59,7 @@ impl App {
         let text = conflict.clone();
         let (made, _) = self
             .store()
-            .change(move |tx| {
+            .change(NoCaller::Operator, move |tx| {
                 let parent = match &new.parent {
                     Some(parent) => Some(tx.organization_id_by_name(parent)?.ok_or(Error::NotFound)?),
                     None => None,
@@ -102,7 +103,7 @@ impl App {
         let organization = organization.to_owned();
         let (changed, event) = self
             .store()
-            .change(move |tx| {
+            .change(NoCaller::Operator, move |tx| {
                 let id = tx.organization_id_by_name(&organization)?.ok_or(Error::NotFound)?;
                 // Rooms before organizations, as everybody holds them.
                 if changes.active.is_some() {

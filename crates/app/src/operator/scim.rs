@@ -11,6 +11,7 @@ use serde_json::json;
 use crate::audit::note;
 use crate::change::Attempt;
 use crate::operator::users::unproved;
+use crate::transaction::NoCaller;
 use crate::{App, Error, Result};
 
 const OPERATOR: &str = "operator";
@@ -27,7 +28,7 @@ impl App {
         let (name, token) = (organization.to_owned(), Secret::generate_long());
         let (hash, uid) = (token.hash(), Secret::generate_hex::<10>().expose().to_owned());
         let (uid, _) = self
-            .change(move |tx| {
+            .change(NoCaller::Operator, move |tx| {
                 let organization = find(tx, &name)?;
                 tx.lock_organization(organization)?;
                 let known = tx.provider_of(organization)?;
@@ -52,7 +53,7 @@ impl App {
     pub async fn operator_link_identity(&self, organization: &str, email: &Email) -> Result<UserId> {
         let (name, email) = (organization.to_owned(), email.clone());
         let (user, _) = self
-            .change(move |tx| {
+            .change(NoCaller::Operator, move |tx| {
                 let organization = find(tx, &name)?;
                 tx.lock_organization(organization)?;
                 if tx.provider_of(organization)?.is_none() {

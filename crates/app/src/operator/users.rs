@@ -16,6 +16,7 @@ use crate::audit::note;
 use crate::change::Attempt;
 use crate::coming_in::enter;
 use crate::join_links::replace_join_secrets;
+use crate::transaction::NoCaller;
 use crate::{App, Error, Result};
 
 /// Somebody to be brought into an organization.
@@ -56,7 +57,7 @@ impl App {
         let hash = token.hash();
         let (user, event) = self
             .store()
-            .change(move |tx| {
+            .change(NoCaller::Operator, move |tx| {
                 let organization = tx.organization_id_by_name(&new.organization)?.ok_or(Error::NotFound)?;
                 let id = find_or_insert_user(tx, &new, password_hash.clone())?;
                 if tx.memberships_of(id)?.iter().any(|member| member.organization == organization) {
@@ -85,7 +86,7 @@ impl App {
         let token = Secret::generate();
         let (hash, key) = (token.hash(), email.key());
         let (id, _) = self
-            .change(move |tx| {
+            .change(NoCaller::Operator, move |tx| {
                 let account = tx.account_by_email(&key)?.ok_or(Error::NotFound)?;
                 tx.lock_user(account.user.id)?;
                 if !tx.user(account.user.id)?.is_some_and(|user| user.active) {
@@ -109,7 +110,7 @@ impl App {
         let hash = self.hash_password(password).await?;
         let key = email.key();
         let (id, event) = self
-            .change(move |tx| {
+            .change(NoCaller::Operator, move |tx| {
                 let account = tx.account_by_email(&key)?.ok_or(Error::NotFound)?;
                 replace(tx, account.user.id, &hash)?;
                 Ok(account.user.id)
@@ -128,7 +129,7 @@ impl App {
     pub async fn operator_set_active(&self, email: &Email, active: bool) -> Result<UserId> {
         let key = email.key();
         let (id, event) = self
-            .change(move |tx| {
+            .change(NoCaller::Operator, move |tx| {
                 let id = tx.account_by_email(&key)?.ok_or(Error::NotFound)?.user.id;
                 tx.lock_user(id)?;
                 let user = tx.user(id)?.ok_or(Error::NotFound)?;

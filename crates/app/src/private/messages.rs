@@ -2,6 +2,7 @@
 //!
 //! They bear no tags and are no files, but for the classic profile, where they are as a flow's messages.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -18,7 +19,7 @@ use crate::actor::Actor;
 use crate::change::Attempt;
 use crate::files::NewAttachment;
 use crate::messages::{
-    Edit, check_tags, check_text, digest, has_files, remove, resolve_tags, truncate, write_content,
+    Edit, check_tags, check_text, digest, has_files, post_one, remove, resolve_tags, truncate, write_content,
     write_tags,
 };
 use crate::{App, Error, Posted, Profile, Result};
@@ -57,27 +58,49 @@ impl App {
             check_text(&new.content)?;
         }
         let own = actor.user()?.user.id;
+        let mut actor = Cow::Borrowed(actor);
         for _ in 0..ATTEMPTS {
-            let (pair, room) = self.private_room(actor, to, PrivateDeed::Write).await?;
+            let (pair, room) = self.private_room(&actor, to, PrivateDeed::Write).await?;
             let draft = self.private_draft(own, to, &pair, room, &new)?;
-            match self.store().post(draft).await?.outcome {
-                Outcome::Added(view) if new.wait => return Ok(Posted::Message(view)),
-                Outcome::Repeated(id) if new.wait => {
-                    let view = self.load_view(room.id, id).await?;
-                    return Ok(view.map_or(Posted::Accepted, |view| Posted::Message(Arc::new(view))));
-                }
-                Outcome::Added(_) | Outcome::Repeated(_) => return Ok(Posted::Accepted),
-                Outcome::UuidTaken => {
-                    let text = "The uuid was used for another message in this conversation";
-                    return Err(Error::Conflict(text.into()));
-                }
-                Outcome::Stale => self.inner.rooms.private.forget(key(own, to)),
-                Outcome::NoParent | Outcome::ParentIsComment | Outcome::ForeignThread | Outcome::NoRoom => {
-                    return Err(Error::NotFound);
-                }
+            let outcome = self.store().post(&actor, draft).await?.outcome;
+            if outcome != Outcome::Stale {
+                return self.posted_in_private(&new, room, outcome).await;
+            }
+            // Who may write to whom may have changed, or the sender's credential may have ended.
+            actor = Cow::Owned(self.again(&actor).await?);
+            self.inner.rooms.private.forget(key(own, to));
+        }
+        let (app, wanted) = (self.clone(), new.clone());
+        let post = move |tx: &mut Tx<'_, '_>, _: &Actor, pair: &Pair, room: PrivateRoom| {
+            let draft = app.private_draft(own, to, pair, room, &wanted)?;
+            Ok((room, post_one(tx, &draft)?))
+        };
+        let (room, outcome) = self.change_private(&actor, to, PrivateDeed::Write, post).await?;
+        self.posted_in_private(&new, room, outcome).await
+    }
+
+    async fn posted_in_private(
+        &self,
+        new: &NewPrivateMessage,
+        room: PrivateRoom,
+        outcome: Outcome,
+    ) -> Result<Posted> {
+        match outcome {
+            Outcome::Added(view) if new.wait => Ok(Posted::Message(view)),
+            Outcome::Repeated(id) if new.wait => {
+                let view = self.load_view(room.id, id).await?;
+                Ok(view.map_or(Posted::Accepted, |view| Posted::Message(Arc::new(view))))
+            }
+            Outcome::Added(_) | Outcome::Repeated(_) => Ok(Posted::Accepted),
+            Outcome::UuidTaken => {
+                let text = "The uuid was used for another message in this conversation";
+                Err(Error::Conflict(text.into()))
+            }
+            Outcome::Stale => Err(Error::Unavailable("who may write to whom keeps changing".into())),
+            Outcome::NoParent | Outcome::ParentIsComment | Outcome::ForeignThread | Outcome::NoRoom => {
+                Err(Error::NotFound)
             }
         }
-        Err(Error::Unavailable("who may write to whom keeps changing".into()))
     }
 
     /// Whether the caller may write to a user, before there is anything to send.

@@ -144,7 +144,7 @@ impl App {
         let own = actor.user()?.user.id;
         let mut pair = self.admit_private(actor, other, deed).await?;
         if pair.room.is_none() {
-            self.change(move |tx| {
+            self.transaction_as(actor, move |tx, _| {
                 // Held, so that nobody leaves while the conversation begins: who leaves looks for
                 // the conversations there are.
                 for (organization, _) in tx.common_organizations(own, other)? {
@@ -177,16 +177,17 @@ impl App {
         R: Send + 'static,
         F: Fn(&mut Tx<'_, '_>, &Actor, &Pair, PrivateRoom) -> Attempt<R> + Send + 'static,
     {
-        let (own, actor) = (actor.user()?.user.id, actor.clone());
+        let own = actor.user()?.user.id;
+        let lock = move |tx: &mut Tx<'_, '_>| match tx.private_room(own, other)? {
+            Some(room) => tx.lock_room(room.id),
+            None => Ok(()),
+        };
         let (changed, _) = self
-            .change(move |tx| {
-                if let Some(room) = tx.private_room(own, other)? {
-                    tx.lock_room(room.id)?;
-                }
+            .locked_transaction_as(actor, lock, move |tx, actor| {
                 let pair = Pair::load(tx, own, other)?.ok_or(Error::NotFound)?;
                 pair.allow(deed)?;
                 let room = pair.room.ok_or(Error::NotFound)?;
-                change(tx, &actor, &pair, room)
+                change(tx, actor, &pair, room)
             })
             .await?;
         Ok(changed)

@@ -28,9 +28,9 @@ impl App {
     /// with 409 when somebody has the `userName`, the address or the nick.
     pub async fn scim_create(&self, provider: &ScimProvider, wanted: Wanted) -> Result<Shown> {
         let new = check(newcomer(wanted)?)?;
-        let (who, random) = (provider.clone(), random_end());
-        let ((user, identity), event) =
-            self.change(move |tx| create(tx, &who, &new, &random)).await.map_err(raced)?;
+        let random = random_end();
+        let work = move |tx: &mut Tx<'_, '_>, who: &ScimProvider| create(tx, who, &new, &random);
+        let ((user, identity), event) = self.transaction_as_provider(provider, work).await.map_err(raced)?;
         self.settle(event).await;
         Ok(self.shown(&provider.uid, &user, &identity))
     }

@@ -18,9 +18,11 @@ use eddyline_model::OrganizationId;
 use eddyline_model::identities::{Identity, Provider};
 use eddyline_model::users::User;
 use eddyline_scim::{ScimError, Shown, State};
+use eddyline_storage::{Session, Tx};
 
 pub use find::UsersWanted;
 
+use crate::change::Attempt;
 use crate::{App, Error, Result};
 
 /// How many wrong tokens are taken in a minute for a provider from one address, unless said otherwise.
@@ -31,6 +33,7 @@ pub const SCIM_ATTEMPTS: u32 = 10;
 pub struct ScimProvider {
     organization: OrganizationId,
     uid: String,
+    token: TokenHash,
 }
 
 impl ScimProvider {
@@ -38,6 +41,29 @@ impl ScimProvider {
     #[must_use]
     pub fn uid(&self) -> &str {
         &self.uid
+    }
+
+    /// Checks that the token has not been replaced.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Scim`] with status 403.
+    pub(crate) fn verify(&self, session: &mut Session<'_>) -> Attempt<()> {
+        let provider = session.provider(&self.uid)?;
+        let holds = provider.is_some_and(|provider| {
+            provider.organization == self.organization && is_token_of(&provider, &self.token)
+        });
+        if holds { Ok(()) } else { Err(wrong_token().into()) }
+    }
+
+    /// The same, and keeps it from being replaced before the transaction ends.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Scim`] with status 403.
+    pub(crate) fn keep(&self, tx: &mut Tx<'_, '_>) -> Attempt<()> {
+        let holds = tx.keep_provider(&self.uid, &self.token.0)?;
+        if holds { Ok(()) } else { Err(wrong_token().into()) }
     }
 
     /// Who it is in records of what was done.
@@ -72,16 +98,16 @@ impl App {
             Ok(Credentials::Bearer(token)) => Some(token.hash()),
             _ => None,
         };
-        match provider {
-            Some(provider) if token.is_some_and(|token| is_token_of(&provider, &token)) => {
-                Ok(ScimProvider { organization: provider.organization, uid: provider.uid })
+        match (provider, token) {
+            (Some(provider), Some(token)) if is_token_of(&provider, &token) => {
+                Ok(ScimProvider { organization: provider.organization, uid: provider.uid, token })
             }
             _ => {
                 let (failures, key, now) =
                     (&self.inner.scim_failures, (uid, network_of(address)), self.now());
                 failures.check(&key, now).map_err(|wait| Error::TooMany { retry_after: wait.seconds })?;
                 failures.failed(&key, now);
-                Err(ScimError::new(403, "The token is not valid").into())
+                Err(wrong_token())
             }
         }
     }
@@ -96,6 +122,10 @@ impl App {
             location: self.config().addresses.scim_user(uid, user.id),
         }
     }
+}
+
+fn wrong_token() -> Error {
+    ScimError::new(403, "The token is not valid").into()
 }
 
 fn is_token_of(provider: &Provider, shown: &TokenHash) -> bool {

@@ -27,8 +27,8 @@ impl App {
         id: UserId,
         matches: impl Fn(i64) -> bool + Send + 'static,
     ) -> Result<()> {
-        let who = provider.clone();
-        let ((), event) = self.change(move |tx| remove(tx, &who, id, &matches)).await?;
+        let work = move |tx: &mut Tx<'_, '_>, who: &ScimProvider| remove(tx, who, id, &matches);
+        let ((), event) = self.transaction_as_provider(provider, work).await?;
         self.settle(event).await;
         Ok(())
     }

@@ -80,15 +80,15 @@ impl App {
         wish: Wish,
         matches: impl Fn(i64) -> bool + Send + 'static,
     ) -> Result<Shown> {
-        let (who, random) = (provider.clone(), random_end());
-        let work = move |tx: &mut Tx<'_, '_>| -> Attempt<(User, Identity)> {
+        let random = random_end();
+        let work = move |tx: &mut Tx<'_, '_>, who: &ScimProvider| -> Attempt<(User, Identity)> {
             tx.lock_user(id)?;
-            let (user, identity) = provided(tx, &who, id)?;
+            let (user, identity) = provided(tx, who, id)?;
             check_version(identity.version, &matches)?;
             let wanted = wish.granted(state(&user, &identity))?;
-            apply(tx, &who, (user, identity), &wanted, ("user.update", &random))
+            apply(tx, who, (user, identity), &wanted, ("user.update", &random))
         };
-        let ((user, identity), event) = self.change(work).await.map_err(raced)?;
+        let ((user, identity), event) = self.transaction_as_provider(provider, work).await.map_err(raced)?;
         self.settle(event).await;
         Ok(self.shown(&provider.uid, &user, &identity))
     }

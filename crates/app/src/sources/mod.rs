@@ -18,6 +18,7 @@ use crate::actor::{Actor, Credential};
 use crate::change::Attempt;
 use crate::flow_users::action;
 use crate::rooms::Room;
+use crate::transaction::NoCaller;
 use crate::{App, Error, Result};
 
 /// The most sources of a flow.
@@ -115,9 +116,6 @@ impl App {
         // Nobody remembers anything of a source that is new, so nobody is waited for.
         let (made, _) = self
             .change_room(actor, room.id(), FlowDeed::ManageSources, move |tx, actor, room| {
-                if !actor.still_holds(tx)? {
-                    return Err(Error::InvalidToken.into());
-                }
                 let creator = actor.user_id();
                 let source = insert(tx, room.id(), application, &new, creator, &hash.0)?;
                 let draft = action(tx, room.id(), creator, "source-add", &json!(source.name));
@@ -146,7 +144,7 @@ impl App {
         let (token, addresses) = (Secret::generate(), self.config().addresses.clone());
         let (hash, application) = (token.hash(), application.to_owned());
         let (made, event) = self
-            .change(move |tx| {
+            .change(NoCaller::Operator, move |tx| {
                 tx.lock_room(room)?;
                 let found = match application.parse::<ApplicationId>() {
                     Ok(id) => tx.application(id)?,
@@ -293,30 +291,30 @@ impl App {
         id: SourceId,
         deed: impl Fn(&mut Tx<'_, '_>, &Actor, Source) -> StoreResult<R> + Send + Sync + 'static,
     ) -> Result<R> {
-        let actor = actor.clone();
         let (done, event) = self
-            .change(move |tx| {
-                tx.lock_room(room)?;
-                let room = Room::load(tx, room)?.ok_or(Error::NotFound)?;
-                let actor = actor.afresh(tx)?;
-                let source = tx.source(id)?.ok_or(Error::NotFound)?;
-                let keeper = match &actor {
-                    Actor::FlowToken { keeper, .. } => Some(*keeper),
-                    Actor::User { .. } => None,
-                };
-                // Somebody else may have removed it since the token was looked at.
-                if keeper.is_some() && source.removed_at.is_some() {
-                    return Err(Error::Gone.into());
-                }
-                let allowed =
-                    policy::source(actor.standing(&room), keeper, acting(&actor), &room.flow, &source)
-                        .and_then(|()| policy::write(&room.organization));
-                allowed.map_err(Error::from)?;
-                if !actor.still_holds(tx)? {
-                    return Err(Error::InvalidToken.into());
-                }
-                Ok(deed(tx, &actor, source)?)
-            })
+            .locked_transaction_as(
+                actor,
+                move |tx| tx.lock_room(room),
+                move |tx, actor| {
+                    let room = Room::load(tx, room)?.ok_or(Error::NotFound)?;
+                    let source = tx.source(id)?.ok_or(Error::NotFound)?;
+                    let keeper = match &**actor {
+                        Actor::FlowToken { keeper, .. } => Some(*keeper),
+                        Actor::User { .. } => None,
+                    };
+                    // Somebody else may have removed it since the token was looked at.
+                    if keeper.is_some() && source.removed_at.is_some() {
+                        return Err(Error::Gone.into());
+                    }
+                    let allowed =
+                        policy::source(actor.standing(&room), keeper, acting(actor), &room.flow, &source)
+                            .and_then(|()| policy::write(&room.organization));
+                    allowed.map_err(Error::from)?;
+                    // The source may be the caller's own, and be removed.
+                    actor.keep(tx)?;
+                    Ok(deed(tx, actor, source)?)
+                },
+            )
             .await?;
         self.settle(event).await;
         Ok(done)

@@ -16,6 +16,7 @@ use crate::actor::Actor;
 use crate::change::Attempt;
 use crate::error::IntegrationFailed;
 use crate::rooms::Room;
+use crate::transaction::Principal;
 use crate::{App, Error, Result};
 
 /// An action whose integration can be asked.
@@ -50,7 +51,7 @@ impl App {
         let user = &actor.user()?.user;
         policy::write(&room.organization)?;
         let root = self.thread_root(room, thread_id)?;
-        let ready = self.ready_action(room.id(), root, position, name.map(str::to_owned)).await?;
+        let ready = self.ready_action(actor, room.id(), root, position, name.map(str::to_owned)).await?;
         let body = with_agent(&ready.action, user).to_string().into_bytes();
         let parties = Parties { issuer: &self.config().addresses.base, audience: &ready.client_id };
         let token = action::sign(&ready.secret, parties, user.id, &body, self.now());
@@ -61,13 +62,15 @@ impl App {
 
     async fn ready_action(
         &self,
+        actor: &Actor,
         room: RoomId,
         root: MessageId,
         position: usize,
         name: Option<String>,
     ) -> Result<Ready> {
-        let app = self.clone();
+        let (app, actor) = (self.clone(), actor.clone());
         self.look(move |session| {
+            Principal::verify(session, &actor)?;
             let (action, keeper) = chosen(session, room, root, position, name.as_deref())?;
             let Action::Update { target, .. } = &action else {
                 let text = "is that of a link, which there is nothing to be asked for";

@@ -75,9 +75,10 @@ impl App {
         }
         let (id, quotas) = (caller.user.id, self.config().mail_quotas);
         let (moved, event) = self
-            .store()
-            .change(move |tx| {
+            .transaction_as(actor, move |tx, actor| {
                 tx.lock_user(id)?;
+                // It may end with the password.
+                actor.keep(tx)?;
                 let before = tx.user(id)?.ok_or(Error::NotFound)?;
                 let after = changed(&before, &changes);
                 check(tx, &before, &after, rehash.as_ref())?;
@@ -85,15 +86,10 @@ impl App {
                     let cause = MailCause { kind: MailKind::Account, sender: Some(id), organization: None };
                     quotas.record_one(tx, cause, &email_key(&before.email))?;
                 }
-                apply(tx, &before, &after, rehash.as_ref())?;
+                apply(tx, &before, &after, rehash.as_ref()).map_err(taken)?;
                 Ok(email_key(&before.email) != email_key(&after.email))
             })
-            .await
-            // Two who take the same name at once are both told that it is free.
-            .map_err(|undone| match undone {
-                Undone::Store(StoreError::Exists(_)) => Error::Conflict("the nick or the address is taken".into()),
-                other => other.into(),
-            })?;
+            .await?;
         if moved {
             self.mail_is_queued();
         }
@@ -110,6 +106,14 @@ impl App {
         };
         let new = self.hash_new_password(&password.new, &personal(user)).await?;
         Ok(Rehash { shown: known.0.password_hash.clone(), new })
+    }
+}
+
+/// Two who take the same name at once are both told that it is free.
+fn taken(error: StoreError) -> Undone<Error> {
+    match error {
+        StoreError::Exists(_) => Error::Conflict("the nick or the address is taken".into()).into(),
+        other => other.into(),
     }
 }
 

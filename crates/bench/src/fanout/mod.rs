@@ -7,7 +7,7 @@ mod publisher;
 mod stream;
 
 pub(crate) use self::mark::Mark;
-pub(crate) use self::stream::open;
+pub(crate) use self::stream::{Stream, open};
 
 use std::net::SocketAddr;
 use std::rc::Rc;

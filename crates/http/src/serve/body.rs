@@ -9,6 +9,8 @@ use http_body::Body;
 use http_body_util::BodyExt;
 use tokio::time::timeout;
 
+use super::{MinimumRate, RateMeter};
+
 /// How large a body may be, and how long it may take to come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BodyLimit {
@@ -16,11 +18,13 @@ pub struct BodyLimit {
     pub bytes: usize,
     /// From the call of [`read_body`] to the last byte. 60 seconds unless said otherwise.
     pub time: Duration,
+    /// How slowly it may come.
+    pub rate: MinimumRate,
 }
 
 impl Default for BodyLimit {
     fn default() -> Self {
-        Self { bytes: 1024 * 1024, time: Duration::from_secs(60) }
+        Self { bytes: 1024 * 1024, time: Duration::from_secs(60), rate: MinimumRate::default() }
     }
 }
 
@@ -30,7 +34,7 @@ pub enum BodyError {
     /// There are more bytes than allowed.
     #[error("the request body is too large")]
     TooLarge,
-    /// It did not arrive in time.
+    /// It did not arrive in time, or came too slowly.
     #[error("the request body took too long to arrive")]
     Timeout,
     /// The connection broke, or what came is not a body.
@@ -84,12 +88,17 @@ where
             return Err(BodyError::TooLarge.into());
         }
     }
-    let all = collect(body, most, longer);
+    let all = collect(body, RateMeter::new(limit.rate), most, longer);
     timeout(limit.time, all).await.unwrap_or_else(|_| Err(BodyError::Timeout.into()))
 }
 
 /// A body that comes in one piece, as most do, is not copied.
-async fn collect<B, E, F>(body: B, mut most: usize, mut longer: Option<F>) -> Result<Bytes, E>
+async fn collect<B, E, F>(
+    body: B,
+    mut meter: RateMeter,
+    mut most: usize,
+    mut longer: Option<F>,
+) -> Result<Bytes, E>
 where
     B: Body<Data = Bytes>,
     E: From<BodyError>,
@@ -98,8 +107,9 @@ where
     let mut body = pin!(body);
     let mut first = Bytes::new();
     let mut all = BytesMut::new();
-    while let Some(frame) = body.frame().await {
+    while let Some(frame) = meter.wait(body.frame()).await.map_err(|_| BodyError::Timeout)? {
         let Ok(data) = frame.map_err(|_| BodyError::Aborted)?.into_data() else { continue };
+        meter.passed(data.len() as u64);
         let length = first.len() + all.len() + data.len();
         if length > most
             && let Some(longer) = longer.take()

@@ -85,7 +85,7 @@ async fn exchange(endpoint: &Endpoint, socket: Socket, peer: Peer, mut draining:
         // hyper's own clock does not tell a head that comes slowly from a connection at rest.
         .header_read_timeout(None)
         .serve_connection(io, calls);
-    let mut patience = Patience::new(&endpoint.limits);
+    let mut patience = Patience::new(&endpoint.limits, progress.status());
     let mut stop = pin!(draining.begun());
     let mut stopping = false;
     let end = poll_fn(|cx| {
@@ -102,7 +102,7 @@ async fn exchange(endpoint: &Endpoint, socket: Socket, peer: Peer, mut draining:
         if let Some(handoff) = progress.take_handoff() {
             return Poll::Ready(End::Stream(handoff));
         }
-        patience.poll(progress.phase(), cx).map(|()| End::TooSlow)
+        patience.poll(progress.status(), cx).map(|()| End::TooSlow)
     })
     .await;
     (connection.into_parts().io.into_socket(), end)

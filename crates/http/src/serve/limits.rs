@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use super::MinimumRate;
+
 /// The bounds within which a [`Server`](super::Server) serves. The bounds of a request's body are
 /// set where it is read, see [`BodyLimit`](super::BodyLimit).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,9 +20,9 @@ pub struct Limits {
     pub head_time: Duration,
     /// How long a connection is kept for the next request. 75 seconds unless said otherwise.
     pub keep_alive: Duration,
-    /// How long a client may take nothing of an answer that is ready for it. It does not count for
-    /// streams: who reads them slowly is waited for. 60 seconds unless said otherwise.
-    pub write_time: Duration,
+    /// How slowly a client may take an answer that is ready for it. It does not count for streams:
+    /// slow readers of those are waited for.
+    pub write_rate: MinimumRate,
     /// The time for the handshake of TLS. 10 seconds unless said otherwise.
     pub handshake_time: Duration,
     /// How long a connection is read on after its last answer, so that a client which is still
@@ -39,7 +41,7 @@ impl Default for Limits {
             head_bytes: 64 * 1024,
             head_time: Duration::from_secs(15),
             keep_alive: Duration::from_secs(75),
-            write_time: Duration::from_secs(60),
+            write_rate: MinimumRate::default(),
             handshake_time: Duration::from_secs(10),
             linger: Duration::from_secs(2),
             drain: Duration::from_secs(8),

@@ -8,7 +8,8 @@
 //!   it is doing, and for how long it may;
 //! - [`stream`] in `handoff`: a response that goes on, and how its socket is taken from hyper;
 //!   `streaming`: the small task that such a connection becomes; `until`: one whose end is known;
-//! - [`read_body`]: the body of a request within bounds of size and time;
+//! - [`read_body`]: the body of a request within bounds of size and time; `rate`: the least rate of
+//!   what is sent and taken;
 //! - [`load_tls`]: certificates; `socket`: plain or encrypted, and the options of TCP.
 //!
 //! Nothing here knows a route, or what is told on a stream.
@@ -20,6 +21,7 @@ mod limits;
 mod listener;
 mod patience;
 mod progress;
+mod rate;
 mod socket;
 mod streaming;
 mod tls;
@@ -45,6 +47,7 @@ use tower::{Service, ServiceExt};
 pub use body::{BodyError, BodyLimit, read_body, read_long_body};
 pub use handoff::{FrameSource, stream};
 pub use limits::Limits;
+pub use rate::{MinimumRate, RateMeter, TooSlow};
 pub use socket::bind;
 pub use tls::{TlsError, load_tls};
 pub(crate) use until::Until;

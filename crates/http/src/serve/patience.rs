@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::time::{Instant, Sleep, sleep_until};
 
-use super::Limits;
+use super::{Limits, RateMeter};
 
 /// What a connection is waiting for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,30 +17,42 @@ pub(super) enum Phase {
     Idle,
     /// For us.
     Working,
-    /// For the client to take more than these many bytes.
-    Writing(u64),
+    /// For the client to take what was written.
+    Writing,
 }
 
-/// The clock of a connection. There is one timer, and a new phase mostly leaves it as it is: it
+/// How far a connection has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Status {
+    pub(super) phase: Phase,
+    /// Requests that have come so far.
+    pub(super) requests: u64,
+    /// Bytes written so far.
+    pub(super) written: u64,
+}
+
+/// The clock of a connection. There is one timer, and a new status mostly leaves it as it is: it
 /// then fires early, and is set to the time that is due.
 pub(super) struct Patience<'a> {
     limits: &'a Limits,
-    phase: Phase,
+    status: Status,
     since: Instant,
+    /// The rate at which the client takes the present answer.
+    taking: RateMeter,
     timer: Pin<Box<Sleep>>,
 }
 
 impl<'a> Patience<'a> {
-    pub(super) fn new(limits: &'a Limits) -> Self {
+    pub(super) fn new(limits: &'a Limits, status: Status) -> Self {
         let now = Instant::now();
-        Self { limits, phase: Phase::Head, since: now, timer: Box::pin(sleep_until(now)) }
+        let taking = RateMeter::new(limits.write_rate);
+        Self { limits, status, since: now, taking, timer: Box::pin(sleep_until(now)) }
     }
 
-    /// Ready when the connection has been in `phase` for too long.
-    pub(super) fn poll(&mut self, phase: Phase, cx: &mut Context<'_>) -> Poll<()> {
-        if phase != self.phase {
-            self.phase = phase;
-            self.since = Instant::now();
+    /// Ready when the connection has been as it is for too long.
+    pub(super) fn poll(&mut self, status: Status, cx: &mut Context<'_>) -> Poll<()> {
+        if status != self.status {
+            self.advance(status);
         }
         // A time beyond all clocks is no limit.
         let Some(due) = self.time().and_then(|time| self.since.checked_add(time)) else {
@@ -58,12 +70,86 @@ impl<'a> Patience<'a> {
         }
     }
 
+    /// A request that is answered at once changes no phase but counts all the same.
+    fn advance(&mut self, status: Status) {
+        let now = Instant::now();
+        if status.requests != self.status.requests {
+            self.taking = RateMeter::new(self.limits.write_rate);
+        } else if self.status.phase == Phase::Writing {
+            self.taking.waited(now - self.since);
+        }
+        self.taking.passed(status.written - self.status.written);
+        (self.status, self.since) = (status, now);
+    }
+
     fn time(&self) -> Option<Duration> {
-        match self.phase {
+        match self.status.phase {
             Phase::Head => Some(self.limits.head_time),
             Phase::Idle => Some(self.limits.keep_alive),
             Phase::Working => None,
-            Phase::Writing(_) => Some(self.limits.write_time),
+            Phase::Writing => Some(self.taking.allowance()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::poll_fn;
+
+    use tokio::time::advance;
+
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    impl Patience<'_> {
+        /// Whether the connection has been as it is for too long.
+        async fn is_over(&mut self, status: Status) -> bool {
+            poll_fn(|cx| Poll::Ready(self.poll(status, cx).is_ready())).await
+        }
+    }
+
+    fn idle_after(requests: u64) -> Status {
+        Status { phase: Phase::Idle, requests, written: 100 * requests }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_request_that_is_answered_at_once_prolongs_keep_alive() {
+        let limits = Limits::default();
+        let mut patience = Patience::new(&limits, idle_after(0));
+        for requests in 1..=10 {
+            assert!(!patience.is_over(idle_after(requests)).await);
+            advance(limits.keep_alive - SECOND).await;
+            assert!(!patience.is_over(idle_after(requests)).await);
+        }
+        advance(SECOND).await;
+        assert!(patience.is_over(idle_after(10)).await);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn one_byte_in_a_while_is_no_way_to_take_an_answer() {
+        let limits = Limits::default();
+        let writing = |written| Status { phase: Phase::Writing, requests: 1, written };
+        let mut patience = Patience::new(&limits, writing(0));
+        let seconds = limits.write_rate.grace.as_secs();
+        for second in 0..seconds {
+            assert!(!patience.is_over(writing(second)).await);
+            advance(SECOND).await;
+        }
+        advance(SECOND / 10).await;
+        assert!(patience.is_over(writing(seconds - 1)).await);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn waiting_for_the_server_is_not_charged_to_the_reader_of_an_answer() {
+        let limits = Limits::default();
+        let status = |phase| Status { phase, requests: 1, written: 0 };
+        let mut patience = Patience::new(&limits, status(Phase::Writing));
+        advance(limits.write_rate.grace - SECOND).await;
+        assert!(!patience.is_over(status(Phase::Working)).await);
+        advance(3600 * SECOND).await;
+        assert!(!patience.is_over(status(Phase::Writing)).await);
+        advance(SECOND).await;
+        assert!(patience.is_over(status(Phase::Writing)).await);
     }
 }

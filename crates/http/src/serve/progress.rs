@@ -14,7 +14,7 @@ use hyper::rt::{Read, ReadBufCursor, Write};
 use hyper_util::rt::TokioIo;
 
 use super::handoff::Handoff;
-use super::patience::Phase;
+use super::patience::{Phase, Status};
 use super::socket::Socket;
 
 /// The state of one connection. Only the connection's own task touches it, so that the order of
@@ -22,6 +22,8 @@ use super::socket::Socket;
 pub(super) struct Progress {
     /// A request has come, and its answer has not been handed to hyper to its end.
     answering: AtomicBool,
+    /// Requests that have come so far.
+    requests: AtomicU64,
     /// Something came in since the last answer.
     received: AtomicBool,
     /// Something was written, and may not have reached the socket wholly.
@@ -36,6 +38,7 @@ impl Progress {
     pub(super) fn new() -> Arc<Self> {
         Arc::new(Self {
             answering: AtomicBool::new(false),
+            requests: AtomicU64::new(0),
             // Who opens a connection means to send a request.
             received: AtomicBool::new(true),
             unflushed: AtomicBool::new(false),
@@ -44,9 +47,14 @@ impl Progress {
         })
     }
 
-    pub(super) fn phase(&self) -> Phase {
+    pub(super) fn status(&self) -> Status {
+        let (requests, written) = (self.requests.load(Relaxed), self.written.load(Relaxed));
+        Status { phase: self.phase(), requests, written }
+    }
+
+    fn phase(&self) -> Phase {
         if self.unflushed.load(Relaxed) {
-            Phase::Writing(self.written.load(Relaxed))
+            Phase::Writing
         } else if self.answering.load(Relaxed) {
             Phase::Working
         } else if self.received.load(Relaxed) {
@@ -58,6 +66,7 @@ impl Progress {
 
     pub(super) fn request_came(&self) {
         self.answering.store(true, Relaxed);
+        self.requests.fetch_add(1, Relaxed);
     }
 
     fn answered(&self) {

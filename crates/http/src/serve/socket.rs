@@ -16,9 +16,10 @@ use tokio_rustls::server::TlsStream;
 const PROBE_AFTER: Duration = Duration::from_secs(60);
 const PROBE_INTERVAL: Duration = Duration::from_secs(20);
 
-/// What the system may hold of a stream beyond what is on its way. By default it is megabytes,
-/// which a client that reads slowly would fill with frames, and could read on when it has lost
-/// the right to.
+/// What the system may hold for a connection beyond what is on its way. By default it is megabytes. A
+/// client that reads a stream slowly would fill them with frames, and could read on when it has lost
+/// the right to; and of an answer, the system would take the next bytes only when a third of those
+/// megabytes has left, so that the rate of a slow client could not be measured.
 #[cfg(target_os = "linux")]
 const UNSENT_BYTES: u32 = 64 * 1024;
 
@@ -49,26 +50,10 @@ pub fn bind(address: SocketAddr) -> io::Result<TcpListener> {
 pub(super) fn prepare(tcp: &TcpStream) {
     let probes = TcpKeepalive::new().with_time(PROBE_AFTER).with_interval(PROBE_INTERVAL);
     let set = tcp.set_nodelay(true).and_then(|()| SockRef::from(tcp).set_tcp_keepalive(&probes));
+    #[cfg(target_os = "linux")]
+    let set = set.and_then(|()| SockRef::from(tcp).set_tcp_notsent_lowat(UNSENT_BYTES));
     if let Err(error) = set {
         tracing::debug!(%error, "cannot set an option of a socket");
-    }
-}
-
-impl Socket {
-    /// Makes the socket fit for a stream.
-    pub(super) fn prepare_stream(&self) {
-        #[cfg(target_os = "linux")]
-        if let Err(error) = SockRef::from(self.tcp()).set_tcp_notsent_lowat(UNSENT_BYTES) {
-            tracing::debug!(%error, "cannot bound what the system holds of a stream");
-        }
-    }
-
-    #[cfg(target_os = "linux")]
-    fn tcp(&self) -> &TcpStream {
-        match self {
-            Self::Plain(tcp) => tcp,
-            Self::Tls(tls) => tls.get_ref().0,
-        }
     }
 }
 

@@ -28,7 +28,6 @@ pub(super) struct Streaming<S: FrameSource> {
 
 impl<S: FrameSource> Streaming<S> {
     pub(super) fn new(socket: Socket, head: Bytes, source: S) -> Self {
-        socket.prepare_stream();
         Self { socket, head, source, batch: None }
     }
 

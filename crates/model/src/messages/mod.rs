@@ -253,6 +253,10 @@ pub struct Draft {
     /// The room's access version under which the sender was allowed to post; the store refuses
     /// the draft when it has changed since. `None` for what the server itself posts.
     pub access_version: Option<i64>,
+    /// The epoch of ended credentials in which the sender's was found to hold; the store refuses the
+    /// draft when another has begun. `None` where the transaction itself checks the credential, and for
+    /// what the server itself posts.
+    pub credential_epoch: Option<u64>,
     /// Its kind.
     pub event: Event,
     /// Who it is from.
@@ -291,6 +295,7 @@ impl Draft {
         Self {
             room,
             access_version: None,
+            credential_epoch: None,
             event,
             author,
             content,

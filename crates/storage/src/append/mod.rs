@@ -25,7 +25,7 @@ pub enum Outcome {
     Repeated(MessageId),
     /// Something else was posted before under this uuid.
     UuidTaken,
-    /// Who may post here changed since the draft was checked: check it again.
+    /// Who may post here, or which credentials hold, changed since the draft was checked: check it again.
     Stale,
     /// The message it answers is not there.
     NoParent,
@@ -49,13 +49,18 @@ pub(crate) struct LockedRoom {
 impl Session<'_> {
     /// Adds the drafts, in order, within the transaction at hand, and says what became of each.
     /// Nothing is written to the log; that comes last, with [`Session::append_log`].
-    pub(crate) fn append_messages(&mut self, drafts: &[Draft]) -> Result<Vec<Outcome>> {
+    pub(crate) fn append_messages(
+        &mut self,
+        drafts: &[Draft],
+        admits: impl Fn(&Draft) -> bool,
+    ) -> Result<Vec<Outcome>> {
         let mut batch = self.load_batch(drafts)?;
         let mut rows = Vec::with_capacity(drafts.len());
         let mut added: Vec<(usize, Arc<MessageView>)> = Vec::with_capacity(drafts.len());
         let mut outcomes: Vec<Option<Outcome>> = vec![None; drafts.len()];
         for (i, draft) in drafts.iter().enumerate() {
-            match batch.place(draft) {
+            let placed = if admits(draft) { batch.place(draft) } else { Err(Outcome::Stale) };
+            match placed {
                 Ok(row) => {
                     // At once: it shows its thread as it leaves it, whatever comes later in the batch.
                     let view = Arc::new(batch.view(message(row.clone())?));

@@ -133,6 +133,7 @@ pub(crate) fn chat(room: RoomId, user: UserId, text: &str) -> Draft {
     Draft {
         room,
         access_version: None,
+        credential_epoch: None,
         event: Event::Message,
         author: Author::user(user),
         content: text.to_owned(),

@@ -1,5 +1,6 @@
 //! The stream as a listener sees it, over a log in memory.
 
+mod amendment;
 mod concurrent;
 mod quiet;
 mod random;
@@ -16,8 +17,8 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
 use crate::{
-    Audience, Batch, Entry, Filter, Format, Hub, HubConfig, Log, LogUnavailable, Page, ResumePoint,
-    SubscribeError, SubscribeRequest, Subscription,
+    Amendment, Audience, Batch, Entry, Filter, Format, Hub, HubConfig, Log, LogUnavailable, Page,
+    ResumePoint, SubscribeError, SubscribeRequest, Subscription,
 };
 
 /// A log that is a list; it can be away.

@@ -29,6 +29,12 @@ enum Act {
         user: i64,
         room: i64,
     },
+    /// An entry that was published says something else, or is gone.
+    Amend {
+        entry: usize,
+        gone: bool,
+        leave_to_log: bool,
+    },
     Away(bool),
     Tick,
 }
@@ -62,6 +68,8 @@ fn act() -> impl Strategy<Value = Act> {
         8 => (any::<usize>(), 1..4usize).prop_map(|(stream, batches)| Act::Read { stream, batches }),
         1 => any::<usize>().prop_map(|stream| Act::Drop { stream }),
         1 => (1..3i64, 1..5i64).prop_map(|(user, room)| Act::Revoke { user, room }),
+        2 => (any::<usize>(), any::<bool>(), any::<bool>())
+            .prop_map(|(entry, gone, leave_to_log)| Act::Amend { entry, gone, leave_to_log }),
         1 => any::<bool>().prop_map(Act::Away),
         1 => Just(Act::Tick),
     ]
@@ -114,6 +122,11 @@ impl Listener {
         let heard: Vec<i64> = batch.entries().map(|entry| entry.seq().0).collect();
         let next: Vec<i64> = self.missing(log).into_iter().take(heard.len()).collect();
         assert_eq!(heard, next);
+        for entry in batch.entries() {
+            let all = log.entries.lock().unwrap();
+            let now = all.iter().find(|e| e.seq() == entry.seq()).unwrap();
+            assert_eq!(entry.object(), now.object(), "what the log says now");
+        }
         self.cursor = heard.last().copied().unwrap_or(self.cursor);
     }
 
@@ -162,6 +175,7 @@ impl Play {
                     listener.filter = listener.filter.without_room(RoomId(room));
                 }
             }
+            Act::Amend { entry, gone, leave_to_log } => self.amend(entry, gone, leave_to_log),
             Act::Away(away) => log.away.store(away, Ordering::SeqCst),
             Act::Tick => hub.tick(),
         }
@@ -174,6 +188,30 @@ impl Play {
         let mut entries = std::mem::take(&mut self.unpublished);
         entries.retain(|entry| !nobody(entry));
         self.world.hub.publish(id(head.0), entries);
+    }
+
+    fn amend(&self, entry: usize, gone: bool, leave_to_log: bool) {
+        let World { hub, log } = &self.world;
+        let head = hub.head();
+        let (seq, audience, now) = {
+            let mut all = log.entries.lock().unwrap();
+            let published = all.partition_point(|entry| entry.seq() <= head.seq);
+            if published == 0 {
+                return;
+            }
+            let index = entry % published;
+            let (seq, audience) = (all[index].seq(), all[index].audience().clone());
+            let text = format!("{{\"n\":{},\"again\":{}}}", seq.0, entry % 1000);
+            let now = (!gone).then(|| Arc::new(Entry::new(id(seq.0), audience.clone(), text.as_bytes())));
+            match &now {
+                Some(now) => all[index] = Arc::clone(now),
+                None => drop(all.remove(index)),
+            }
+            (seq, audience, now)
+        };
+        let log_through = if leave_to_log { seq } else { Seq(0) };
+        let amendment = Amendment { audience, entries: vec![(seq, now)], log_through };
+        hub.publish_amended(head, vec![], vec![amendment]);
     }
 
     fn listen(&mut self, filter: &Filter, from: From) {

@@ -315,7 +315,7 @@ async fn grants_that_gave_nothing_usable_are_forgotten_however_many_there_are() 
     let kept = grants(&world).await;
     let (application, user) = (kept[0].application, world.ada_id());
     for _ in 0..2 {
-        let many = world.app.store().write(move |tx| {
+        let many = world.app.store().write(NoCaller::Operator, move |tx| {
             for _ in 0..500 {
                 tx.insert_grant(application, user, Scopes::DEFAULT, Timestamp(START))?;
             }

@@ -4,6 +4,7 @@ use eddyline_model::mail::{MailKind, MailRate};
 
 use super::*;
 use crate::mail_quota::MailCause;
+use crate::transaction::NoCaller;
 use crate::{MailQuota, MailQuotaExceeded, MailQuotas};
 
 const HOUR: i64 = 60 * MINUTE;
@@ -13,7 +14,7 @@ async fn letters(world: &World, email: &str) -> usize {
     let waiting = world.waiting_mails().await;
     for (purpose, _) in &waiting {
         let purpose = *purpose;
-        world.app.store().write(move |tx| tx.delete_mails_about(purpose)).await.unwrap();
+        world.app.store().write(NoCaller::Process, move |tx| tx.delete_mails_about(purpose)).await.unwrap();
     }
     waiting.iter().filter(|(_, recipient)| recipient == email).count()
 }
@@ -41,7 +42,8 @@ async fn record(
         sender: Some(UserId(7)),
         organization: Some(OrganizationId(3)),
     };
-    let recorded = world.app.change(move |tx| Ok(quotas.record(tx, cause, &recipients)?));
+    let recorded =
+        world.app.change(NoCaller::Process, move |tx| Ok(quotas.record(tx, cause, &recipients)?));
     let brief = |exceeded: MailQuotaExceeded| (exceeded.quota, exceeded.retry_after);
     recorded.await.unwrap().0.into_iter().map(|verdict| verdict.map(brief)).collect()
 }

@@ -8,6 +8,7 @@ mod tls;
 use std::collections::VecDeque;
 use std::future::Future;
 use std::net::SocketAddr;
+use std::num::NonZeroU32;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -37,12 +38,17 @@ async fn within<T>(future: impl Future<Output = T>) -> T {
     tokio::time::timeout(Duration::from_secs(30), future).await.expect("something hangs")
 }
 
+/// A rate that no transfer over a network reaches.
+fn unreachable_rate() -> MinimumRate {
+    MinimumRate { bytes_per_second: NonZeroU32::MAX, grace: SOON }
+}
+
 /// Nothing is ever too slow, unless a test says so.
 fn patient() -> Limits {
     Limits {
         head_time: NEVER,
         keep_alive: NEVER,
-        write_time: NEVER,
+        write_rate: MinimumRate { grace: NEVER, ..MinimumRate::default() },
         handshake_time: NEVER,
         linger: NEVER,
         drain: NEVER,

@@ -129,13 +129,42 @@ async fn a_connection_at_rest_is_closed_after_a_while() {
 
 #[tokio::test]
 async fn who_does_not_take_an_answer_is_let_go() {
-    let server = Running::start(Limits { write_time: SOON, connections: 1, ..patient() }).await;
+    let write_rate = MinimumRate { grace: SOON, ..MinimumRate::default() };
+    let server = Running::start(Limits { write_rate, connections: 1, ..patient() }).await;
     let mut stuck = server.client().await;
     stuck.send("GET /large HTTP/1.1\r\nHost: a\r\n\r\n").await;
     // There is room for one, so that this is served only when the other is gone.
     let mut next = server.client().await;
     next.send(HELLO).await;
     assert_eq!(next.answer().await.1, "hello");
+}
+
+#[tokio::test]
+async fn a_client_that_takes_an_answer_in_small_sips_is_cut_off() {
+    let server = Running::start(Limits { write_rate: unreachable_rate(), ..patient() }).await;
+    let mut client = server.client().await;
+    client.send("GET /large HTTP/1.1\r\nHost: a\r\n\r\n").await;
+    let mut taken = 0;
+    loop {
+        let mut sip = [0; 4096];
+        match within(client.socket.read(&mut sip)).await {
+            Ok(0) | Err(_) => break,
+            Ok(count) => taken += count,
+        }
+        // The client's own pace: there is always something for it to take.
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    assert!(taken < 32 << 20, "all of it was taken");
+}
+
+#[tokio::test]
+async fn a_client_that_takes_an_answer_fast_enough_has_all_of_it() {
+    let bytes_per_second = NonZeroU32::MIN;
+    let write_rate = MinimumRate { bytes_per_second, grace: SOON };
+    let server = Running::start(Limits { write_rate, ..patient() }).await;
+    let mut client = server.client().await;
+    client.send("GET /large HTTP/1.1\r\nHost: a\r\n\r\n").await;
+    assert_eq!(client.answer().await.1.len(), 32 << 20);
 }
 
 #[tokio::test]
@@ -202,6 +231,26 @@ async fn a_body_that_does_not_come_is_refused() {
     let (head, body) = client.answer().await;
     assert!(head.starts_with("http/1.1 408 ") && head.contains("connection: close"), "{head}");
     assert_eq!(body, r#"{"message":"the request body took too long to arrive"}"#);
+}
+
+#[tokio::test]
+async fn a_body_that_comes_in_drops_is_refused() {
+    let server = Running::start(patient()).await;
+    *server.app.0.body.lock().unwrap() =
+        BodyLimit { time: NEVER, rate: unreachable_rate(), ..BodyLimit::default() };
+    let client = server.client().await;
+    let (mut reader, mut writer) = client.socket.into_split();
+    writer.write_all(b"POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n").await.unwrap();
+    // Each drop is in time, all of them together are not.
+    let dripping = tokio::spawn(async move {
+        while writer.write_all(b"x").await.is_ok() {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    });
+    let mut answer = [0; 64];
+    let count = within(reader.read(&mut answer)).await.unwrap();
+    assert!(answer[..count].starts_with(b"HTTP/1.1 408 "), "{}", String::from_utf8_lossy(&answer));
+    dripping.abort();
 }
 
 #[tokio::test]

@@ -89,7 +89,12 @@ async fn a_client_that_goes_in_the_midst_of_a_write_is_noticed() {
 
 #[tokio::test]
 async fn a_slow_reader_is_waited_for_and_gets_everything() {
-    let hurried = Limits { write_time: SOON, keep_alive: SOON, connections: 2, ..patient() };
+    let hurried = Limits {
+        write_rate: MinimumRate { grace: SOON, ..MinimumRate::default() },
+        keep_alive: SOON,
+        connections: 2,
+        ..patient()
+    };
     let server = Running::start(hurried).await;
     let mut remote = server.app.source();
     let mut slow = server.client().await;
