@@ -12,6 +12,7 @@ use eddyline_model::{ApplicationId, CredentialId, GrantId, OrganizationId, RoomI
 use eddyline_storage::{Result as StoreResult, Session};
 use eddyline_streaming::{CredentialKey, OpenedWith};
 
+use crate::quota::Owner;
 use crate::rooms::Room;
 use crate::{Error, Result};
 
@@ -94,6 +95,8 @@ pub enum Actor {
         token: TokenHash,
         /// The epoch of ended credentials in which it was found to hold, if it was known.
         epoch: Option<u64>,
+        /// To whom its use of resources is charged.
+        owner: Owner,
     },
 }
 

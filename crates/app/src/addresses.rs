@@ -75,6 +75,7 @@ impl Addresses {
             Purpose::Invitation(_) => "invitations",
             Purpose::PasswordReset(_) => "password",
             Purpose::EmailChange(_) => "email",
+            Purpose::SignIn(_) => "sign-in",
         };
         format!("{}/{kind}/{}", self.web, secret.expose())
     }

@@ -8,10 +8,11 @@ use eddyline_auth::{Credentials, Password, Secret, TokenHash};
 use eddyline_model::scopes::Scopes;
 use eddyline_model::sources::Keeper;
 use eddyline_model::users::Account;
-use eddyline_model::{CredentialId, GrantId, RoomId, Timestamp, names};
+use eddyline_model::{CredentialId, GrantId, RoomId, Timestamp, UserId, names};
 use eddyline_storage::{FlowTokenOf, PostGate, Result as StoreResult, Session};
 
 use crate::actor::{AccessCredential, Actor, Caller, Credential};
+use crate::quota::Owner;
 use crate::remembered::Remembered;
 use crate::transaction::Principal;
 use crate::{App, Error, Result};
@@ -79,12 +80,11 @@ impl Callers {
         self.gate.advance();
     }
 
-    /// Forgets everybody. Changes of users are rare, and loading one again is one query.
-    pub(crate) fn forget(&self) {
-        self.users.forget_all();
-        self.access.forget_all();
-        self.accounts.forget_all();
-        self.flow_tokens.forget_all();
+    /// Forgets a user, by whatever they show. What flow tokens stand for has nothing of a user.
+    pub(crate) fn forget_user(&self, user: UserId) {
+        self.users.retain(|_, caller| caller.user.id != user);
+        self.access.retain(|_, known| known.caller.user.id != user);
+        self.accounts.retain(|_, known| known.1.user.id != user);
         self.gate.advance();
     }
 }
@@ -102,25 +102,36 @@ pub(crate) fn load_caller(
 }
 
 /// Who holds a flow token; nobody once its source was removed.
-fn holder(token: FlowTokenOf, hash: TokenHash) -> Option<Actor> {
-    let Some((source, shown)) = token.source else {
-        return Some(Actor::FlowToken {
-            room: token.room,
-            source: None,
-            keeper: Keeper::FLOW,
-            token: hash,
-            epoch: None,
-        });
+fn holder(token: FlowTokenOf, hash: TokenHash, owner: Owner) -> Option<Actor> {
+    let FlowTokenOf { room, source } = token;
+    let Some((source, shown)) = source else {
+        let (keeper, token) = (Keeper::FLOW, hash);
+        return Some(Actor::FlowToken { room, source: None, keeper, token, epoch: None, owner });
     };
     let keeper = Keeper { source: Some(source.id), application: source.application };
     let shown = Some(Arc::new(shown));
     source.removed_at.is_none().then_some(Actor::FlowToken {
-        room: token.room,
+        room,
         source: shown,
         keeper,
         token: hash,
         epoch: None,
+        owner,
     })
+}
+
+/// Who is behind a flow token: whoever made its source, or the flow's organization for tokens of operators.
+fn owner(session: &mut Session<'_>, token: &FlowTokenOf) -> StoreResult<Owner> {
+    let user = token.source.as_ref().and_then(|(source, _)| source.creator);
+    let organizations = match user {
+        Some(user) => session.memberships_of(user)?,
+        None => Vec::new(),
+    };
+    let organization = match organizations.first() {
+        Some(first) => Some(first.organization),
+        None => session.flow(token.room)?.map(|flow| flow.organization),
+    };
+    Ok(Owner { user, organization })
 }
 
 impl App {
@@ -223,8 +234,9 @@ impl App {
     pub async fn by_flow_token(&self, token: &Secret) -> Result<Actor> {
         let (hash, epoch) = (token.hash(), self.credential_epoch());
         let load = self.store().read(move |session| {
-            let token = session.flow_token(&hash.0)?;
-            Ok(token.map(|token| holder(token, hash)))
+            let Some(token) = session.flow_token(&hash.0)? else { return Ok(None) };
+            let owner = owner(session, &token)?;
+            Ok(Some(holder(token, hash, owner)))
         });
         let known = self.inner.callers.flow_tokens.find(self.trusts_caches(), hash, load).await?;
         let known = known.ok_or(Error::Unauthenticated("The flow token is not valid"))?;

@@ -1,24 +1,31 @@
 //! Users' pictures: drawn from their initials until they upload one. Nothing is fetched from anywhere.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use eddyline_auth::{Secret, TokenHash};
-use eddyline_avatars::{Picture, SIDES};
+use eddyline_avatars::{Picture, Refused, SIDES, kept_side};
 use eddyline_model::log::Control;
 use eddyline_storage::AvatarOf;
 use eddyline_wire::User;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
 
 use crate::actor::Actor;
 use crate::{App, Error, Result};
 
-/// How many uploads are unpacked at once: each may take half a gigabyte for a second.
-const UPLOADS: usize = 2;
-/// How many stored pictures are made smaller at once.
-const SCALINGS: usize = 2;
+/// How many stored pictures are made smaller at once. Anybody may ask for them, so they never take more than
+/// one core.
+const SCALINGS: usize = 1;
+/// How long a request waits for that before it is answered with the picture as it is stored.
+const SCALING_WAIT: Duration = Duration::from_secs(2);
+/// The side of the largest picture that is stored.
+const STORED_SIDE: u32 = *SIDES.end();
+/// How often the bytes of an upload are in memory while it is unpacked: as they came, and what a decoder keeps.
+const COPIES: u64 = 2;
 /// How many bytes of smaller pictures are remembered.
 const REMEMBERED_BYTES: u64 = 16 * 1024 * 1024;
 /// About how many pictures that is.
@@ -39,7 +46,6 @@ pub struct Avatar {
 
 /// What there is to do with pictures in this process, and what was done.
 pub(crate) struct Gallery {
-    uploads: Arc<Semaphore>,
     scalings: Arc<Semaphore>,
     scaled: Cache<(String, u32), Scaled, ByBytes>,
 }
@@ -47,14 +53,21 @@ pub(crate) struct Gallery {
 /// A stored picture in some size.
 #[derive(Clone)]
 struct Scaled {
-    content_type: &'static str,
+    content_type: String,
     bytes: Bytes,
+}
+
+impl Scaled {
+    /// The picture of this name in this size.
+    fn named(self, name: &str, side: u32) -> Avatar {
+        let Self { content_type, bytes } = self;
+        Avatar { content_type, bytes, tag: format!("{name}-{side}"), lasting: true }
+    }
 }
 
 impl Default for Gallery {
     fn default() -> Self {
         Self {
-            uploads: Arc::new(Semaphore::new(UPLOADS)),
             scalings: Arc::new(Semaphore::new(SCALINGS)),
             scaled: Cache::with_weighter(REMEMBERED, REMEMBERED_BYTES, ByBytes),
         }
@@ -100,34 +113,43 @@ impl App {
 
     async fn uploaded(&self, name: &str, side: Option<u32>) -> Result<Avatar> {
         // The stored one is the largest there is.
-        let side = side.unwrap_or(*SIDES.end()).clamp(*SIDES.start(), *SIDES.end());
+        let side = side.map_or(STORED_SIDE, kept_side);
         let (gallery, key) = (&self.inner.gallery, (name.to_owned(), side));
+        if side == STORED_SIDE {
+            return Ok(self.stored(name).await?.named(name, side));
+        }
+        if let Some(picture) = gallery.scaled.get(&key) {
+            return Ok(picture.named(name, side));
+        }
+        let scalings = Arc::clone(&gallery.scalings);
+        let Ok(Ok(permit)) = timeout(SCALING_WAIT, scalings.acquire_owned()).await else {
+            // It is larger than was asked for, and costs no computing.
+            return Ok(Avatar { lasting: false, ..self.stored(name).await?.named(name, STORED_SIDE) });
+        };
+        // Another request may have scaled it meanwhile.
         let picture = match gallery.scaled.get(&key) {
             Some(picture) => picture,
-            None => {
-                let picture = self.scale(name, side).await?;
-                gallery.scaled.insert(key, picture.clone());
-                picture
-            }
+            None => self.scale(permit, name, side).await?,
         };
-        Ok(Avatar {
-            content_type: picture.content_type.to_owned(),
-            bytes: picture.bytes,
-            tag: format!("{name}-{side}"),
-            lasting: true,
-        })
+        gallery.scaled.insert(key, picture.clone());
+        Ok(picture.named(name, side))
     }
 
-    async fn scale(&self, name: &str, side: u32) -> Result<Scaled> {
-        // In turn from here on, so that those who wait hold no pictures.
-        let turn = in_turn(&self.inner.gallery.scalings).await?;
+    async fn stored(&self, name: &str) -> Result<Scaled> {
         let name = name.to_owned();
         let stored = self.store().read(move |session| session.uploaded_avatar(&name)).await?;
-        let (_, bytes) = stored.ok_or(Error::NotFound)?;
-        let Picture { content_type, bytes, .. } = aside(turn, move || eddyline_avatars::scale(&bytes, side))
-            .await?
-            .map_err(|refused| Error::Internal(format!("a stored picture {refused}")))?;
+        let (content_type, bytes) = stored.ok_or(Error::NotFound)?;
         Ok(Scaled { content_type, bytes: bytes.into() })
+    }
+
+    /// Loads the picture only with the permit, so that requests that wait hold no pictures.
+    async fn scale(&self, permit: OwnedSemaphorePermit, name: &str, side: u32) -> Result<Scaled> {
+        let Scaled { bytes, .. } = self.stored(name).await?;
+        let Picture { content_type, bytes, .. } =
+            aside(permit, move || eddyline_avatars::scale(&bytes, side))
+                .await?
+                .map_err(|refused| Error::Internal(format!("a stored picture {refused}")))?;
+        Ok(Scaled { content_type: content_type.to_owned(), bytes: bytes.into() })
     }
 
     /// Makes an uploaded file the caller's picture: a square of at most 512 pixels a side, with
@@ -135,13 +157,14 @@ impl App {
     ///
     /// # Errors
     ///
-    /// [`Error::Invalid`] for what is no picture or too large a one.
+    /// [`Error::Invalid`] for what is no picture or too large a one, [`Error::TooManyRequests`] and
+    /// [`Error::Unavailable`] when too many pictures are being unpacked.
     pub async fn set_avatar(&self, actor: &Actor, file: Bytes) -> Result<User> {
         let id = actor.user()?.user.id;
-        let turn = in_turn(&self.inner.gallery.uploads).await?;
-        let picture = aside(turn, move || eddyline_avatars::accept(&file))
-            .await?
-            .map_err(|refused| Error::field("avatar", refused.to_string()))?;
+        let invalid = |refused: Refused| Error::field("avatar", refused.to_string());
+        let needed = eddyline_avatars::memory_needed(&file).map_err(invalid)? + COPIES * file.len() as u64;
+        let reserved = self.inner.unpacking.reserve(&actor.quota_keys(), needed).await?;
+        let picture = aside(reserved, move || eddyline_avatars::accept(&file)).await?.map_err(invalid)?;
         let name = new_name();
         let (user, event) = self
             .transaction_as(actor, move |tx, _| {
@@ -175,18 +198,14 @@ impl App {
     }
 }
 
-async fn in_turn(turns: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit> {
-    turns.clone().acquire_owned().await.map_err(|error| Error::Internal(error.to_string()))
-}
-
-/// Works on a thread that may block. The turn lasts as long as the work, also when nobody waits for it
-/// any more.
+/// Works on a thread that may block. The permit is held as long as the work takes, also when the request
+/// ends before.
 async fn aside<T: Send + 'static>(
-    turn: OwnedSemaphorePermit,
+    permit: impl Send + 'static,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T> {
     let task = tokio::task::spawn_blocking(move || {
-        let _turn = turn;
+        let _permit = permit;
         work()
     });
     task.await.map_err(|error| Error::Internal(error.to_string()))

@@ -81,6 +81,10 @@ fn join_organization(tx: &mut Tx<'_, '_>, id: OrganizationId, user: &User, invit
     let organization = tx.lock_organization(id)?.ok_or(Error::NotFound)?;
     tx.lock_user(user.id)?;
     let user = tx.user(user.id)?.ok_or(Error::NotFound)?;
+    // The identity provider may have taken the access away since the request began, or before.
+    if !user.active || is_suspended(tx, id, user.id)? {
+        return Err(Error::Denied.into());
+    }
     // Asked first: a statement that fails would end the transaction on PostgreSQL.
     has_place(tx, &organization, &user.nick, Some(user.id))?;
     if !invited && tx.is_removed_member(id, user.id)? {
@@ -98,22 +102,26 @@ pub(crate) fn enter(
     role: OrganizationRole,
 ) -> StoreResult<()> {
     let now = tx.now();
-    if let Some(known) = removed_identity(tx, organization, user.id)? {
+    let known = tx.identity(user.id)?.filter(|known| known.organization == organization);
+    if let Some(known) = known.filter(|known| known.removed_at.is_some() || known.suspended_at.is_some()) {
         let version = known.version + 1;
-        tx.update_identity(&Identity { version, updated_at: now, removed_at: None, ..known })?;
+        tx.delete_suspended_memberships(user.id)?;
+        let (removed_at, suspended_at) = (None, None);
+        tx.update_identity(&Identity { version, updated_at: now, removed_at, suspended_at, ..known })?;
     }
     let membership = OrganizationMembership { organization, user: user.id, role };
     tx.insert_organization_member(membership, &names::nick_key(&user.nick), now)?;
     tx.tell(Control::UserEdit { user: user.id });
+    // It counts one more.
+    tx.tell(Control::OrganizationChange);
     Ok(())
 }
 
-/// What the provider of an organization knew of somebody who was removed there.
-fn removed_identity(
-    tx: &mut Tx<'_, '_>,
-    organization: OrganizationId,
-    user: UserId,
-) -> StoreResult<Option<Identity>> {
-    let known = tx.identity(user)?;
-    Ok(known.filter(|known| known.organization == organization && known.removed_at.is_some()))
+/// Whether the identity provider of an organization, or of one above it, keeps a user out of it.
+fn is_suspended(tx: &mut Tx<'_, '_>, organization: OrganizationId, user: UserId) -> StoreResult<bool> {
+    let Some(known) = tx.identity(user)?.filter(|known| known.suspended_at.is_some()) else {
+        return Ok(false);
+    };
+    Ok(known.organization == organization
+        || tx.organizations_below(known.organization)?.contains(&organization))
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use eddyline_model::log::{Control, LogBody, LogItem, Seq};
 use eddyline_model::{EventId, UserId};
 use eddyline_storage::{LogFilter, Result as StoreResult, Session};
-use eddyline_streaming::{Entry, Filter, Log, LogUnavailable, Page};
+use eddyline_streaming::{Audience, Entry, Filter, Log, LogUnavailable, Page};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use tokio::sync::{Notify, Semaphore, mpsc, watch};
@@ -16,6 +16,7 @@ use tokio::task::JoinHandle;
 
 use crate::actor::{grant_key, key};
 use crate::feed_encode::Scribe;
+use crate::recent::{Amended, Recent};
 use crate::transaction::Database;
 use crate::{App, Result};
 
@@ -125,6 +126,7 @@ struct Feed {
     app: App,
     scribe: Scribe,
     at: EventId,
+    recent: Recent,
     control_seen: Arc<Notify>,
 }
 
@@ -142,6 +144,7 @@ impl App {
             app: self.clone(),
             scribe: self.inner.scribe.clone(),
             at: EventId::default(),
+            recent: Recent::default(),
             control_seen: control_seen.clone(),
         };
         // On the list before anything is remembered, so that others wait for this process.
@@ -207,7 +210,10 @@ impl Feed {
                 // None when the writer has ended; then only the log tells.
                 Some(items) = committed.recv() => self.take_hint(items).await,
                 () = bell.rung() => self.read_on().await,
-                _ = check.tick() => self.read_on().await,
+                _ = check.tick() => {
+                    self.expire();
+                    self.read_on().await
+                }
                 _ = tick.tick() => {
                     self.app.inner.hub.tick();
                     Ok(())
@@ -249,16 +255,18 @@ impl Feed {
 
     async fn take(&mut self, items: &[LogItem]) -> Result<()> {
         let Some(last) = items.last() else { return Ok(()) };
-        let entries = self.encode(items).await?;
+        let found = self.look_up(items).await?;
         self.end_credentials(items);
-        let controlled = items.iter().filter(|item| self.act(item)).count() > 0;
+        let controlled = items.iter().filter(|item| self.act(item, &found)).count() > 0;
         self.at = last.id;
-        self.app.inner.hub.publish(last.id, entries);
+        let (told, amended) = self.recent.take(items);
+        self.publish(self.encode(&told, found), amended);
         if items.iter().any(|item| matches!(item.body, LogBody::Control(Control::OrganizationRemove { .. })))
         {
             // What was said in private before is told from the log only, which knows the rights of now.
             self.app.inner.hub.start_at(last.id);
         }
+        self.recent.forget_before(self.app.inner.hub.ring_start());
         self.app.inner.fed.send_replace(last.id);
         self.app.note_posts(items);
         if controlled {
@@ -267,26 +275,50 @@ impl Feed {
         Ok(())
     }
 
-    /// The entries of the items. What needs to be looked up for them is looked up in one go.
-    async fn encode(&self, items: &[LogItem]) -> Result<Vec<Arc<Entry>>> {
-        let known: Vec<Option<Option<Entry>>> =
-            items.iter().map(|item| self.scribe.encode_known(item)).collect();
-        let unknown: Vec<LogItem> = items
-            .iter()
-            .zip(&known)
-            .filter(|(_, entry)| entry.is_none())
-            .map(|(item, _)| item.clone())
-            .collect();
-        let mut found = Vec::new().into_iter();
-        if !unknown.is_empty() {
-            let scribe = self.scribe.clone();
-            let looked_up = self.app.store().read(move |session| {
-                unknown.iter().map(|item| scribe.encode(session, item)).collect::<StoreResult<Vec<_>>>()
-            });
-            found = looked_up.await?.into_iter();
+    fn publish(&self, entries: Vec<Arc<Entry>>, amended: Vec<Amended>) {
+        let amendments = amended.into_iter().filter_map(|amended| self.scribe.amendment(amended)).collect();
+        self.app.inner.hub.publish_amended(self.at, entries, amendments);
+    }
+
+    /// Amends what may be told for a while only.
+    fn expire(&mut self) {
+        let amended = self.recent.expire(self.app.now());
+        if !amended.is_empty() {
+            self.publish(Vec::new(), amended);
         }
-        let all = known.into_iter().map(|entry| entry.or_else(|| found.next()).flatten());
-        Ok(all.flatten().map(Arc::new).collect())
+    }
+
+    /// Looks up in one go what the items need to be encoded, and gives the entries of those that are no
+    /// messages.
+    async fn look_up(&self, items: &[LogItem]) -> Result<HashMap<Seq, Entry>> {
+        let unknown: Vec<LogItem> =
+            items.iter().filter(|item| self.scribe.needs_look_up(item)).cloned().collect();
+        if unknown.is_empty() {
+            return Ok(HashMap::new());
+        }
+        let scribe = self.scribe.clone();
+        let looked_up = self.app.store().read(move |session| {
+            unknown
+                .iter()
+                .map(|item| Ok((item, scribe.encode(session, item)?)))
+                .filter_map(|found| match found {
+                    Ok((LogItem { id, body: LogBody::Control(_) }, Some(entry))) => Some(Ok((id.seq, entry))),
+                    // The scribe knows the flows of messages now.
+                    Ok(_) => None,
+                    Err(error) => Some(Err(error)),
+                })
+                .collect::<StoreResult<HashMap<_, _>>>()
+        });
+        Ok(looked_up.await?)
+    }
+
+    /// The entries of the items, given those that were looked up.
+    fn encode(&self, items: &[LogItem], mut found: HashMap<Seq, Entry>) -> Vec<Arc<Entry>> {
+        let entry = |item: &LogItem| match self.scribe.encode_known(item) {
+            Some(known) => known,
+            None => found.remove(&item.id.seq),
+        };
+        items.iter().filter_map(entry).map(Arc::new).collect()
     }
 
     /// Forgets the credentials and grants that ended, and ends their streams: of however many, in one go.
@@ -312,8 +344,9 @@ impl Feed {
     }
 
     /// Does what an entry asks of this process, before anybody hears of it: forgets what is not
-    /// true any more, and ends what is not allowed any more. Tells whether there was something.
-    fn act(&self, item: &LogItem) -> bool {
+    /// true any more, and ends what is not allowed any more. Tells whether there was something. `found` are
+    /// the entries of controls.
+    fn act(&self, item: &LogItem, found: &HashMap<Seq, Entry>) -> bool {
         let LogBody::Control(control) = &item.body else { return false };
         let inner = &self.app.inner;
         match *control {
@@ -327,18 +360,21 @@ impl Feed {
                 inner.rooms.forget(room);
                 inner.hub.revoke_room_for_all(room);
             }
-            Control::UserEdit { .. } => {
-                inner.callers.forget();
-                inner.rooms.forget_all();
+            Control::UserEdit { user } => {
+                inner.callers.forget_user(user);
+                match found.get(&item.id.seq).map(Entry::audience) {
+                    Some(Audience::Many { rooms, .. }) => inner.rooms.forget_user(user, rooms),
+                    _ => inner.rooms.forget_all(),
+                }
             }
             Control::Revoked { user } => {
-                inner.callers.forget();
+                inner.callers.forget_user(user);
                 inner.hub.revoke_user(user);
             }
             // Acted upon beforehand, all at once.
             Control::CredentialEnd { .. } | Control::GrantEnd { .. } => {}
             Control::OrganizationRemove { user } => {
-                inner.callers.forget();
+                inner.callers.forget_user(user);
                 inner.rooms.forget_all();
                 inner.hub.revoke_user(user);
             }

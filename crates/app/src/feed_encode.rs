@@ -6,7 +6,7 @@ use eddyline_model::log::{Control, LogBody, LogItem};
 use eddyline_model::messages::MessageView;
 use eddyline_model::{EventId, FlowId, MessageId, RoomId, UserId};
 use eddyline_storage::{Result as StoreResult, Session};
-use eddyline_streaming::{Audience, Entry};
+use eddyline_streaming::{Amendment, Audience, Entry};
 use eddyline_wire::{Encoder, Flow, Place};
 use quick_cache::sync::Cache;
 use serde_json::{Value, json};
@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use crate::addresses::Addresses;
 use crate::flow_links::Shown;
 use crate::flows;
+use crate::recent::Amended;
 
 /// About how many bytes a message takes on the stream beside its text.
 const ENVELOPE: usize = 600;
@@ -36,9 +37,10 @@ impl Scribe {
     pub(crate) fn encode_known(&self, item: &LogItem) -> Option<Option<Entry>> {
         match &item.body {
             LogBody::Message(None) => Some(None),
+            LogBody::Message(Some(view)) if !view.is_deliverable() => Some(None),
             LogBody::Message(Some(view)) => {
-                if let Some(to) = view.message.to {
-                    return Some(Some(self.private_message(item.id, view, to)));
+                if view.message.to.is_some() {
+                    return Some(Some(self.private_message(item.id, view)));
                 }
                 let flow = self.flow_ids.get(&view.message.room)?;
                 Some(Some(self.message(item.id, view, &flow)))
@@ -54,6 +56,33 @@ impl Scribe {
             ) => Some(None),
             LogBody::Control(_) => None,
         }
+    }
+
+    /// Whether something needs to be looked up for the entry of an item.
+    pub(crate) fn needs_look_up(&self, item: &LogItem) -> bool {
+        match &item.body {
+            LogBody::Message(Some(view)) if view.is_deliverable() && view.message.to.is_none() => {
+                self.flow_ids.get(&view.message.room).is_none()
+            }
+            LogBody::Message(_) => false,
+            LogBody::Control(_) => self.encode_known(item).is_none(),
+        }
+    }
+
+    /// What streams have to amend of entries that they were told.
+    pub(crate) fn amendment(&self, amended: Amended) -> Option<Amendment> {
+        let LogBody::Message(Some(cause)) = &amended.cause.body else { return None };
+        let mut log_through = amended.log_through;
+        let entries = amended.items.iter().map(|item| {
+            let entry = self.encode_known(item).unwrap_or_else(|| {
+                // Its flow is not known any more. The log knows it.
+                log_through = log_through.max(item.id.seq);
+                None
+            });
+            (item.id.seq, entry.map(Arc::new))
+        });
+        let entries = entries.collect();
+        Some(Amendment { audience: audience_of(cause), entries, log_through })
     }
 
     /// The entry of an item; `None` when it is not for the stream, or is of something gone.
@@ -95,7 +124,7 @@ impl Scribe {
 
     fn message(&self, id: EventId, view: &Arc<MessageView>, flow: &Arc<FlowId>) -> Entry {
         let (encoder, view, flow) = (Arc::clone(&self.encoder), Arc::clone(view), Arc::clone(flow));
-        let room = Audience::Room(view.message.room);
+        let room = audience_of(&view);
         // The text stands in its thread's title again.
         let item =
             view.thread.as_ref().and_then(|thread| thread.item.as_ref()).map_or(0, |item| item.weight());
@@ -103,11 +132,9 @@ impl Scribe {
         Entry::later(id, room, size, move || encoder.message(&view, Place::Flow(&flow)))
     }
 
-    /// A private message is for both who are in the conversation.
-    fn private_message(&self, id: EventId, view: &Arc<MessageView>, to: UserId) -> Entry {
+    fn private_message(&self, id: EventId, view: &Arc<MessageView>) -> Entry {
         let (encoder, view) = (Arc::clone(&self.encoder), Arc::clone(view));
-        let users = view.message.author.user.into_iter().filter(|from| *from != to).chain([to]).collect();
-        let audience = Audience::Many { rooms: Box::default(), users };
+        let audience = audience_of(&view);
         let size = ENVELOPE + view.message.content.len();
         Entry::later(id, audience, size, move || encoder.message(&view, Place::Private))
     }
@@ -207,6 +234,14 @@ fn flow_add(id: EventId, user: UserId, mut flow: Flow) -> Entry {
         Some(_) => entry.with_restricted(object(&flow).as_bytes()),
         None => entry,
     }
+}
+
+/// Who hears a message: those in its flow, or both who are in a private conversation.
+fn audience_of(view: &MessageView) -> Audience {
+    let message = &view.message;
+    let Some(to) = message.to else { return Audience::Room(message.room) };
+    let users = message.author.user.into_iter().filter(|from| *from != to).chain([to]).collect();
+    Audience::Many { rooms: Box::default(), users }
 }
 
 fn to_flow(room: RoomId, flow: &FlowId, event: &str, content: &Value) -> (Audience, Value) {

@@ -45,7 +45,19 @@ pub(crate) fn go_out(
             return Err(Error::Conflict(text.into()).into());
         }
     }
-    for membership in &memberships {
+    end_memberships(tx, &memberships, user)?;
+    give_up(tx, organizations, user.id, actor)?;
+    Ok(!memberships.is_empty())
+}
+
+/// Ends memberships of a user, and with each all that the user has in the organization. The caller has the
+/// organizations held ([`hold`]).
+pub(crate) fn end_memberships(
+    tx: &mut Tx<'_, '_>,
+    memberships: &[OrganizationMembership],
+    user: &User,
+) -> StoreResult<()> {
+    for membership in memberships {
         for room in tx.rooms_in(membership.organization, user.id)? {
             leave(tx, room, user)?;
         }
@@ -55,12 +67,11 @@ pub(crate) fn go_out(
         tx.insert_removed_member(membership.organization, user.id, now)?;
         replace_join_secrets(tx, membership.organization)?;
     }
-    give_up(tx, organizations, user.id, actor)?;
     if !memberships.is_empty() {
         tx.bump_private_rooms_of(user.id)?;
         tx.tell(Control::OrganizationRemove { user: user.id });
     }
-    Ok(!memberships.is_empty())
+    Ok(())
 }
 
 /// Holds what a user is taken out of, and the user. Rooms before organizations, as those who come in hold
@@ -88,7 +99,14 @@ fn give_up(
     let version = known.version + 1;
     let detail = json!({"userName": known.subject});
     note(tx, known.organization, (actor, "user.remove"), Some(user), &detail)?;
-    tx.update_identity(&Identity { version, updated_at: now, removed_at: Some(now), ..known })
+    tx.delete_suspended_memberships(user)?;
+    tx.update_identity(&Identity {
+        version,
+        updated_at: now,
+        suspended_at: None,
+        removed_at: Some(now),
+        ..known
+    })
 }
 
 /// Takes back what would let them in again.

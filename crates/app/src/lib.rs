@@ -36,7 +36,9 @@ mod organizations;
 mod presence;
 mod private;
 mod push;
+mod quota;
 mod reading;
+mod recent;
 mod remembered;
 mod rooms;
 mod scim;
@@ -45,7 +47,7 @@ mod stream;
 mod threads;
 mod tidy;
 mod transaction;
-mod turns;
+mod unpacking;
 mod users;
 
 use std::sync::Arc;
@@ -99,12 +101,12 @@ pub use operator::{NewFlow, NewOrganization, NewPerson, OrganizationChanges};
 pub use organizations::OwnOrganization;
 pub use private::NewPrivateMessage;
 pub use push::Pushing;
+pub use quota::{KeyedSemaphore, Owner, Permit, Quota, QuotaExceeded, QuotaKey};
 pub use rooms::{Member, Room};
 pub use scim::{SCIM_ATTEMPTS, ScimProvider, UsersWanted};
 pub use sources::{NewSource, SourceChanges};
 pub use stream::{Listen, StreamPoint};
 pub use threads::ThreadsOf;
-pub use turns::{NoTurn, Turn, Turns};
 pub use users::{NewPassword, UserChanges};
 
 /// What the stream hands out; see [`App::listen`].
@@ -153,6 +155,7 @@ struct Inner {
     mail_bell: Notify,
     imports: invitations::Imports,
     gallery: avatars::Gallery,
+    unpacking: unpacking::Unpacking,
     integrations: threads::Integrations,
     /// How far the feed has come.
     fed: watch::Sender<EventId>,
@@ -222,6 +225,7 @@ impl App {
                 mail_bell: Notify::new(),
                 imports: invitations::Imports::default(),
                 gallery: avatars::Gallery::default(),
+                unpacking: unpacking::Unpacking::default(),
                 integrations: threads::Integrations::new(config.outbound, config.profile),
                 fed: watch::Sender::new(EventId::default()),
                 fresh_at: AtomicI64::new(0),

@@ -1,26 +1,67 @@
 //! What was loaded from the store and is asked for again and again, until somebody tells of a change.
 //!
 //! While one loads, another may forget: what was loaded is then the state before the change, and must not
-//! be remembered after it, not even for a moment. So forgettings are counted, and whoever loads remembers
-//! only if there was none meanwhile. Counting and removing are one step to others, and so are looking at
-//! the count and remembering.
+//! be remembered after it, not even for a moment. So every load is registered under its key, and forgetting
+//! the key takes the registration away: its result is not remembered then. Forgetting and removing are one
+//! step to others, and so are looking at the registration and remembering.
+//!
+//! Callers who want the same key at the same time share one load. A caller joins a load only while that is
+//! registered and while the process may trust its memory. So no caller gets a state from before a change
+//! that every process had to act upon before the caller asked.
 
+use std::collections::HashMap;
 use std::future::Future;
 use std::hash::Hash;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use quick_cache::sync::Cache;
+use tokio::sync::watch;
 
 /// Values by their keys. Those that were not asked for lately make room for others.
 pub(crate) struct Remembered<K, V> {
     known: Cache<K, V>,
-    forgettings: Mutex<u64>,
+    loads: Mutex<Loads<K, V>>,
 }
 
-impl<K: Eq + Hash, V: Clone> Remembered<K, V> {
+/// The loads under way whose results may be remembered, one for a key at most.
+struct Loads<K, V> {
+    last: u64,
+    registered: HashMap<K, (u64, watch::Receiver<Outcome<V>>)>,
+}
+
+/// What a load came to.
+#[derive(Clone)]
+enum Outcome<V> {
+    Pending,
+    /// It found this.
+    Found(V),
+    /// It failed, or found nothing that may be shared.
+    Unshared,
+}
+
+/// How a caller gets at a value.
+enum Way<'r, K: Eq + Hash, V> {
+    /// Another caller loads it.
+    Join(watch::Receiver<Outcome<V>>),
+    /// This caller loads it for all.
+    Lead(Lead<'r, K, V>),
+    /// This caller loads it for itself.
+    Alone,
+}
+
+/// A registered load. Dropped before its end, it leaves its followers to load for themselves.
+struct Lead<'r, K: Eq + Hash, V> {
+    all: &'r Remembered<K, V>,
+    key: K,
+    number: u64,
+    outcome: watch::Sender<Outcome<V>>,
+}
+
+impl<K: Clone + Eq + Hash, V: Clone> Remembered<K, V> {
     /// Room for this many.
     pub(crate) fn new(capacity: usize) -> Self {
-        Self { known: Cache::new(capacity), forgettings: Mutex::new(0) }
+        let loads = Loads { last: 0, registered: HashMap::new() };
+        Self { known: Cache::new(capacity), loads: Mutex::new(loads) }
     }
 
     /// What is known under a key, if what is remembered can be `trusted` now; or else what there is to
@@ -42,55 +83,122 @@ impl<K: Eq + Hash, V: Clone> Remembered<K, V> {
         keeps: impl FnOnce(&V) -> bool,
         load: impl Future<Output = Result<Option<V>, E>>,
     ) -> Result<Option<V>, E> {
-        if trusted && let Some(known) = self.known.get(&key) {
-            return Ok(Some(known));
-        }
-        let before = *self.forgettings();
-        let found = load.await?;
-        if let Some(value) = found.as_ref().filter(|value| keeps(value)) {
-            let now = self.forgettings();
-            if *now == before {
-                self.known.insert(key, value.clone());
+        let mut joins = trusted;
+        let lead = loop {
+            if trusted && let Some(known) = self.known.get(&key) {
+                return Ok(Some(known));
             }
+            let mut other = match self.enter(&key, joins) {
+                Way::Join(other) => other,
+                Way::Lead(lead) => break Some(lead),
+                Way::Alone => break None,
+            };
+            let outcome = other.wait_for(|outcome| !matches!(outcome, Outcome::Pending)).await;
+            match outcome.as_deref() {
+                Ok(Outcome::Found(value)) => return Ok(Some(value.clone())),
+                // Each tries for itself: one after the other, all would wait for the last.
+                Ok(_) => joins = false,
+                // Whoever loaded gave up.
+                Err(_) => {}
+            }
+        };
+        let found = load.await;
+        if let Some(lead) = lead {
+            let shared = found.as_ref().ok().and_then(Option::as_ref).filter(|value| keeps(value));
+            lead.end(shared);
         }
-        Ok(found)
+        found
     }
 
     /// Forgets one.
     pub(crate) fn forget(&self, key: &K) {
-        let mut count = self.forgettings();
-        *count += 1;
+        let mut loads = self.loads();
+        loads.registered.remove(key);
         self.known.remove(key);
     }
 
-    /// Forgets all for which `keeps` says no.
+    /// Forgets all for which `keeps` says no, and all that are being loaded.
     pub(crate) fn retain(&self, keeps: impl Fn(&K, &V) -> bool) {
-        let mut count = self.forgettings();
-        *count += 1;
+        self.retain_both(keeps, |_| false);
+    }
+
+    /// Forgets all for which `keeps` says no, and of those that are being loaded the ones for which
+    /// `keeps_loading` does.
+    pub(crate) fn retain_both(&self, keeps: impl Fn(&K, &V) -> bool, keeps_loading: impl Fn(&K) -> bool) {
+        let mut loads = self.loads();
+        loads.registered.retain(|key, _| keeps_loading(key));
         self.known.retain(keeps);
     }
 
     /// Forgets everything.
     pub(crate) fn forget_all(&self) {
-        let mut count = self.forgettings();
-        *count += 1;
+        let mut loads = self.loads();
+        loads.registered.clear();
         self.known.clear();
     }
 
-    fn forgettings(&self) -> MutexGuard<'_, u64> {
-        self.forgettings.lock().unwrap_or_else(PoisonError::into_inner)
+    fn enter(&self, key: &K, joins: bool) -> Way<'_, K, V> {
+        let mut loads = self.loads();
+        if let Some((_, other)) = loads.registered.get(key) {
+            return if joins { Way::Join(other.clone()) } else { Way::Alone };
+        }
+        loads.last += 1;
+        let (outcome, others) = watch::channel(Outcome::Pending);
+        let number = loads.last;
+        loads.registered.insert(key.clone(), (number, others));
+        Way::Lead(Lead { all: self, key: key.clone(), number, outcome })
+    }
+}
+
+impl<K, V> Remembered<K, V> {
+    fn loads(&self) -> MutexGuard<'_, Loads<K, V>> {
+        self.loads.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<K: Clone + Eq + Hash, V: Clone> Lead<'_, K, V> {
+    /// Remembers what was found, unless it was forgotten meanwhile, and gives it to the followers.
+    fn end(self, found: Option<&V>) {
+        if let Some(value) = found {
+            let loads = self.all.loads();
+            if loads.registered.get(&self.key).is_some_and(|(number, _)| *number == self.number) {
+                self.all.known.insert(self.key.clone(), value.clone());
+            }
+        }
+        // They joined before whatever was forgotten since.
+        self.outcome.send_replace(found.map_or(Outcome::Unshared, |value| Outcome::Found(value.clone())));
+    }
+}
+
+impl<K: Eq + Hash, V> Drop for Lead<'_, K, V> {
+    fn drop(&mut self) {
+        let mut loads = self.all.loads();
+        if loads.registered.get(&self.key).is_some_and(|(number, _)| *number == self.number) {
+            loads.registered.remove(&self.key);
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use std::convert::Infallible;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use futures_util::FutureExt as _;
+    use tokio::sync::oneshot;
 
     use super::*;
 
     async fn found(remembered: &Remembered<u8, u8>, value: u8) -> Option<u8> {
         let load = async { Ok::<_, Infallible>(Some(value)) };
         remembered.find(true, 1, load).await.unwrap()
+    }
+
+    /// A load that ends when it is told what it finds.
+    fn waiting() -> (oneshot::Sender<Option<u8>>, impl Future<Output = Result<Option<u8>, ()>>) {
+        let (tell, told) = oneshot::channel();
+        (tell, async { told.await.map_err(|_| ()) })
     }
 
     #[tokio::test]
@@ -108,8 +216,12 @@ mod tests {
 
     #[tokio::test]
     async fn what_is_forgotten_while_it_is_loaded_is_not_remembered() {
-        let forget: [fn(&Remembered<u8, u8>); 3] =
-            [|all| all.forget(&1), |all| all.retain(|_, _| true), Remembered::forget_all];
+        let forget: [fn(&Remembered<u8, u8>); 4] = [
+            |all| all.forget(&1),
+            |all| all.retain(|_, _| true),
+            |all| all.retain_both(|_, _| true, |key| *key != 1),
+            Remembered::forget_all,
+        ];
         for forget in forget {
             let remembered = Remembered::new(10);
             let load = async {
@@ -122,10 +234,117 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn what_is_loaded_while_another_is_forgotten_is_remembered() {
+        let remembered = Remembered::new(10);
+        let load = async {
+            remembered.forget(&2);
+            remembered.retain_both(|_, _| true, |key| *key != 2);
+            Ok::<_, Infallible>(Some(1))
+        };
+        assert_eq!(remembered.find(true, 1, load).await, Ok(Some(1)));
+        assert_eq!(found(&remembered, 2).await, Some(1));
+    }
+
+    #[tokio::test]
     async fn what_cannot_be_trusted_is_loaded_again() {
         let remembered = Remembered::new(10);
         assert_eq!(found(&remembered, 1).await, Some(1));
         let again = remembered.find(false, 1, async { Ok::<_, Infallible>(Some(2)) }).await;
         assert_eq!(again, Ok(Some(2)));
+    }
+
+    #[tokio::test]
+    async fn many_who_want_the_same_share_one_load() {
+        let remembered = Arc::new(Remembered::<u8, u8>::new(10));
+        let (tell, load) = waiting();
+        let mut first = Box::pin(remembered.find(true, 1, load));
+        assert!(first.as_mut().now_or_never().is_none());
+        let loads = AtomicUsize::new(0);
+        let own = || async {
+            loads.fetch_add(1, Ordering::SeqCst);
+            Ok::<_, ()>(Some(9))
+        };
+        let mut others: Vec<_> = (0..300).map(|_| Box::pin(remembered.find(true, 1, own()))).collect();
+        for other in &mut others {
+            assert!(other.as_mut().now_or_never().is_none());
+        }
+        tell.send(Some(1)).unwrap();
+        assert_eq!(first.await, Ok(Some(1)));
+        for other in others {
+            assert_eq!(other.await, Ok(Some(1)));
+        }
+        assert_eq!(loads.load(Ordering::SeqCst), 0);
+    }
+
+    #[tokio::test]
+    async fn no_load_is_joined_that_began_before_it_was_forgotten() {
+        let remembered = Remembered::<u8, u8>::new(10);
+        let (tell, load) = waiting();
+        let mut first = Box::pin(remembered.find(true, 1, load));
+        assert!(first.as_mut().now_or_never().is_none());
+        remembered.forget(&1);
+        assert_eq!(found(&remembered, 2).await, Some(2), "loaded anew");
+        tell.send(Some(1)).unwrap();
+        assert_eq!(first.await, Ok(Some(1)));
+        assert_eq!(
+            found(&remembered, 3).await,
+            Some(2),
+            "what was loaded before the change is not remembered"
+        );
+    }
+
+    #[tokio::test]
+    async fn no_load_is_joined_while_memory_cannot_be_trusted() {
+        let remembered = Remembered::<u8, u8>::new(10);
+        let (_tell, load) = waiting();
+        let mut first = Box::pin(remembered.find(true, 1, load));
+        assert!(first.as_mut().now_or_never().is_none());
+        let own = remembered.find(false, 1, async { Ok::<_, ()>(Some(2)) });
+        assert_eq!(own.now_or_never(), Some(Ok(Some(2))));
+    }
+
+    #[tokio::test]
+    async fn followers_load_for_themselves_when_a_load_fails_or_finds_nothing_to_keep() {
+        for outcome in [None, Some(None), Some(Some(7))] {
+            let remembered = Remembered::<u8, u8>::new(10);
+            let (tell, load) = waiting();
+            let mut first = Box::pin(remembered.find_if(true, 1, |value| *value != 7, load));
+            assert!(first.as_mut().now_or_never().is_none());
+            let mut others: Vec<_> =
+                (0..3).map(|_| Box::pin(remembered.find(true, 1, async { Ok::<_, ()>(Some(2)) }))).collect();
+            for other in &mut others {
+                assert!(other.as_mut().now_or_never().is_none());
+            }
+            match outcome {
+                Some(found) => tell.send(found).unwrap(),
+                None => drop(tell),
+            }
+            assert_eq!(first.await, outcome.ok_or(()));
+            for other in others {
+                assert_eq!(other.await, Ok(Some(2)));
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn when_the_one_who_loads_gives_up_another_takes_over() {
+        let remembered = Remembered::<u8, u8>::new(10);
+        let (_tell, load) = waiting();
+        let mut first = Box::pin(remembered.find(true, 1, load));
+        assert!(first.as_mut().now_or_never().is_none());
+        let loads = AtomicUsize::new(0);
+        let own = || async {
+            loads.fetch_add(1, Ordering::SeqCst);
+            Ok::<_, ()>(Some(2))
+        };
+        let mut others: Vec<_> = (0..5).map(|_| Box::pin(remembered.find(true, 1, own()))).collect();
+        for other in &mut others {
+            assert!(other.as_mut().now_or_never().is_none());
+        }
+        drop(first);
+        for other in others {
+            assert_eq!(other.await, Ok(Some(2)));
+        }
+        assert_eq!(loads.load(Ordering::SeqCst), 1);
     }
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use eddyline_model::flows::Flow;
-use eddyline_model::names::nick_key;
+use eddyline_model::names::{is_ignorable, nick_key};
 use eddyline_model::organizations::Organization;
 use eddyline_model::policy::{self, FlowDeed};
 use eddyline_model::tags::Roster;
@@ -66,11 +66,22 @@ impl Room {
         let mut nicks = HashMap::new();
         for (membership, user) in session.room_users(&[id])? {
             if !membership.blocked {
-                nicks.insert(nick_key(&user.nick), user.id);
+                add_nick(&mut nicks, &user.nick, user.id);
             }
             members.insert(user.id, Member { nick: user.nick, blocked: membership.blocked });
         }
         Ok(Some(Self { flow, organization, members, nicks }))
+    }
+}
+
+/// Of several nicks that look the same, which could be taken once, the one without invisible characters is
+/// mentioned.
+fn add_nick(nicks: &mut HashMap<String, UserId>, nick: &str, user: UserId) {
+    let key = nick_key(nick);
+    if nick.chars().any(is_ignorable) {
+        nicks.entry(key).or_insert(user);
+    } else {
+        nicks.insert(key, user);
     }
 }
 
@@ -84,7 +95,7 @@ impl Roster for Room {
     }
 
     fn users(&self) -> impl Iterator<Item = UserId> {
-        self.nicks.values().copied()
+        self.members.iter().filter(|(_, member)| !member.blocked).map(|(id, _)| *id)
     }
 }
 
@@ -112,6 +123,13 @@ impl Rooms {
     /// Forgets what is known of a room.
     pub(crate) fn forget(&self, room: RoomId) {
         self.by_id.forget(&room);
+    }
+
+    /// Forgets the rooms that a user is in, and their conversations. `rooms` are those that they are in now;
+    /// who leaves one later has it forgotten then.
+    pub(crate) fn forget_user(&self, user: UserId, rooms: &[RoomId]) {
+        self.by_id.retain_both(|_, room| room.member(user).is_none(), |id| !rooms.contains(id));
+        self.private.forget_user(user);
     }
 
     /// Forgets everything.
@@ -221,5 +239,19 @@ impl App {
         let wanted = public_id.to_owned();
         let load = self.store().read(move |session| session.room_by_flow_id(&wanted));
         self.inner.rooms.by_public_id.find(true, public_id.to_owned(), load).await?.ok_or(Error::NotFound)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_nick_that_looks_like_another_is_not_mentioned_in_its_place() {
+        let mut nicks = HashMap::new();
+        for (nick, user) in [("ad\u{200c}a", 1), ("Ada", 2), ("a\u{200d}da", 3), ("ben", 4)] {
+            add_nick(&mut nicks, nick, UserId(user));
+        }
+        assert_eq!(nicks, HashMap::from([("ada".to_owned(), UserId(2)), ("ben".to_owned(), UserId(4))]));
     }
 }

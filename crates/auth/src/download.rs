@@ -7,12 +7,15 @@ use std::fmt;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use eddyline_model::{OrganizationId, UserId};
 use ring::hkdf::{HKDF_SHA256, Salt};
 use ring::hmac::{self, HMAC_SHA256};
 
 use crate::seal::{SealingKey, TooShort};
 
 const TAG_BYTES: usize = 32;
+/// Stands for no user and no organization, whose numbers are positive.
+const NONE: i64 = 0;
 
 /// What a link lets anybody read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,6 +24,10 @@ pub struct Download {
     pub file: String,
     /// Which of its representations.
     pub variant: Variant,
+    /// Who asked for the link. Downloads by the link are charged to both.
+    pub user: Option<UserId>,
+    /// The organization of that user.
+    pub organization: Option<OrganizationId>,
 }
 
 /// The representations of a file.
@@ -58,7 +65,7 @@ impl DownloadKey {
             return Err(TooShort);
         }
         let extracted = Salt::new(HKDF_SHA256, b"eddyline").extract(bytes);
-        let key = extracted.expand(&[b"eddyline download links, 1"], HMAC_SHA256);
+        let key = extracted.expand(&[b"eddyline download links, 2"], HMAC_SHA256);
         Ok(Self(key.expect("one key is not too much to expand to").into()))
     }
 
@@ -66,10 +73,12 @@ impl DownloadKey {
     /// It can stand in a path as it is.
     #[must_use]
     pub fn sign(&self, download: &Download, ends_at: i64) -> String {
-        let mut token = Vec::with_capacity(TAG_BYTES + 9 + download.file.len());
+        let mut token = Vec::with_capacity(TAG_BYTES + 25 + download.file.len());
         token.extend([0; TAG_BYTES]);
         token.extend(ends_at.to_be_bytes());
         token.push(download.variant.code());
+        token.extend(download.user.map_or(NONE, |user| user.0).to_be_bytes());
+        token.extend(download.organization.map_or(NONE, |organization| organization.0).to_be_bytes());
         token.extend(download.file.as_bytes());
         let (tag, claims) = token.split_at_mut(TAG_BYTES);
         tag.copy_from_slice(hmac::sign(&self.0, claims).as_ref());
@@ -96,11 +105,15 @@ impl DownloadKey {
             1 => Variant::Thumbnail,
             _ => return Err(forged),
         };
+        let (user, file) = file.split_first_chunk().ok_or(forged)?;
+        let (organization, file) = file.split_first_chunk().ok_or(forged)?;
+        let number = |bytes: &[u8; 8]| Some(i64::from_be_bytes(*bytes)).filter(|number| *number != NONE);
+        let (user, organization) = (number(user).map(UserId), number(organization).map(OrganizationId));
         let file = std::str::from_utf8(file).map_err(|_| forged)?.to_owned();
         if now >= i64::from_be_bytes(*ends_at) {
             return Err(DownloadError::Expired);
         }
-        Ok(Download { file, variant })
+        Ok(Download { file, variant, user, organization })
     }
 }
 
@@ -134,7 +147,12 @@ mod tests {
     }
 
     fn download(file: &str, variant: Variant) -> Download {
-        Download { file: file.to_owned(), variant }
+        Download {
+            file: file.to_owned(),
+            variant,
+            user: Some(UserId(7)),
+            organization: Some(OrganizationId(3)),
+        }
     }
 
     #[test]
@@ -198,10 +216,19 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_file_comes_back(file in "\\PC{0,60}", is_thumbnail: bool, ends_at: i64, now: i64) {
+        fn any_file_comes_back(
+            file in "\\PC{0,60}",
+            is_thumbnail: bool,
+            user in proptest::option::of(1_i64..),
+            organization in proptest::option::of(1_i64..),
+            ends_at: i64,
+            now: i64,
+        ) {
             let variant = if is_thumbnail { Variant::Thumbnail } else { Variant::File };
-            let token = key(1).sign(&download(&file, variant), ends_at);
-            let expected = if now < ends_at { Ok(download(&file, variant)) } else { Err(DownloadError::Expired) };
+            let (user, organization) = (user.map(UserId), organization.map(OrganizationId));
+            let download = Download { user, organization, ..download(&file, variant) };
+            let token = key(1).sign(&download, ends_at);
+            let expected = if now < ends_at { Ok(download) } else { Err(DownloadError::Expired) };
             prop_assert_eq!(key(1).check(&token, now), expected);
         }
 

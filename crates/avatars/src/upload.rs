@@ -4,8 +4,9 @@
 //! that nothing else of the file is left.
 
 use std::fmt;
+use std::io::Cursor;
 
-use eddyline_pictures::{Bounds, Format, Packed, Pixels, Unreadable};
+use eddyline_pictures::{Bounds, Format, Packed, Pixels, Unreadable, measure};
 
 use crate::{SIDES, side_near};
 
@@ -68,6 +69,18 @@ impl fmt::Debug for Picture {
     }
 }
 
+/// How many bytes of memory [`accept`] takes at most beside the file.
+///
+/// # Errors
+///
+/// Those of [`accept`] that follow from the head of the file.
+pub fn memory_needed(bytes: &[u8]) -> Result<u64, Refused> {
+    check_length(bytes)?;
+    // Memory can always be read.
+    let measured = measure(&mut Cursor::new(bytes)).map_err(|_| Refused::Damaged)?;
+    Ok(measured.ok_or(Refused::UnknownFormat)?.memory_needed(BOUNDS)?)
+}
+
 /// Makes a user's picture of an uploaded file: the square in its middle, turned upright, and at most
 /// as large as the largest of [`SIDES`]. Smaller ones are not enlarged.
 ///
@@ -102,10 +115,12 @@ pub fn scale(bytes: &[u8], side: u32) -> Result<Picture, Refused> {
 }
 
 fn unpack(bytes: &[u8]) -> Result<Pixels, Refused> {
-    if bytes.len() > MAX_UPLOAD_BYTES {
-        return Err(Refused::TooManyBytes);
-    }
+    check_length(bytes)?;
     Ok(eddyline_pictures::unpack(bytes, BOUNDS)?)
+}
+
+fn check_length(bytes: &[u8]) -> Result<(), Refused> {
+    if bytes.len() > MAX_UPLOAD_BYTES { Err(Refused::TooManyBytes) } else { Ok(()) }
 }
 
 fn pack(pixels: Pixels, side: u32) -> Result<Picture, Refused> {

@@ -133,6 +133,7 @@ fn draft(room: RoomId, author: UserId, text: String, store: &Store) -> Draft {
         thread: None,
         files: Vec::new(),
         to: None,
+        live: None,
         sent: store.now(),
     }
 }

@@ -17,12 +17,13 @@
 //! while let Some(bytes) = body.next().await {
 //!     upload.write(bytes).await?;
 //! }
-//! let stored = upload.finish().await?;
+//! let stored = upload.finish(async |_memory| Some(())).await?;
 //! println!("{} bytes are kept under {key}", stored.size);
 //! # Ok(()) }
 //! ```
 //!
-//! A file is never in memory as a whole, but for a picture of which a thumbnail is made. All work on
+//! A file is never in memory as a whole, but for a picture of which a thumbnail is made. How much memory that
+//! takes is asked for first, so that the caller can bound the sum over all pictures. All work on
 //! disks and with pixels is done on threads that may block, so everything here can be called from an
 //! async task of tokio.
 
@@ -54,7 +55,6 @@ pub use s3::S3Config;
 pub use upload::{Stored, Upload};
 
 use crate::folder::Folder;
-use crate::look::Decoding;
 
 /// How many bytes are written or read at once.
 const CHUNK: usize = 64 * 1024;
@@ -63,7 +63,6 @@ const CHUNK: usize = 64 * 1024;
 #[derive(Clone)]
 pub struct Files {
     place: Place,
-    decoding: Decoding,
 }
 
 #[derive(Clone)]
@@ -81,7 +80,7 @@ impl Files {
     /// [`Error::Io`] when it cannot be made. Whether it can be written to is found when it is.
     pub fn in_folder(folder: &Path) -> Result<Self, Error> {
         let folder = Folder::new(folder)?;
-        Ok(Self { place: Place::Folder(Arc::new(folder)), decoding: Decoding::default() })
+        Ok(Self { place: Place::Folder(Arc::new(folder)) })
     }
 
     /// Keeps files in a bucket of a store that speaks S3. The store is not asked for anything yet.
@@ -93,7 +92,7 @@ impl Files {
     #[cfg(feature = "s3")]
     pub fn in_s3(config: &S3Config) -> Result<Self, Error> {
         let store = s3::S3::new(config)?;
-        Ok(Self { place: Place::S3(Arc::new(store)), decoding: Decoding::default() })
+        Ok(Self { place: Place::S3(Arc::new(store)) })
     }
 
     /// Begins to take in a file of at most `limit` bytes, to be kept under `key`, where nothing may be

@@ -2,21 +2,17 @@
 
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
-use std::sync::Arc;
-use std::time::Duration;
 
 use bytes::Bytes;
 use eddyline_pictures::{Bounds, Format, Packed, Unreadable, measure, unpack};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio::time::timeout;
 
 use crate::{Error, aside};
 
 /// The largest file of which a thumbnail is made, in bytes.
 pub const MAX_DECODED_BYTES: u64 = 32 << 20;
 
-/// The largest picture of which a thumbnail is made, in pixels. A picture is not given more than half
-/// a gibibyte either, which some formats need for fewer pixels.
+/// The largest picture of which a thumbnail is made, in pixels. A picture is not given more than
+/// [`MAX_MEMORY`](eddyline_pictures::MAX_MEMORY) either, which some formats need for fewer pixels.
 pub const MAX_DECODED_PIXELS: u64 = 40_000_000;
 
 /// How many pixels a thumbnail is wide and high at most.
@@ -24,15 +20,8 @@ pub const THUMBNAIL_SIDE: u32 = 320;
 
 const BOUNDS: Bounds = Bounds { side: 16_384, pixels: MAX_DECODED_PIXELS };
 
-/// How many pictures are unpacked at once. Each may take a core and half a gibibyte.
-const AT_ONCE: usize = 2;
-
-/// The most pixels of a picture that is no large one. Screens and most cameras have fewer.
-const USUAL_PIXELS: u64 = 12_500_000;
-
-/// How long a picture waits for its turn. A file is not kept waiting longer for a thumbnail, whatever
-/// others send.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// How often the bytes of a file are in memory while it is unpacked: as they are, and what a decoder keeps.
+const COPIES: u64 = 2;
 
 /// A picture, as far as its file tells of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,8 +31,7 @@ pub struct Picture {
     pub width: u32,
     /// In pixels.
     pub height: u32,
-    /// `None` for a picture that is too large to be unpacked, or that came when too many others were
-    /// being unpacked.
+    /// `None` for a picture that is too large to be unpacked, or for which there was no memory.
     pub thumbnail: Option<Thumbnail>,
 }
 
@@ -75,69 +63,43 @@ impl From<Packed> for Thumbnail {
     }
 }
 
-/// Looks at files, at few at once.
-#[derive(Clone)]
-pub(crate) struct Decoding {
-    turns: Arc<Semaphore>,
-    /// Large pictures leave turns to others, since a few bytes can be one.
-    large: Arc<Semaphore>,
-}
-
-impl Default for Decoding {
-    fn default() -> Self {
-        Self { turns: Arc::new(Semaphore::new(AT_ONCE)), large: Arc::new(Semaphore::new(AT_ONCE - 1)) }
-    }
-}
-
-/// What is held while a picture is unpacked.
-type Turn = (Option<OwnedSemaphorePermit>, OwnedSemaphorePermit);
-
-impl Decoding {
-    /// What kind of picture is in a file of so many bytes, if any, and what there is to say of it:
-    /// nothing where it is damaged. The file is handed back.
-    pub(crate) async fn look(
-        &self,
-        mut file: File,
-        size: u64,
-    ) -> Result<(File, Option<Format>, Option<Picture>), Error> {
-        let (file, measured) = aside(move || {
-            let measured = measure(&mut file)?;
-            io::Result::Ok((file, measured))
-        })
-        .await??;
-        let Some(measured) = measured else { return Ok((file, None, None)) };
-        let format = Some(measured.format);
-        let Some((width, height)) = measured.size else { return Ok((file, format, None)) };
-        let claimed = Picture { width, height, thumbnail: None };
-        let pixels = u64::from(width) * u64::from(height);
-        if size > MAX_DECODED_BYTES || pixels > MAX_DECODED_PIXELS {
-            return Ok((file, format, Some(claimed)));
-        }
-        let Ok(turn) = timeout(PATIENCE, self.turn(pixels)).await else {
-            return Ok((file, format, Some(claimed)));
-        };
-        let (file, unpacked) = aside(move || {
-            // Held also while nobody waits for the picture any more.
-            let _turn = turn;
-            decode(file, size)
-        })
-        .await??;
-        let picture = match unpacked {
-            Ok(picture) => Some(picture),
-            Err(Unreadable::TooManyPixels | Unreadable::TooHeavy) => Some(claimed),
-            // Its size is as wrong as the rest may be.
-            Err(Unreadable::UnknownFormat | Unreadable::Damaged) => None,
-        };
-        Ok((file, format, picture))
-    }
-
-    async fn turn(&self, pixels: u64) -> Turn {
-        let large = match pixels > USUAL_PIXELS {
-            true => Some(Arc::clone(&self.large).acquire_owned().await.expect("nobody closes it")),
-            false => None,
-        };
-        (large, Arc::clone(&self.turns).acquire_owned().await.expect("nobody closes it"))
-    }
+/// What kind of picture is in a file of so many bytes, if any, and what there is to say of it: nothing where
+/// it is damaged. The file is handed back.
+///
+/// `reserve` is asked for as many bytes of memory as making a thumbnail takes, and what it answers is held
+/// until the thumbnail is made. Without an answer there is no thumbnail.
+pub(crate) async fn look<R: Send + 'static>(
+    mut file: File,
+    size: u64,
+    reserve: impl AsyncFnOnce(u64) -> Option<R>,
+) -> Result<(File, Option<Format>, Option<Picture>), Error> {
+    let (file, measured) = aside(move || {
+        let measured = measure(&mut file)?;
+        io::Result::Ok((file, measured))
+    })
+    .await??;
+    let Some(measured) = measured else { return Ok((file, None, None)) };
+    let format = Some(measured.format);
+    let Some((width, height)) = measured.size else { return Ok((file, format, None)) };
+    let claimed = Picture { width, height, thumbnail: None };
+    let needed = match measured.memory_needed(BOUNDS) {
+        Ok(needed) if size <= MAX_DECODED_BYTES => needed + COPIES * size,
+        _ => return Ok((file, format, Some(claimed))),
+    };
+    let Some(reserved) = reserve(needed).await else { return Ok((file, format, Some(claimed))) };
+    let (file, unpacked) = aside(move || {
+        // Held also when the request has ended meanwhile.
+        let _reserved = reserved;
+        decode(file, size)
+    })
+    .await??;
+    let picture = match unpacked {
+        Ok(picture) => Some(picture),
+        Err(Unreadable::TooManyPixels | Unreadable::TooHeavy) => Some(claimed),
+        // Its size is as wrong as the rest may be.
+        Err(Unreadable::UnknownFormat | Unreadable::Damaged) => None,
+    };
+    Ok((file, format, picture))
 }
 
 fn decode(mut file: File, size: u64) -> io::Result<(File, Result<Picture, Unreadable>)> {
@@ -161,7 +123,8 @@ mod tests {
 
     use super::*;
 
-    async fn looked_at(decoding: &Decoding, width: u32, height: u32) -> Picture {
+    /// Looks at a grey picture, for which `reserve` answers.
+    async fn looked_at(width: u32, height: u32, reserve: impl AsyncFnOnce(u64) -> Option<()>) -> Picture {
         let mut file = tempfile::tempfile().expect("a file can be made");
         let mut bytes = io::Cursor::new(Vec::new());
         GrayImage::new(width, height)
@@ -169,7 +132,7 @@ mod tests {
             .expect("memory can be written to");
         file.write_all(bytes.get_ref()).expect("the file can be written to");
         let (_, format, picture) =
-            decoding.look(file, bytes.get_ref().len() as u64).await.expect("the file can be read");
+            look(file, bytes.get_ref().len() as u64, reserve).await.expect("the file can be read");
         assert_eq!(format, Some(Format::Png));
         let picture = picture.expect("it is a picture");
         assert_eq!((picture.width, picture.height), (width, height));
@@ -177,21 +140,23 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_picture_whose_turn_does_not_come_goes_without_a_thumbnail() {
-        let decoding = Decoding::default();
-        let turns = [decoding.turn(1).await, decoding.turn(1).await];
-        assert!(looked_at(&decoding, 40, 30).await.thumbnail.is_none());
-        drop(turns);
-        assert!(looked_at(&decoding, 40, 30).await.thumbnail.is_some());
+    async fn a_picture_without_memory_goes_without_a_thumbnail() {
+        assert!(looked_at(40, 30, async |_| None).await.thumbnail.is_none());
+        assert!(looked_at(40, 30, async |_| Some(())).await.thumbnail.is_some());
     }
 
     #[tokio::test]
-    async fn large_pictures_leave_a_turn_to_others() {
-        let decoding = Decoding::default();
-        let large = decoding.turn(USUAL_PIXELS + 1).await;
-        assert!(looked_at(&decoding, 5000, 4000).await.thumbnail.is_none());
-        assert!(looked_at(&decoding, 40, 30).await.thumbnail.is_some());
-        drop(large);
-        assert!(looked_at(&decoding, 5000, 4000).await.thumbnail.is_some());
+    async fn memory_is_asked_for_as_the_picture_is_large() {
+        let asked = async |width, height| {
+            let mut asked = 0;
+            looked_at(width, height, async |bytes| {
+                asked = bytes;
+                None
+            })
+            .await;
+            asked
+        };
+        let (small, large) = (asked(40, 30).await, asked(5000, 4000).await);
+        assert!(small > 0 && large > small + 5000 * 4000, "{small} {large}");
     }
 }

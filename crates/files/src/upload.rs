@@ -4,6 +4,7 @@ use bytes::{Bytes, BytesMut};
 use tokio::runtime::Handle;
 
 use crate::folder::Entry;
+use crate::look::look;
 use crate::sink::Sink;
 use crate::{CHUNK, Error, Files, Key, Picture, Place, aside};
 
@@ -101,16 +102,22 @@ impl Upload {
     /// is removed in the background as far as possible; so note the key before and have it removed
     /// some time later all the same.
     ///
+    /// `reserve` is asked for as many bytes of memory as making a thumbnail takes, before it is made. What it
+    /// answers is held until then; with `None` the file is kept without a thumbnail.
+    ///
     /// # Errors
     ///
     /// [`Error::Full`], [`Error::Io`], [`Error::Store`], and [`Error::TooLarge`] or [`Error::Broken`]
     /// after an earlier error. Nothing is kept then, as after dropping it.
-    pub async fn finish(mut self) -> Result<Stored, Error> {
+    pub async fn finish<R: Send + 'static>(
+        mut self,
+        reserve: impl AsyncFnOnce(u64) -> Option<R>,
+    ) -> Result<Stored, Error> {
         self.check_size()?;
         self.flush().await?;
         let sink = self.sink.take().ok_or(Error::Broken)?;
         let (file, digest, size) = sink.end();
-        let (file, format, picture) = self.files.decoding.look(file, size).await?;
+        let (file, format, picture) = look(file, size, reserve).await?;
         let stored =
             Stored { digest, size, content_type: format.map(|format| format.content_type()), picture };
         match &self.files.place {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use bytes::Bytes;
-use eddyline_app::{Actor, Turn};
+use eddyline_app::{Actor, Permit};
 use eddyline_wire::forms;
 use http::header::CONTENT_ENCODING;
 use http::{HeaderMap, StatusCode, request::Parts};
@@ -16,13 +16,16 @@ use crate::endpoint::{Endpoint, File, Takes};
 use crate::error::Failure;
 use crate::json;
 use crate::params::Params;
+use crate::quota;
 use crate::scim::SCIM_JSON;
 use crate::serve::{BodyError, BodyLimit, read_body, read_long_body};
-use crate::turns::Sender;
 use crate::uploads::{self, FormBody, Received};
 
 /// The most values of a long body.
 const MAX_VALUES: usize = 10_000;
+
+/// How often a file in JSON is in memory while it is read: as it came, as a text, and decoded.
+const JSON_COPIES: u64 = 3;
 
 /// A request whose body is to be read.
 #[derive(Clone, Copy)]
@@ -48,8 +51,8 @@ pub(crate) struct ReadBody {
     pub(crate) files: Vec<Received>,
     /// Whether it is longer than a body may be that holds no file.
     pub(crate) long: bool,
-    /// To be held while such a body is in memory.
-    pub(crate) turn: Option<Turn<Sender>>,
+    /// To be held until the request is answered where the body is a file in memory.
+    pub(crate) permit: Option<Permit>,
 }
 
 impl Reading<'_> {
@@ -93,20 +96,23 @@ impl Reading<'_> {
         let sender = actor.ok_or(Failure::Anonymous)?;
         sender.require_any(self.endpoint.scopes)?;
         check_kind(&self.parts.headers, wanted.kinds)?;
-        let _turn = self.shared.files.take(sender.into())?;
+        let bytes = quota::file_body(&self.parts.headers, wanted.bytes, 1);
+        let permit = self.shared.file_bodies.acquire(&sender.quota_keys(), bytes)?;
         let raw = read_body(body, BodyLimit { bytes: wanted.bytes, ..self.limit }).await?;
-        Ok(ReadBody { raw, ..ReadBody::default() })
+        Ok(ReadBody { raw, permit: Some(permit), ..ReadBody::default() })
     }
 
-    /// JSON in which a file may be, which only a known sender with a turn may make long.
+    /// JSON in which a file may be, which only a known sender may make long, within a quota.
     async fn read_long_json(self, body: Body, actor: Option<&Actor>) -> Result<ReadBody, Failure> {
         let Self { shared, endpoint, limit, .. } = self;
-        let mut turn = None;
+        let mut permit = None;
+        let most = uploads::json_bytes(shared.json_upload, limit.bytes);
         let longer = || {
             let Some(sender) = actor else { return Err(BodyError::TooLarge.into()) };
             sender.require_any(endpoint.scopes)?;
-            turn = Some(shared.files.take(sender.into())?);
-            Ok::<_, Failure>(uploads::json_bytes(shared.json_upload, limit.bytes))
+            let bytes = quota::file_body(&self.parts.headers, most, JSON_COPIES);
+            permit = Some(shared.file_bodies.acquire(&sender.quota_keys(), bytes)?);
+            Ok::<_, Failure>(most)
         };
         let body = read_long_body(body, limit, longer).await?;
         let long = body.len() > limit.bytes;
@@ -115,7 +121,7 @@ impl Reading<'_> {
             return Err(BodyError::TooLarge.into());
         }
         let fields = parse_body(endpoint, &self.parts.headers, &body)?;
-        Ok(ReadBody { fields, long, turn, ..ReadBody::default() })
+        Ok(ReadBody { fields, long, permit, ..ReadBody::default() })
     }
 }
 

@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use bytes::Bytes;
-use eddyline_app::{Actor, App, Credentials, Error, Room, ScimProvider, Secret, Turn};
+use eddyline_app::{Actor, App, Credentials, Error, Permit, Room, ScimProvider, Secret};
 use eddyline_model::policy::FlowDeed;
 use eddyline_wire::forms;
 use http::header::{AUTHORIZATION, CONTENT_TYPE};
 use http::{Extensions, HeaderMap, Request, request::Parts};
+use http_body::Body as _;
 use percent_encoding::percent_decode_str;
 use serde_json::Map;
 
@@ -18,8 +19,7 @@ use crate::body::{ReadBody, Reading};
 use crate::endpoint::{Access, Endpoint};
 use crate::error::Failure;
 use crate::params::{Invalid, Params};
-use crate::serve::BodyError;
-use crate::turns::Sender;
+use crate::serve::{BodyError, BodyReservation, mark_authenticated};
 use crate::uploads::Received;
 
 /// A request that has been read and whose sender is known.
@@ -36,8 +36,10 @@ pub(crate) struct Call {
     pub(crate) files: Vec<Received>,
     extensions: Extensions,
     segments: Segments,
-    /// Held while a long body is in memory.
-    _turn: Option<Turn<Sender>>,
+    /// Held while a file is in memory.
+    _permit: Option<Permit>,
+    /// Held while the body of a caller without credentials is in memory.
+    _reservation: Option<BodyReservation>,
 }
 
 /// The segments of a path that an endpoint names.
@@ -79,6 +81,7 @@ impl Call {
         if endpoint.access == Access::TokensInPath {
             // Bad ones are refused before the body is read.
             shared.app.pushing(segments.get("token")).await?;
+            mark_authenticated(&parts.extensions);
         }
         // Whoever shows something beside the body is known before the body is waited for; whoever
         // does not can make the server hold only little.
@@ -88,8 +91,16 @@ impl Call {
         }
         let known = actor.is_some() || provider.is_some() || endpoint.access == Access::TokensInPath;
         let limit = if known { shared.body } else { shared.unknown_body() };
+        let (body, reservation) = match known || body.is_end_stream() {
+            true => (body, None),
+            false => {
+                let address = client_address(shared, &parts);
+                let (body, reservation) = shared.unknown_bodies.count(body, address, limit.bytes);
+                (body, Some(reservation))
+            }
+        };
         let reading = Reading { shared, endpoint, parts: &parts, segments: &segments, query: &params, limit };
-        let ReadBody { fields, raw, files, long, turn } = reading.read(body, actor).await?;
+        let ReadBody { fields, raw, files, long, permit } = reading.read(body, actor).await?;
         let late =
             fields.contains_key("flow_token") || (actor.is_none() && fields.contains_key("access_token"));
         let params = params.with_body(fields);
@@ -113,7 +124,19 @@ impl Call {
         }
         let Parts { headers, extensions, .. } = parts;
         let (shared, actor) = (shared.clone(), actor.clone());
-        Ok(Self { shared, actor, provider, params, headers, raw, files, extensions, segments, _turn: turn })
+        Ok(Self {
+            shared,
+            actor,
+            provider,
+            params,
+            headers,
+            raw,
+            files,
+            extensions,
+            segments,
+            _permit: permit,
+            _reservation: reservation,
+        })
     }
 
     /// The application.
@@ -129,6 +152,11 @@ impl Call {
     /// The identity provider who asks.
     pub(crate) fn provider(&self) -> Result<&ScimProvider, Failure> {
         self.provider.as_ref().ok_or(Failure::Anonymous)
+    }
+
+    /// Notes that the request has shown valid credentials of a kind that only its endpoint knows.
+    pub(crate) fn mark_authenticated(&self) {
+        mark_authenticated(&self.extensions);
     }
 
     /// Where the request comes from.
@@ -171,24 +199,27 @@ pub(crate) async fn authenticate(
     let flow_token = reader.opt_text("flow_token", 0..=1000);
     let access_token = reader.opt_text("access_token", 0..=1000);
     reader.finish()?;
-    if let Some(token) = flow_token {
-        return Ok(Some(app.by_flow_token(&Secret::presented(token)).await?));
-    }
-    if let Some(header) = parts.headers.get(AUTHORIZATION) {
+    let actor = if let Some(token) = flow_token {
+        app.by_flow_token(&Secret::presented(token)).await?
+    } else if let Some(header) = parts.headers.get(AUTHORIZATION) {
         let credentials = Credentials::parse(header.as_bytes())?;
-        return Ok(Some(app.authenticate(credentials, client_address(shared, parts)).await?));
-    }
-    match access_token.filter(|_| shared.query_tokens) {
-        Some(token) => Ok(Some(app.by_access_token(&Secret::presented(token)).await?)),
-        None => Ok(None),
-    }
+        app.authenticate(credentials, client_address(shared, parts)).await?
+    } else if let Some(token) = access_token.filter(|_| shared.query_tokens) {
+        app.by_access_token(&Secret::presented(token)).await?
+    } else {
+        return Ok(None);
+    };
+    mark_authenticated(&parts.extensions);
+    Ok(Some(actor))
 }
 
 /// The identity provider that the path names, if the header has its token.
 async fn scim_provider(shared: &Shared, parts: &Parts, segments: &Segments) -> Result<ScimProvider, Failure> {
     let header = parts.headers.get(AUTHORIZATION).map(http::HeaderValue::as_bytes);
     let address = client_address(shared, parts);
-    Ok(shared.app.scim_provider(segments.get("uid"), header, address).await?)
+    let provider = shared.app.scim_provider(segments.get("uid"), header, address).await?;
+    mark_authenticated(&parts.extensions);
+    Ok(provider)
 }
 
 fn client_address(shared: &Shared, parts: &Parts) -> IpAddr {

@@ -44,7 +44,10 @@ impl Failure {
 
 impl From<BodyError> for Failure {
     fn from(error: BodyError) -> Self {
-        Self::Request(error.status(), error.to_string())
+        match error {
+            BodyError::Overloaded => Self::App(Error::Unavailable(error.to_string())),
+            _ => Self::Request(error.status(), error.to_string()),
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use axum::body::Body;
 use axum::response::Response;
-use eddyline_app::{Download, Variant, network_of};
+use eddyline_app::{Download, QuotaKey, Variant, network_of};
 use eddyline_model::scopes::Scope::Flow;
 use eddyline_wire::disposition;
 use futures_util::StreamExt as _;
@@ -62,6 +62,7 @@ async fn link_to(call: &Call, variant: Variant) -> Answer {
 
 async fn download(call: Call) -> Answer {
     let found = call.app().download(call.segment("link")).await?;
+    call.mark_authenticated();
     if lists(&call.headers, &found.tag) {
         return Ok(dressed(Response::new(Body::empty()), &found, StatusCode::NOT_MODIFIED));
     }
@@ -78,11 +79,13 @@ async fn download(call: Call) -> Answer {
         None => (StatusCode::OK, found.size),
         Some(range) => (StatusCode::PARTIAL_CONTENT, range.end - range.start),
     };
-    let turn = call.shared.downloads.take(network_of(call.client_address()))?;
+    let mut keys = found.owner.quota_keys();
+    keys.push(QuotaKey::Network(network_of(call.client_address())));
+    let permit = call.shared.downloads.acquire(&keys, 1)?;
     let content = call.app().read_download(&found, range.clone()).await?;
-    // The turn lasts as long as the content does.
+    // It is held as long as the content is.
     let content = content.inspect(move |_| {
-        let _held = &turn;
+        let _held = &permit;
     });
     let mut response = dressed(Response::new(Body::from_stream(content)), &found, status);
     response.headers_mut().insert(CONTENT_LENGTH, HeaderValue::from(length));

@@ -35,6 +35,7 @@ mod params;
 mod path;
 mod private;
 mod push;
+mod quota;
 mod reading;
 pub mod request_id;
 mod routes;
@@ -43,23 +44,20 @@ pub mod serve;
 mod sources;
 mod stream;
 mod threads;
-mod turns;
 mod uploads;
 mod users;
 
-use std::net::IpAddr;
 use std::sync::Arc;
 
 use axum::Router;
-use eddyline_app::{App, Turns};
+use eddyline_app::{App, KeyedSemaphore};
 use ipnet::IpNet;
 
 pub use crate::face::{Api, Face};
 pub use crate::forwarded::{ClientInfo, TrustedProxies};
 use crate::names::Names;
 use crate::routes::Routes;
-use crate::serve::BodyLimit;
-use crate::turns::Sender;
+use crate::serve::{BodyBudget, BodyLimit};
 
 /// How requests are read.
 #[derive(Clone, Debug)]
@@ -68,9 +66,13 @@ pub struct Config {
     pub trusted_proxies: Vec<IpNet>,
     /// How large a body may be and how long it may take.
     pub body: BodyLimit,
+    /// What the bodies of callers without credentials may take together, 32 MiB by default. Clones of
+    /// the configuration share it.
+    pub unknown_bodies: BodyBudget,
     /// The most bytes of a file that comes as Base64 in JSON, which is in memory as a whole.
     pub json_upload_bytes: usize,
-    /// How many files are handed out at once, and half as many to one address.
+    /// How many files are handed out at once. A fourth of them may be for one organization, a sixteenth
+    /// for one caller, and half for one address.
     pub downloads: usize,
     /// Where the stream is served beside the API, for deployments with one port; `None` for
     /// nowhere.
@@ -86,6 +88,7 @@ impl Default for Config {
         Self {
             trusted_proxies: Vec::new(),
             body: BodyLimit::default(),
+            unknown_bodies: BodyBudget::new(UNKNOWN_BODIES_BYTES),
             json_upload_bytes: 16 * 1024 * 1024,
             downloads: 512,
             stream_prefix: Some("/stream".to_owned()),
@@ -96,12 +99,8 @@ impl Default for Config {
 
 /// Enough for any chat message with its flow token.
 const UNKNOWN_BODY_BYTES: usize = 128 * 1024;
-/// How many files are received at once, and from one caller; each takes memory until it is whole.
-const FILES: (usize, usize) = (32, 8);
-
-/// How many forms with parts are received at once, and from one caller. None takes much memory, and all
-/// the time that its sender likes.
-const FORMS: (usize, usize) = (256, 16);
+/// What all such bodies may take together.
+const UNKNOWN_BODIES_BYTES: usize = 32 * 1024 * 1024;
 
 /// What every endpoint needs.
 pub(crate) struct Shared {
@@ -109,14 +108,15 @@ pub(crate) struct Shared {
     pub(crate) names: Names,
     pub(crate) proxies: TrustedProxies,
     pub(crate) body: BodyLimit,
+    pub(crate) unknown_bodies: BodyBudget,
     /// Whether an access token may stand among the parameters.
     pub(crate) query_tokens: bool,
-    /// Files that are being received, each into memory.
-    pub(crate) files: Turns<Sender>,
+    /// Bytes of files that are being received into memory.
+    pub(crate) file_bodies: KeyedSemaphore,
     /// Forms with parts that are being received.
-    pub(crate) forms: Turns<Sender>,
+    pub(crate) forms: KeyedSemaphore,
     /// Files that are being handed out.
-    pub(crate) downloads: Turns<IpAddr>,
+    pub(crate) downloads: KeyedSemaphore,
     /// The most bytes of a file in JSON.
     pub(crate) json_upload: usize,
 }
@@ -126,9 +126,19 @@ impl Shared {
         let names = Names::of(app.config().profile);
         let proxies = TrustedProxies::new(config.trusted_proxies.clone());
         let (body, query_tokens, json_upload) = (config.body, config.query_tokens, config.json_upload_bytes);
-        let (files, forms) = (Turns::new(FILES.0, FILES.1), Turns::new(FORMS.0, FORMS.1));
-        let downloads = Turns::new(config.downloads, config.downloads.div_ceil(2));
-        Arc::new(Self { app, names, proxies, body, query_tokens, files, forms, downloads, json_upload })
+        let unknown_bodies = config.unknown_bodies.clone();
+        Arc::new(Self {
+            app,
+            names,
+            proxies,
+            body,
+            unknown_bodies,
+            query_tokens,
+            file_bodies: KeyedSemaphore::new(quota::FILE_BODIES),
+            forms: KeyedSemaphore::new(quota::FORMS),
+            downloads: KeyedSemaphore::new(quota::downloads(config.downloads)),
+            json_upload,
+        })
     }
 
     /// How large a body may be whose sender has shown nothing yet but may do so in the body.

@@ -10,6 +10,7 @@ use eddyline_model::items::{MAX_BODY_BYTES, MAX_EXTERNAL_ID_CHARS, MAX_TITLE_CHA
 use eddyline_model::messages::{
     Event, MAX_EXTERNAL_NAME_CHARS, MAX_UUID_CHARS, MessageQuery, MessageView, Sort,
 };
+use eddyline_model::names::check_external_name;
 use eddyline_model::policy::{Deletion, FlowDeed};
 use eddyline_model::tags::MAX_TAGS;
 use eddyline_model::{MessageId, search};
@@ -65,7 +66,7 @@ pub(crate) async fn send(mut call: Call) -> Answer {
     let _held = match event {
         Event::File => {
             let described = Described::read(&call.params, !files.is_empty(), call.shared.json_upload).await?;
-            let (attachment, held) = uploads::content(call.app(), files, described).await?;
+            let (attachment, held) = uploads::content((call.app(), call.actor()?), files, described).await?;
             new.files.push(attachment);
             vec![held]
         }
@@ -139,7 +140,10 @@ fn new_post(call: &Call, params: &mut Reader<'_>, event: Event) -> NewPost {
             _ => params.required_text("content", 0..=usize::MAX),
         },
         tags: call.shared.names.tags(params.list_of_text("tags").unwrap_or_default()),
-        external_user_name: filled(params.opt_text("external_user_name", 0..=MAX_EXTERNAL_NAME_CHARS)),
+        external_user_name: {
+            let name = filled(params.opt_text("external_user_name", 0..=MAX_EXTERNAL_NAME_CHARS));
+            check_external(name, params)
+        },
         uuid: filled(params.opt_text("uuid", 0..=MAX_UUID_CHARS)),
         parent: None,
         external_thread_id: external.filter(|_| thread_id.is_none()),
@@ -149,6 +153,14 @@ fn new_post(call: &Call, params: &mut Reader<'_>, event: Event) -> NewPost {
         files: Vec::new(),
         wait: call.shared.names.asks_to_wait(&call.headers),
     }
+}
+
+/// Notes what is wrong with the name under which a message is sent that is none of a user's.
+pub(crate) fn check_external(name: Option<String>, params: &mut Reader<'_>) -> Option<String> {
+    if let Some(Err(wrong)) = name.as_deref().map(check_external_name) {
+        params.error("external_user_name", wrong.to_string());
+    }
+    name
 }
 
 /// What an activity or a discussion says.

@@ -111,7 +111,7 @@ async fn send(mut call: Call) -> Answer {
     if is_file {
         call.app().may_write_to(call.actor()?, to).await?;
         let described = Described::read(&call.params, !files.is_empty(), call.shared.json_upload).await?;
-        let (attachment, held) = uploads::content(call.app(), files, described).await?;
+        let (attachment, held) = uploads::content((call.app(), call.actor()?), files, described).await?;
         (file, _held) = (Some(attachment), Some(held));
     }
     let new = NewPrivateMessage { content, file, tags, uuid, wait: classic };

@@ -9,6 +9,7 @@ use crate::answer::{Answer, done};
 use crate::call::Call;
 use crate::endpoint::Endpoint;
 use crate::endpoint::Shape::Empty;
+use crate::messages::check_external;
 
 pub(crate) fn endpoints() -> Vec<Endpoint> {
     let inbox = |path| {
@@ -42,7 +43,9 @@ async fn chat(call: Call) -> Answer {
     let to = call.app().pushing(call.segment("token")).await?;
     let mut params = call.params.reader();
     let mut new = NewPost::of(Event::Message, params.required_text("content", 0..=usize::MAX));
-    new.external_user_name = Some(params.required_text("external_user_name", 1..=MAX_EXTERNAL_NAME_CHARS));
+    let name = params.opt_text("external_user_name", 1..=MAX_EXTERNAL_NAME_CHARS);
+    params.require("external_user_name");
+    new.external_user_name = check_external(name, &mut params);
     new.tags = call.shared.names.tags(params.list_of_text("tags").unwrap_or_default());
     let parent = params.opt_id::<MessageId>("message_id");
     params.finish()?;

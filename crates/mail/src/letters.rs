@@ -100,11 +100,12 @@ pub fn email_changed(
     let text = format!(
         "Hello {name},
 
-somebody who was signed in to your Eddyline account, probably you,
-changed its e-mail address from {to_old}
-to {new_address}.
+the e-mail address of your Eddyline account was changed
+from {to_old}
+to {new_address},
+by you or by an organization that you belong to.
 
-If it was you, you may ignore this letter. If it was not, open this
+If that is right, you may ignore this letter. If it is not, open this
 link to take the change back and keep your old address:
 
 {link}

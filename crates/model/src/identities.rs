@@ -23,8 +23,8 @@ impl std::fmt::Debug for Provider {
     }
 }
 
-/// That a provider knows a user. A user is known to one provider at most, which decides about the whole
-/// account.
+/// That a provider knows a user. A user is known to one provider at most. It decides about the whole account
+/// while that belongs to its organization and those below only, and otherwise about the membership there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identity {
     /// The user.
@@ -42,6 +42,12 @@ pub struct Identity {
     pub created_at: Timestamp,
     /// When something that the provider sees changed last.
     pub updated_at: Timestamp,
+    /// The address that the provider stated last, in the form by which addresses are compared, until a mailed
+    /// link proves that it is the owner's. The domains of an organization decide whether it counts as proved.
+    pub stated_email: Option<String>,
+    /// Since when the provider keeps the user out of its organization by `active=false`, while the account
+    /// belongs to another organization too.
+    pub suspended_at: Option<Timestamp>,
     /// When the provider removed the user. The identity stays, so that the same account comes back with
     /// the same subject.
     pub removed_at: Option<Timestamp>,

@@ -7,6 +7,9 @@ pub const UNDO_DAYS: i64 = 7;
 /// How long a link to a new password leads somewhere, in hours.
 pub const RESET_HOURS: i64 = 4;
 
+/// How long a link that signs in leads somewhere, in minutes.
+pub const SIGN_IN_MINUTES: i64 = 15;
+
 /// What a mail is about, and what its link leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
@@ -16,6 +19,8 @@ pub enum Purpose {
     PasswordReset(UserId),
     /// A user's address was changed; the link undoes it.
     EmailChange(UserId),
+    /// Signing a user in. An operator makes the link, and no mail has it.
+    SignIn(UserId),
 }
 
 /// A mail that waits to be sent.

@@ -25,9 +25,21 @@ const MAX_SCANS: u64 = 100;
 pub(crate) struct Plain {
     pub(crate) bytes: Vec<u8>,
     scans: u64,
+    /// The markers of its frames, each with the number of its components.
+    frames: Vec<(u8, u8)>,
+    /// The number of components in its first scan.
+    first: Option<u8>,
 }
 
 impl Plain {
+    /// Whether the decoder must keep all of the picture until it has seen several scans.
+    pub(crate) fn has_scans(&self) -> bool {
+        match self.frames[..] {
+            [(0xc0 | 0xc1, components)] => self.scans > 1 || self.first != Some(components),
+            _ => true,
+        }
+    }
+
     /// Whether a decoder has more to do than a picture of so many pixels is worth.
     pub(crate) fn is_laborious(&self, pixels: u64) -> bool {
         self.scans > MAX_SCANS || self.scans * pixels > MAX_VISITS
@@ -37,7 +49,7 @@ impl Plain {
 /// Copies what is needed of a file: one that ends early as far as it goes, and nothing of what
 /// stands behind its end, where some telephones put a film.
 pub(crate) fn plain(file: &[u8]) -> Result<Plain, Unreadable> {
-    let mut plain = Plain { bytes: vec![0xff, BEGIN], scans: 0 };
+    let mut plain = Plain { bytes: vec![0xff, BEGIN], scans: 0, frames: Vec::new(), first: None };
     let mut tables = 0;
     let mut only_once = Vec::new();
     let mut rest = file;
@@ -48,9 +60,15 @@ pub(crate) fn plain(file: &[u8]) -> Result<Plain, Unreadable> {
             0xc0..=0xcf | 0xdb | 0xdd => {
                 if matches!(marker, 0xc4 | 0xcc | 0xdb | 0xdd) {
                     tables += content.len();
+                } else {
+                    // Behind its length, precision, height and width.
+                    plain.frames.push((marker, content.get(7).copied().unwrap_or_default()));
                 }
             }
-            SCAN => plain.scans += 1,
+            SCAN => {
+                plain.scans += 1;
+                plain.first = plain.first.or(content.get(2).copied());
+            }
             // Which colours the components are, and how the picture was held.
             ADOBE | EXIF if is_needed(marker, content) && !only_once.contains(&marker) => {
                 only_once.push(marker);

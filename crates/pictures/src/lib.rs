@@ -9,11 +9,13 @@
 //! The crate is made of pure functions. It knows nothing of users, requests or where pictures are
 //! kept.
 //!
-//! Unpacking a large picture takes a second or two of computing and, for that time, up to half a
-//! gibibyte of memory. So do it on a thread that may block, and only few at once.
+//! Unpacking a large picture takes a second of computing and, for that time, as many bytes of memory as
+//! [`Measured::memory_needed`] says, at most [`MAX_MEMORY`]. So reserve them first, and unpack on a thread that may
+//! block.
 
 mod jpeg;
 mod measure;
+mod memory;
 mod pixels;
 mod unpack;
 mod webp;
@@ -23,6 +25,7 @@ use std::fmt;
 use image::metadata::Orientation;
 
 pub use measure::{Measured, measure};
+pub use memory::MAX_MEMORY;
 pub use pixels::Pixels;
 
 /// The formats there are.
@@ -64,8 +67,7 @@ pub fn sniff(head: &[u8]) -> Option<Format> {
     }
 }
 
-/// How large a picture may be to be unpacked. Beside this, what unpacking takes is at most half a
-/// gibibyte for every picture.
+/// How large a picture may be to be unpacked. Beside this, unpacking takes at most [`MAX_MEMORY`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
     /// The widest and the highest, in pixels.
@@ -79,7 +81,7 @@ pub struct Bounds {
 ///
 /// # Errors
 ///
-/// [`Unreadable`] says why not; no file makes this panic or take more than the bounds.
+/// [`Unreadable`] says why not; no file makes this panic, or take more memory than [`Measured::memory_needed`] says.
 pub fn unpack(bytes: &[u8], bounds: Bounds) -> Result<Pixels, Unreadable> {
     unpack::unpack(bytes, bounds)
 }

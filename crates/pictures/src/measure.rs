@@ -4,6 +4,7 @@ use std::io::{self, BufReader, Read, Seek, SeekFrom};
 
 use image::metadata::Orientation;
 
+use crate::memory::Coding;
 use crate::{Format, is_on_its_side, sniff};
 
 /// How many segments of a JPEG file are gone through. Pictures with large profiles and previews have
@@ -12,6 +13,12 @@ const MAX_SEGMENTS: usize = 4096;
 
 /// How many bytes are passed over in search of a segment.
 const MAX_FILLING: usize = 64 * 1024;
+
+/// How many chunks of a WebP file are gone through. A moving picture has up to three for each frame.
+const MAX_CHUNKS: usize = 16 * 1024;
+
+/// The flag and the position of a frame of a moving WebP picture, before its own chunks.
+const FRAME_HEAD: i64 = 16;
 
 const END: u8 = 0xd9;
 const SCAN: u8 = 0xda;
@@ -25,6 +32,8 @@ pub struct Measured {
     /// damaged. A JPEG that was taken with the camera on its side is measured upright; the other
     /// formats tell of turning behind the pixels, if ever.
     pub size: Option<(u32, u32)>,
+    /// What it takes to unpack it.
+    pub(crate) coding: Coding,
 }
 
 /// Measures the picture in a file, read from its beginning; `None` for anything that is not a
@@ -39,21 +48,25 @@ pub fn measure(file: &mut (impl Read + Seek)) -> io::Result<Option<Measured>> {
     let mut head = Vec::new();
     file.by_ref().take(30).read_to_end(&mut head)?;
     let Some(format) = sniff(&head) else { return Ok(None) };
-    let size = match format {
-        Format::Png => png(&head),
-        Format::Gif => gif(&head),
-        Format::WebP => webp(&head),
+    let (size, coding) = match format {
+        Format::Png => (png(&head), png_coding(&head)),
+        Format::Gif => (gif(&head), Coding::Gif),
+        Format::WebP => {
+            file.seek(SeekFrom::Start(12))?;
+            (webp(&head), Coding::WebP { lossless: lossless(&mut file)? })
+        }
         Format::Jpeg => {
             file.seek(SeekFrom::Start(2))?;
             match jpeg(&mut file) {
-                Ok(size) => size,
-                Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => None,
+                Ok(Some((size, coding))) => (Some(size), coding),
+                Ok(None) => (None, Coding::JpegScans),
+                Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => (None, Coding::JpegScans),
                 Err(error) => return Err(error),
             }
         }
     };
     let size = size.filter(|(width, height)| *width > 0 && *height > 0);
-    Ok(Some(Measured { format, size }))
+    Ok(Some(Measured { format, size, coding }))
 }
 
 fn part<const N: usize>(head: &[u8], at: usize) -> Option<[u8; N]> {
@@ -65,6 +78,17 @@ fn png(head: &[u8]) -> Option<(u32, u32)> {
     let size = (u32::from_be_bytes(part(head, 16)?), u32::from_be_bytes(part(head, 20)?));
     // The highest bit is always 0.
     (is_header && size.0 <= i32::MAX as u32 && size.1 <= i32::MAX as u32).then_some(size)
+}
+
+/// How many bytes a pixel becomes: an index a colour, a colour that is named as transparent another sample,
+/// and fewer than 8 bits become 8.
+fn png_coding(head: &[u8]) -> Coding {
+    let samples = match head.get(25) {
+        Some(0 | 4) => 2,
+        _ => 4,
+    };
+    let bytes_per_pixel = if head.get(24) == Some(&16) { 2 * samples } else { samples };
+    Coding::Png { bytes_per_pixel }
 }
 
 fn gif(head: &[u8]) -> Option<(u32, u32)> {
@@ -93,7 +117,7 @@ fn webp(head: &[u8]) -> Option<(u32, u32)> {
 }
 
 /// Goes from segment to segment up to the frame.
-fn jpeg<R: Read + Seek>(file: &mut BufReader<R>) -> io::Result<Option<(u32, u32)>> {
+fn jpeg<R: Read + Seek>(file: &mut BufReader<R>) -> io::Result<Option<((u32, u32), Coding)>> {
     let mut orientation = None;
     for _ in 0..MAX_SEGMENTS {
         let marker = marker(file)?;
@@ -111,7 +135,10 @@ fn jpeg<R: Read + Seek>(file: &mut BufReader<R>) -> io::Result<Option<(u32, u32)
                 let (width, height) =
                     (u16::from_be_bytes([w1, w0]).into(), u16::from_be_bytes([h1, h0]).into());
                 let is_turned = orientation.is_some_and(is_on_its_side);
-                return Ok(Some(if is_turned { (height, width) } else { (width, height) }));
+                let size = if is_turned { (height, width) } else { (width, height) };
+                let coding =
+                    if matches!(marker, 0xc0 | 0xc1) { Coding::JpegLines } else { Coding::JpegScans };
+                return Ok(Some((size, coding)));
             }
             0xe1 if orientation.is_none() => {
                 let mut content = vec![0; length.into()];
@@ -122,6 +149,25 @@ fn jpeg<R: Read + Seek>(file: &mut BufReader<R>) -> io::Result<Option<(u32, u32)
         }
     }
     Ok(None)
+}
+
+/// How long the longest chunk of a WebP file is that makes the decoder build code tables. Chunks may claim
+/// to be longer than the file is.
+fn lossless<R: Read + Seek>(file: &mut BufReader<R>) -> io::Result<u64> {
+    let mut longest = 0;
+    for _ in 0..MAX_CHUNKS {
+        let (name, length): ([u8; 4], u32) = match (read(file), read(file)) {
+            (Ok(name), Ok(length)) => (name, u32::from_le_bytes(length)),
+            _ => return Ok(longest),
+        };
+        // Its own chunks follow the head of a moving frame.
+        let skipped = if &name == b"ANMF" { FRAME_HEAD } else { i64::from(length) + i64::from(length % 2) };
+        if matches!(&name, b"VP8L" | b"ALPH") {
+            longest = longest.max(length.into());
+        }
+        file.seek_relative(skipped)?;
+    }
+    Ok(u32::MAX.into())
 }
 
 /// The next marker, behind bytes that fill up; the end's where there is none for long.
@@ -189,9 +235,10 @@ mod tests {
             (ImageFormat::WebP, Format::WebP),
         ] {
             let file = encoded(300, 200, format);
-            let expected = Measured { format: expected, size: Some((300, 200)) };
-            assert_eq!(measured(&file), Some(expected));
-            assert_eq!(measured(&[&file[..], b"what follows"].concat()), Some(expected));
+            for file in [&file[..], &[&file[..], b"what follows"].concat()] {
+                let found = measured(file).map(|found| (found.format, found.size));
+                assert_eq!(found, Some((expected, Some((300, 200)))));
+            }
         }
     }
 
@@ -201,6 +248,41 @@ mod tests {
         assert_eq!(size(lossy), Some((300, 200)));
         let canvas = b"RIFF\0\0\0\0WEBPVP8X\x0a\0\0\0\0\0\0\0\x2b\x01\0\xc7\0\0";
         assert_eq!(size(canvas), Some((300, 200)));
+    }
+
+    #[test]
+    fn the_head_tells_how_a_picture_is_coded() {
+        let coding = |file: &[u8]| measured(file).expect("it is a picture").coding;
+        let webp = |chunks: &[(&[u8; 4], usize)]| {
+            let mut file = b"RIFF\0\0\0\0WEBP".to_vec();
+            for (name, length) in chunks {
+                file.extend(*name);
+                file.extend(u32::try_from(*length).expect("it is short").to_le_bytes());
+                file.extend(vec![0; length + length % 2]);
+            }
+            coding(&file)
+        };
+        assert_eq!(coding(&encoded(300, 200, ImageFormat::Jpeg)), Coding::JpegLines);
+        let mut scans = encoded(300, 200, ImageFormat::Jpeg);
+        let frame = scans.windows(2).position(|pair| pair == [0xff, 0xc0]).expect("it has a frame");
+        scans[frame + 1] = 0xc2;
+        assert_eq!(coding(&scans), Coding::JpegScans);
+        assert_eq!(coding(&encoded(300, 200, ImageFormat::Gif)), Coding::Gif);
+        assert_eq!(webp(&[(b"VP8X", 10), (b"VP8 ", 500)]), Coding::WebP { lossless: 0 });
+        assert_eq!(webp(&[(b"VP8X", 10), (b"ALPH", 31), (b"VP8L", 30)]), Coding::WebP { lossless: 31 });
+        let mut moving = b"RIFF\0\0\0\0WEBPANMF\x38\0\0\0".to_vec();
+        moving.extend([0; 16]);
+        moving.extend(b"VP8L\x20\0\0\0");
+        moving.extend([0; 32]);
+        assert_eq!(coding(&moving), Coding::WebP { lossless: 32 });
+        assert_eq!(webp(&vec![(b"VP8 ", 0); MAX_CHUNKS]), Coding::WebP { lossless: u32::MAX.into() });
+        for (depth, colour, bytes_per_pixel) in
+            [(1, 0, 2), (8, 0, 2), (16, 0, 4), (8, 2, 4), (16, 2, 8), (4, 3, 4), (8, 4, 2), (16, 6, 8)]
+        {
+            let mut png = encoded(300, 200, ImageFormat::Png);
+            png[24..26].copy_from_slice(&[depth, colour]);
+            assert_eq!(coding(&png), Coding::Png { bytes_per_pixel }, "{depth} bits of kind {colour}");
+        }
     }
 
     #[test]

@@ -13,14 +13,9 @@ use image::codecs::webp::WebPDecoder;
 use image::metadata::Orientation;
 use image::{ImageDecoder, ImageError, Limits};
 
+use crate::memory::{Coding, PNG_MEMORY};
 use crate::pixels::Pixels;
-use crate::{Bounds, Format, Unreadable, jpeg, sniff, webp};
-
-/// What unpacking one picture may take, in bytes.
-const MAX_MEMORY: u64 = 512 * 1024 * 1024;
-
-/// What the PNG decoder may take beside the pixels: for a packed colour profile, and single lines.
-const PNG_MEMORY: u64 = 64 * 1024 * 1024;
+use crate::{Bounds, Format, Unreadable, jpeg, measure, webp};
 
 /// Unpacks a file, unless what it claims is too much. The decoders are others' work, and strangers
 /// choose what they are fed: a picture they stumble over must not end anything but itself.
@@ -40,11 +35,14 @@ pub(crate) fn unpack(bytes: &[u8], bounds: Bounds) -> Result<Pixels, Unreadable>
 }
 
 fn open(bytes: &[u8], bounds: Bounds) -> Result<(Format, Box<dyn ImageDecoder + '_>), Unreadable> {
+    // Nothing is unpacked that would take more than its head made others reserve.
+    let measured = measure(&mut Cursor::new(bytes)).map_err(|_| Unreadable::Damaged)?;
+    let measured = measured.ok_or(Unreadable::UnknownFormat)?;
+    let (format, most) = (measured.format, measured.memory_needed(bounds)?);
     let mut limits = Limits::no_limits();
     limits.max_image_width = Some(bounds.side);
     limits.max_image_height = Some(bounds.side);
     limits.max_alloc = Some(PNG_MEMORY);
-    let format = sniff(bytes).ok_or(Unreadable::UnknownFormat)?;
     // The decoders allocate without asking, but for GIF's. So what they take at most was found by
     // reading them.
     let (mut decoder, memory): (Box<dyn ImageDecoder + '_>, u64) = match format {
@@ -62,8 +60,8 @@ fn open(bytes: &[u8], bounds: Bounds) -> Result<(Format, Box<dyn ImageDecoder + 
             if plain.is_laborious(pixels) {
                 return Err(Unreadable::Damaged);
             }
-            // Three colours, and four components of two bytes that are kept over all scans.
-            (Box::new(decoder), 11 * pixels)
+            let coding = if plain.has_scans() { Coding::JpegScans } else { Coding::JpegLines };
+            (Box::new(decoder), coding.memory(pixels))
         }
         Format::Gif => {
             let decoder = GifDecoder::new(Cursor::new(bytes)).map_err(refusal)?;
@@ -74,12 +72,11 @@ fn open(bytes: &[u8], bounds: Bounds) -> Result<(Format, Box<dyn ImageDecoder + 
         Format::WebP => {
             let decoder = WebPDecoder::new(Cursor::new(webp::file(bytes))).map_err(refusal)?;
             let pixels = check_size(&decoder, bounds)?;
-            let tables = webp::check(bytes, decoder.dimensions())?;
-            // The canvas, a frame, its transparency, and what is handed over, of four bytes each.
-            (Box::new(decoder), 16 * pixels + tables)
+            let lossless = webp::check(bytes, decoder.dimensions())?;
+            (Box::new(decoder), Coding::WebP { lossless }.memory(pixels))
         }
     };
-    limits.max_alloc = Some(MAX_MEMORY.checked_sub(memory).ok_or(Unreadable::TooHeavy)?);
+    limits.max_alloc = Some(most.checked_sub(memory).ok_or(Unreadable::TooHeavy)?);
     decoder.set_limits(limits).map_err(refusal)?;
     Ok((format, decoder))
 }

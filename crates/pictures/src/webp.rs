@@ -6,10 +6,6 @@
 
 use crate::Unreadable;
 
-/// What the code tables of a lossless frame take for each byte of it, at most. The worst is a code
-/// of 2,048 words one bit longer than the decoder's table: 68 KiB from 130 bytes.
-const TABLES_PER_BYTE: u64 = 550;
-
 /// The flag and the position of a frame, before its own chunks.
 const FRAME_HEAD: usize = 16;
 
@@ -22,7 +18,7 @@ pub(crate) fn file(bytes: &[u8]) -> &[u8] {
     &bytes[..end.min(bytes.len())]
 }
 
-/// What the code tables may take, in bytes. Refused are a file that ends before its chunks do, and
+/// How many bytes of one chunk may be code tables, at most. Refused are a file that ends before its chunks do, and
 /// a frame larger than the canvas.
 pub(crate) fn check(bytes: &[u8], canvas: (u32, u32)) -> Result<u64, Unreadable> {
     let mut lossless = 0;
@@ -41,7 +37,7 @@ pub(crate) fn check(bytes: &[u8], canvas: (u32, u32)) -> Result<u64, Unreadable>
             follows_alpha = name == b"ALPH";
         }
     }
-    Ok(TABLES_PER_BYTE * lossless)
+    Ok(lossless)
 }
 
 /// How many bytes of a chunk may be code tables.

@@ -20,7 +20,7 @@ use crate::output::{
     self, ActiveSet, ApplicationCreated, FlowCreated, OrganizationCreated, OrganizationUpdated, PasswordSet,
     SourceCreated, Token, TokenCreated, UserAdded, UserCreated,
 };
-use crate::{Failure, scim, serve};
+use crate::{Failure, domains, scim, serve};
 
 /// Carries out one command and prints its answer.
 pub(crate) async fn run(settings: Settings, command: AdminCommand, json: bool) -> Result<(), Failure> {
@@ -29,6 +29,7 @@ pub(crate) async fn run(settings: Settings, command: AdminCommand, json: bool) -
     let outcome = match command {
         AdminCommand::Org(OrgCommand::Create(new)) => create_organization(&app, new, json).await,
         AdminCommand::Org(OrgCommand::Update(update)) => update_organization(&app, update, json).await,
+        AdminCommand::Org(OrgCommand::Domain(command)) => domains::run(&app, command, json).await,
         AdminCommand::User(command) => user(&app, command, json).await,
         AdminCommand::Flow(command) => flow(&app, command, json).await,
         AdminCommand::App(ApplicationCommand::Create(new)) => create_application(&app, new, json).await,

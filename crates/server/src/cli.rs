@@ -10,8 +10,9 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 pub(crate) use self::admin::{
-    AdminCommand, ApplicationCommand, BillingDate, FlowCommand, NewApplication, NewOrganization, NewSource,
-    OrgCommand, OrganizationUpdate, ScimCommand, SourceCommand, UserCommand,
+    AdminCommand, ApplicationCommand, BillingDate, DomainCommand, FlowCommand, NewApplication,
+    NewOrganization, NewSource, OrgCommand, OrganizationDomain, OrganizationUpdate, ScimCommand,
+    SourceCommand, UserCommand,
 };
 pub(crate) use self::flags::{AdminOptions, DemoOptions, Flags, ServeOptions};
 use crate::config::{CONFIG_VARIABLE, DEFAULT_FILE};

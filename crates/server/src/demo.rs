@@ -10,6 +10,7 @@ use eddyline_app::{
 };
 use eddyline_app::{Credentials, Room};
 use eddyline_model::MessageId;
+use eddyline_model::mail::SIGN_IN_MINUTES;
 use eddyline_model::messages::Event;
 use eddyline_model::names::Email;
 use eddyline_model::policy::FlowDeed;
@@ -21,7 +22,6 @@ use crate::{Failure, mail};
 const ORGANIZATION: &str = "demo";
 const FLOW: &str = "main";
 const EMAIL: &str = "ada@demo.example";
-const PASSWORD: &str = "analytical-engine";
 const CHATTER_PAUSE: Duration = Duration::from_secs(15);
 
 const PEOPLE: [(&str, &str, &str); 4] = [
@@ -61,9 +61,8 @@ pub(crate) async fn run(mut settings: Settings, keep: bool) -> Result<(), Failur
     let node = Node::start(settings).await?;
     let app = node.app().clone();
     populate(&app).await?;
-    let email: Email = EMAIL.parse()?;
-    let (_, token) = app.operator_create_user_token(&email).await?;
-    print_welcome(&app, &token, &mailbox)?;
+    let welcome = Welcome::prepare(&app).await?;
+    print_welcome(&app, &welcome, &mailbox)?;
     let chatter = tokio::spawn(chatter(app));
     let outcome = node.run().await;
     chatter.abort();
@@ -101,7 +100,7 @@ async fn add_person(app: &App, email: &str, name: &str, nick: &str) -> Result<Ac
         email: address.clone(),
         name: name.to_owned(),
         nick: nick.parse()?,
-        password: (email == EMAIL).then(|| Password::new(PASSWORD)),
+        password: None,
         admin: email == EMAIL,
         bot: nick == "Eddy",
     };
@@ -152,20 +151,44 @@ async fn chatter(app: App) {
     }
 }
 
-fn print_welcome(app: &App, token: &Secret, mailbox: &Path) -> Result<(), Failure> {
+/// What opens the account of the administrator. All of it is random, and made anew at each start.
+struct Welcome {
+    token: Secret,
+    password: Secret,
+    /// The address of a page that signs in, once.
+    link: String,
+}
+
+impl Welcome {
+    async fn prepare(app: &App) -> Result<Self, Failure> {
+        let email: Email = EMAIL.parse()?;
+        let password = Secret::generate();
+        app.operator_set_password(&email, &Password::new(password.expose())).await?;
+        let (_, token) = app.operator_create_user_token(&email).await?;
+        let link = app.operator_create_sign_in_link(&email).await?;
+        Ok(Self { token, password, link })
+    }
+}
+
+fn print_welcome(app: &App, welcome: &Welcome, mailbox: &Path) -> Result<(), Failure> {
     let addresses = &app.config().addresses;
-    let (base, stream, web, token) = (&addresses.base, &addresses.stream, &addresses.web, token.expose());
+    let (base, stream, web) = (&addresses.base, &addresses.stream, &addresses.web);
+    let Welcome { token, password, link } = welcome;
+    let (token, password) = (token.expose(), password.expose());
     let mailbox = mailbox.display();
     let mut out = std::io::stdout().lock();
     writeln!(
         out,
         "Eddyline is running with an organization to try things on.\n\
          \n\
+         Open this first; the link works once, within {SIGN_IN_MINUTES} minutes:\n\
+         \x20 {link}\n\
+         \n\
          API:        {base}\n\
          Stream:     {stream}\n\
          API docs:   {base}/openapi.json\n\
          Pages:      {web}/sign-in\n\
-         Sign-in:    {EMAIL} with password {PASSWORD}\n\
+         Sign-in:    {EMAIL} with password {password}\n\
          API token:  {token}\n\
          \n\
          Post a message:\n\

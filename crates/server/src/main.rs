@@ -9,6 +9,7 @@ mod admin;
 mod cli;
 mod config;
 mod demo;
+mod domains;
 mod files;
 mod logging;
 mod mail;

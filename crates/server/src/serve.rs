@@ -8,6 +8,7 @@ use eddyline_app::{
     Addresses, App, Config, FilesConfig, FlowLimits, InvitationLimits, MailQuotas, MailRate, Mailing,
     OAuthConfig, OutboundConfig, Profile, SignInLimits,
 };
+use eddyline_http::TrustedProxies;
 use eddyline_http::serve::{BodyLimit, Limits, Server, bind, load_tls};
 use eddyline_storage::{Options, Store};
 use tokio::sync::watch;
@@ -55,7 +56,8 @@ impl Node {
         let (stop, stopped) = watch::channel(false);
         let feed = app.start(stopped).await?;
         let http = http_config(&settings);
-        let mut server = Server::new(limits(&settings));
+        let proxies = TrustedProxies::new(settings.trusted_proxy.clone());
+        let mut server = Server::new(limits(&settings)).trust(proxies);
         if let Some(tls) = tls {
             server = server.tls(tls);
         }
@@ -222,6 +224,7 @@ fn http_config(settings: &Settings) -> eddyline_http::Config {
         json_upload_bytes: settings.max_json_upload_bytes.get(),
         downloads: settings.max_downloads.get(),
         query_tokens: settings.query_access_tokens.0,
+        ..eddyline_http::Config::default()
     }
 }
 

@@ -35,6 +35,8 @@ struct IdentityRow {
     version: i64,
     created_at: i64,
     updated_at: i64,
+    stated_email: Option<String>,
+    suspended_at: Option<i64>,
     removed_at: Option<i64>,
 }
 
@@ -48,6 +50,8 @@ impl From<IdentityRow> for Identity {
             version: row.version,
             created_at: Timestamp(row.created_at),
             updated_at: Timestamp(row.updated_at),
+            stated_email: row.stated_email,
+            suspended_at: row.suspended_at.map(Timestamp),
             removed_at: row.removed_at.map(Timestamp),
         }
     }
@@ -180,6 +184,8 @@ portable! {
                 identities::version.eq(new.version),
                 identities::created_at.eq(new.created_at.0),
                 identities::updated_at.eq(new.updated_at.0),
+                identities::stated_email.eq(&new.stated_email),
+                identities::suspended_at.eq(new.suspended_at.map(|at| at.0)),
                 identities::removed_at.eq(new.removed_at.map(|at| at.0)),
             ))
             .execute(c)?;
@@ -200,6 +206,8 @@ portable! {
                 identities::external_id.eq(&changed.external_id),
                 identities::version.eq(changed.version),
                 identities::updated_at.eq(changed.updated_at.0),
+                identities::stated_email.eq(&changed.stated_email),
+                identities::suspended_at.eq(changed.suspended_at.map(|at| at.0)),
                 identities::removed_at.eq(changed.removed_at.map(|at| at.0)),
             ))
             .execute(c)?;

@@ -16,6 +16,7 @@ mod backlog;
 mod commit;
 mod connect;
 mod credentials;
+mod domains;
 mod doorbell;
 mod error;
 mod files;
@@ -35,6 +36,7 @@ mod organizations;
 #[cfg(feature = "postgres")]
 mod postgres;
 mod private;
+mod recovery;
 mod removed_members;
 mod schema;
 mod session;
@@ -44,6 +46,7 @@ mod sources;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 mod store;
+mod suspended;
 mod threads;
 mod transaction;
 mod users;

@@ -41,6 +41,7 @@ fn key(purpose: Purpose) -> (i16, i64) {
         Purpose::Invitation(id) => (INVITATION, id.0),
         Purpose::PasswordReset(user) => (1, user.0),
         Purpose::EmailChange(user) => (2, user.0),
+        Purpose::SignIn(user) => (3, user.0),
     }
 }
 
@@ -49,6 +50,7 @@ fn purpose(code: i16, target: i64) -> Result<Purpose> {
         INVITATION => Ok(Purpose::Invitation(InvitationId(target))),
         1 => Ok(Purpose::PasswordReset(UserId(target))),
         2 => Ok(Purpose::EmailChange(UserId(target))),
+        3 => Ok(Purpose::SignIn(UserId(target))),
         _ => Err(Error::Corrupt("purpose of a mail")),
     }
 }

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use diesel::prelude::*;
-use eddyline_model::items::Item;
 use eddyline_model::messages::{
-    Author, Event, Message, MessageQuery, MessageView, Sort, ThreadCounts, reference,
+    Author, Event, Message, MessageQuery, MessageView, Sort, ThreadCounts, present_content, reference,
+    subject_of,
 };
 use eddyline_model::{MessageId, RoomId, Timestamp, UserId};
 
@@ -266,8 +266,9 @@ impl Session<'_> {
         self.views_with(room, found, None)
     }
 
-    /// The same with the threads as each message left them, which makes a story that is told later the
-    /// same as it was when it happened.
+    /// The same with the counts of threads as each message left them, which makes a story that is told later
+    /// the same as it was when it happened; and with notices as they may be delivered now. Every text is the
+    /// present one: what was edited away or deleted is not told again.
     pub(crate) fn views_as_left(&mut self, room: RoomId, rows: Vec<Row>) -> Result<Vec<MessageView>> {
         let mut left = HashMap::new();
         for row in &rows {
@@ -275,16 +276,39 @@ impl Session<'_> {
                 left.insert(row.id, text.parse::<Left>()?);
             }
         }
-        let items = self.items_of(room, left.values().filter_map(|left: &Left| left.item_id))?;
         let found = rows.into_iter().map(message).collect::<Result<Vec<_>>>()?;
-        self.views_with(room, found, Some(Then { left: &left, items: &items }))
+        let mut views = self.views_with(room, found, Some(&left))?;
+        self.fill_notices(room, &mut views)?;
+        Ok(views)
+    }
+
+    /// Gives notices the texts of their subjects.
+    fn fill_notices(&mut self, room: RoomId, views: &mut [MessageView]) -> Result<()> {
+        let subject = |view: &MessageView| subject_of(view.message.event, &view.message.content);
+        let ids: BTreeSet<i64> = views.iter().filter_map(subject).map(|id| id.0).collect();
+        if ids.is_empty() {
+            return Ok(());
+        }
+        let ids: Vec<i64> = ids.into_iter().collect();
+        let found = self.messages_by_id(room, &ids)?.into_iter();
+        let subjects: HashMap<MessageId, Arc<Message>> =
+            found.map(|message| (message.id, Arc::new(message))).collect();
+        for view in views {
+            view.subject = subject(view).and_then(|id| subjects.get(&id).cloned());
+            if let Some(subject) = &view.subject
+                && let Some(content) = present_content(view.message.event, &view.message.content, subject)
+            {
+                view.message.content = content;
+            }
+        }
+        Ok(())
     }
 
     fn views_with(
         &mut self,
         room: RoomId,
         found: Vec<Message>,
-        then: Option<Then<'_>>,
+        left: Option<&HashMap<i64, Left>>,
     ) -> Result<Vec<MessageView>> {
         let roots: BTreeSet<i64> = found.iter().filter_map(|m| m.thread_root).map(|id| id.0).collect();
         let here: BTreeMap<i64, Referred> = found.iter().map(|m| (m.id.0, refer(m))).collect();
@@ -296,10 +320,10 @@ impl Session<'_> {
         let other = |id: MessageId| here.get(&id.0).or_else(|| elsewhere.get(&id.0));
         let state = |message: &Message, root: MessageId| {
             let first = other(root);
-            let record = match (records.get(&root.0), then) {
+            let record = match (records.get(&root.0), left) {
                 (Some(record), None) => record.clone(),
-                (Some(record), Some(then)) => match then.left.get(&message.id.0) {
-                    Some(left) => record.as_left(*left, then.items),
+                (Some(record), Some(left)) => match left.get(&message.id.0) {
+                    Some(left) => record.as_left(*left),
                     None => begun(first, message),
                 },
                 (None, _) => begun(first, message),
@@ -311,6 +335,7 @@ impl Session<'_> {
             parent_text: message.parent.map(parent_text),
             thread: message.thread_root.map(|root| state(&message, root)),
             message,
+            subject: None,
         });
         Ok(views.collect())
     }
@@ -369,13 +394,6 @@ impl Session<'_> {
         self.remove_files(room, id)?;
         dialect!(self, unindex, room, id)
     }
-}
-
-/// How messages left their threads, by their numbers, and the states of items that held then.
-#[derive(Clone, Copy)]
-struct Then<'a> {
-    left: &'a HashMap<i64, Left>,
-    items: &'a HashMap<i64, Arc<Item>>,
 }
 
 /// The thread of a message that has no row: one of the chat that nobody answered.

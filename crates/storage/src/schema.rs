@@ -35,6 +35,7 @@ diesel::table! {
         created_at -> BigInt,
         email_proved -> Bool,
         active -> Bool,
+        recovery_key -> Nullable<Text>,
     }
 }
 diesel::table! {
@@ -69,6 +70,18 @@ diesel::table! {
         created_at -> BigInt,
         updated_at -> BigInt,
         removed_at -> Nullable<BigInt>,
+        stated_email -> Nullable<Text>,
+        suspended_at -> Nullable<BigInt>,
+    }
+}
+diesel::table! {
+    organization_domains (domain) { domain -> Text, organization_id -> BigInt, created_at -> BigInt, }
+}
+diesel::table! {
+    suspended_memberships (user_id, organization_id) {
+        user_id -> BigInt,
+        organization_id -> BigInt,
+        admin -> Bool,
     }
 }
 diesel::table! {

@@ -62,7 +62,10 @@ impl From<AskingFailure> for Failure {
 
 impl From<BodyError> for Failure {
     fn from(error: BodyError) -> Self {
-        Self::Unreadable(error.status())
+        match error {
+            BodyError::Overloaded => Self::App(Error::Unavailable(error.to_string())),
+            _ => Self::Unreadable(error.status()),
+        }
     }
 }
 

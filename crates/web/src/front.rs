@@ -48,7 +48,9 @@ impl Answers for Rooted {
 fn shown(path: &str) -> Cow<'_, str> {
     let mut segments = path.splitn(3, '/');
     match (segments.next(), segments.next(), segments.next()) {
-        (_, Some(first @ ("password" | "email" | "invitations")), Some(_)) => format!("/{first}/…").into(),
+        (_, Some(first @ ("password" | "email" | "invitations" | "sign-in")), Some(_)) => {
+            format!("/{first}/…").into()
+        }
         (_, Some("oauth"), Some(rest)) if rest.starts_with("authorize/") => "/oauth/authorize/…".into(),
         _ => path.into(),
     }
@@ -61,6 +63,7 @@ mod tests {
     #[test]
     fn the_log_has_no_secrets() {
         assert_eq!(shown("/password/0123"), "/password/…");
+        assert_eq!(shown("/sign-in/0123"), "/sign-in/…");
         assert_eq!(shown("/invitations/0123-main/x"), "/invitations/…");
         assert_eq!(shown("/oauth/authorize/0123"), "/oauth/authorize/…");
         for path in ["/", "/password", "/app/acme/main", "/sign-in", "/oauth/authorize"] {

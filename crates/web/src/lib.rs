@@ -27,6 +27,7 @@ mod visit;
 use std::sync::Arc;
 
 use eddyline_app::App;
+use eddyline_http::serve::BodyBudget;
 use eddyline_http::{Config, TrustedProxies};
 
 pub use crate::front::{Pages, Rooted};
@@ -59,6 +60,7 @@ pub fn service(app: App, config: &Config) -> Pages {
             origin: OwnOrigin::of(&web),
             proxies: TrustedProxies::new(config.trusted_proxies.clone()),
             body_time: config.body.time,
+            unknown_bodies: config.unknown_bodies.clone(),
             app,
         }),
     };
@@ -78,6 +80,7 @@ struct Inner {
     origin: OwnOrigin,
     proxies: TrustedProxies,
     body_time: std::time::Duration,
+    unknown_bodies: BodyBudget,
 }
 
 impl std::ops::Deref for Site {

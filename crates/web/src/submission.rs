@@ -45,6 +45,13 @@ impl FromRequest<Site> for Submission {
         if visit.is_foreign(&parts.headers) {
             return Err(Failure::Forged);
         }
+        let (body, _reservation) = match visit.actor() {
+            Some(_) => (body, None),
+            None => {
+                let (body, reservation) = site.unknown_bodies.count(body, visit.client(), MAX_BYTES);
+                (body, Some(reservation))
+            }
+        };
         let limit = BodyLimit { bytes: MAX_BYTES, time: visit.body_time(), ..BodyLimit::default() };
         let body = read_body(body, limit).await?;
         let form = Form::parse(&body).ok_or(Failure::Unreadable(StatusCode::BAD_REQUEST))?;

@@ -6,6 +6,7 @@ use askama::Template;
 use axum::extract::FromRequestParts;
 use axum::response::Response;
 use eddyline_app::{Actor, App, Secret};
+use eddyline_http::serve::mark_authenticated;
 use http::header::{HeaderMap, HeaderValue, SET_COOKIE, USER_AGENT};
 use http::{StatusCode, request::Parts};
 
@@ -48,6 +49,9 @@ impl FromRequestParts<Site> for Visit {
             Some(session) => site.app.by_session(session).await?,
             None => None,
         };
+        if actor.is_some() {
+            mark_authenticated(&parts.extensions);
+        }
         let csrf = match cookies.csrf(&parts.headers) {
             Some(token) => (token, false),
             None => (new_token(), true),

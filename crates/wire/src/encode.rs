@@ -306,6 +306,7 @@ mod tests {
                 item: None,
                 source: None,
             }),
+            subject: None,
         }
     }
 

@@ -7,7 +7,7 @@ use serde_json::json;
 on_shared_servers![
     a_picture_is_drawn_until_one_is_uploaded,
     a_size_may_be_appended,
-    an_uploaded_picture_is_shown_in_every_size,
+    an_uploaded_picture_is_shown_in_the_next_larger_kept_size,
     an_upload_has_a_new_address_and_is_told,
     deleting_goes_back_to_the_drawn_picture,
     a_picture_need_not_be_fetched_again,
@@ -109,14 +109,33 @@ async fn a_size_may_be_appended(tenant: Tenant) {
     }
 }
 
-async fn an_uploaded_picture_is_shown_in_every_size(tenant: Tenant) {
+async fn an_uploaded_picture_is_shown_in_the_next_larger_kept_size(tenant: Tenant) {
     assert_eq!(upload(&tenant.ben, "image/png", &png(600)).await.status, 200);
     let picture = picture_of(&tenant.ben).await;
-    for (size, width) in [("", 512), ("512", 512), ("9999", 512), ("120", 120), ("120", 120), ("1", 16)] {
+    for (size, width) in [
+        ("", 512),
+        ("512", 512),
+        ("9999", 512),
+        ("257", 512),
+        ("256", 256),
+        ("120", 128),
+        ("97", 128),
+        ("96", 96),
+        ("65", 96),
+        ("64", 64),
+        ("33", 64),
+        ("32", 32),
+        ("1", 32),
+    ] {
         let answer = fetch(&tenant.ada.client, &format!("{picture}{size}")).await;
         assert_eq!(answer.header("content-type"), Some("image/jpeg"), "{size}");
         assert_eq!(width_of_jpeg(&answer.body), width, "{size}");
     }
+    let tags = async |size: u32| {
+        let answer = fetch(&tenant.ada.client, &format!("{picture}{size}")).await;
+        answer.header("etag").unwrap().to_owned()
+    };
+    assert_eq!(tags(100).await, tags(128).await, "it is the same picture");
 }
 
 async fn an_upload_has_a_new_address_and_is_told(tenant: Tenant) {

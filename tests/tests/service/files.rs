@@ -10,6 +10,7 @@ mod aborted;
 mod attachments;
 mod big;
 mod download;
+mod quotas;
 mod refusals;
 mod s3;
 mod upload;

@@ -10,6 +10,7 @@ mod bad_input;
 mod callers;
 mod command_line;
 mod comments;
+mod deleted;
 mod edits;
 mod files;
 mod flows;

@@ -6,6 +6,7 @@ use serde_json::json;
 
 mod audit;
 mod create;
+mod domains;
 mod ends;
 mod entra;
 mod filters;
@@ -16,6 +17,7 @@ mod patches;
 mod plain;
 mod remove;
 mod resource;
+mod shared;
 mod tester;
 mod update;
 

@@ -5,11 +5,13 @@
 //! else. Who is not known gets the answers that somebody known gets, after about the same work.
 
 mod access;
+mod address;
 mod api_tokens;
 mod join;
 pub(crate) mod password;
 mod reset;
 mod sessions;
+mod sign_in_link;
 mod sign_up;
 #[cfg(test)]
 mod tests;
@@ -22,12 +24,12 @@ use eddyline_model::organizations::Organization;
 
 use crate::{App, Error, Result};
 
-pub(crate) use access::{end_access, end_mailed_links};
+pub(crate) use access::{end_access, end_address_claims};
+pub(crate) use address::{displace, follow_up_change, keeps_address};
 pub use api_tokens::{ApiToken, MAX_API_TOKENS};
 pub use join::JoinLink;
 pub use reset::ResetLink;
 pub use sessions::{OneSession, SESSION_DAYS};
-pub(crate) use sign_up::displace;
 pub use sign_up::{Invited, NewAccount};
 pub use undo::UndoLink;
 

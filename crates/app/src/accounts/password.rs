@@ -19,11 +19,12 @@ pub(crate) fn replace(tx: &mut Tx<'_, '_>, user: UserId, hash: &str) -> StoreRes
     Ok(())
 }
 
-/// Ends the links to a new password, also those that are not sent yet.
+/// Ends the links to a new password, also those that are not sent yet, and those that sign in.
 pub(crate) fn end_resets(tx: &mut Tx<'_, '_>, user: UserId) -> StoreResult<()> {
     // Mails first: whoever sends one holds it until its link is stored.
     tx.delete_mails_about(Purpose::PasswordReset(user))?;
-    tx.delete_links(Purpose::PasswordReset(user))
+    tx.delete_links(Purpose::PasswordReset(user))?;
+    tx.delete_links(Purpose::SignIn(user))
 }
 
 /// Whether what a password was checked against still opens the account with this address, whose user is

@@ -27,7 +27,9 @@ pub struct ResetLink {
 
 impl App {
     /// Has a link to a new password mailed to the owner of an account, if there is such an account.
-    /// The answer does not tell. An account gets no other mail within five minutes.
+    /// The answer does not tell. An account gets no other mail within five minutes. Where a provider has
+    /// changed the address of an account in use, the link goes to the one before, by which the account is
+    /// found as well.
     ///
     /// # Errors
     ///
@@ -36,10 +38,8 @@ impl App {
         let key = names::email_key(email);
         self.count_mail_request(&key, client)?;
         self.store()
-            .write(NoCaller::MailRequest, move |tx| match tx.account_by_email(&key)? {
-                Some(account) if account.user.active && !was_mailed(tx, account.user.id)? => {
-                    queue(tx, &account.user)
-                }
+            .write(NoCaller::MailRequest, move |tx| match find_owner(tx, &key)? {
+                Some(user) if user.active && !was_mailed(tx, user.id)? => queue(tx, &user),
                 _ => queue_nothing(tx),
             })
             .await?;
@@ -79,11 +79,15 @@ impl App {
                 let user = find(tx, &link.0, now)?.filter(|user| user.active).ok_or(Error::NotFound)?;
                 password::replace(tx, user.id, &hash)?;
                 // The link came by mail. Whoever entered the address without proving it is perhaps
-                // somebody else, and keeps nothing.
-                if !user.email_proved {
-                    end_grants(tx, GrantsOf::User(user.id))?;
-                    tx.delete_api_tokens_of(user.id)?;
-                    tx.set_email_proved(user.id, true)?;
+                // somebody else, and keeps nothing. One that went to the address before a provider's
+                // change proves nothing about the present one.
+                if tx.recovery_key(user.id)?.is_none() {
+                    if !user.email_proved {
+                        end_grants(tx, GrantsOf::User(user.id))?;
+                        tx.delete_api_tokens_of(user.id)?;
+                        tx.set_email_proved(user.id, true)?;
+                    }
+                    tx.forget_stated_email(user.id)?;
                 }
                 Ok(sessions::begin(tx, &session, user.id)?)
             })
@@ -116,11 +120,21 @@ fn was_mailed(tx: &mut Tx<'_, '_>, user: UserId) -> StoreResult<bool> {
     Ok(tx.last_link_end(purpose)?.is_some_and(|end| end > fresh))
 }
 
+/// Whose password is asked for by an address: of the account that has it, or else of one whose links to a new
+/// password go there.
+fn find_owner(tx: &mut Tx<'_, '_>, email_key: &str) -> StoreResult<Option<User>> {
+    let account = tx.account_by_email(email_key)?;
+    // Both are looked for in any case, so that the time of the answer does not tell which there is.
+    let recovered = tx.user_by_recovery(email_key)?;
+    Ok(account.map(|account| account.user).or(recovered))
+}
+
 /// Has a link to a new password mailed to a user.
 pub(super) fn queue(tx: &mut Tx<'_, '_>, user: &User) -> StoreResult<()> {
     let purpose = Purpose::PasswordReset(user.id);
+    let recipient = tx.recovery_key(user.id)?.unwrap_or_else(|| user.email.clone());
     let now = tx.now();
-    tx.queue_mails(&[NewMail { purpose, recipient: user.email.clone(), detail: None }], now)
+    tx.queue_mails(&[NewMail { purpose, recipient, detail: None }], now)
 }
 
 /// Writes as much as for a mail, so that the time of the answer does not tell whether there is one.

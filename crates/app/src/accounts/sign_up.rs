@@ -5,12 +5,11 @@ use std::collections::BTreeMap;
 use eddyline_auth::{Password, Secret, TokenHash};
 use eddyline_model::UserId;
 use eddyline_model::invitations::Invitation;
-use eddyline_model::log::Control;
 use eddyline_model::names::{self, Email, Nick};
 use eddyline_model::users::User;
 use eddyline_storage::{Error as StoreError, NewUser, Result as StoreResult, Tx};
 
-use super::{FlowPath, password, sessions};
+use super::{FlowPath, displace, keeps_address, password, sessions};
 use crate::actor::Actor;
 use crate::change::Attempt;
 use crate::coming_in::{has_place, hold_open_flow};
@@ -33,7 +32,7 @@ pub struct Invited {
     pub email: String,
     /// What the inviter adds in words.
     pub message: Option<String>,
-    /// Whether the address has an account already.
+    /// Whether the address has an account already that keeps it.
     pub has_account: bool,
 }
 
@@ -62,8 +61,10 @@ impl App {
             else {
                 return Ok(None);
             };
-            let account = session.account_by_email(&names::email_key(&invitation.email))?;
-            let has_account = account.is_some_and(|account| account.user.email_proved);
+            let has_account = match session.account_by_email(&names::email_key(&invitation.email))? {
+                Some(account) => keeps_address(session, &account, organization.id)?,
+                None => false,
+            };
             Ok(Some(Invited {
                 path: FlowPath::of(&organization, &flow),
                 flow_name: flow.name,
@@ -188,37 +189,21 @@ fn admit(tx: &mut Tx<'_, '_>, link: &TokenHash, new: &NewUser) -> Attempt<(Invit
     let (invitation, flow, organization, _) = invitation_of_link(tx, link, now)?.ok_or(Error::NotFound)?;
     // In the order in which everybody takes them: the flow, then its organization.
     hold_open_flow(tx, flow.room)?;
-    let holder = tx.account_by_email(&new.email_key)?.map(|account| account.user);
-    let proved = holder.as_ref().is_some_and(|user| user.email_proved);
-    if proved || tx.email_is_claimed(&new.email_key, UserId(0), now)? {
+    let holder = tx.account_by_email(&new.email_key)?;
+    let is_kept = match &holder {
+        Some(account) => keeps_address(tx, account, organization.id)?,
+        None => false,
+    };
+    if is_kept || tx.email_is_claimed(&new.email_key, UserId(0), now)? {
         return Err(Error::Conflict("this address has an account by now; sign in instead".into()).into());
     }
     // Held, so that nobody else takes the nick or the last place.
     let organization = tx.lock_organization(organization.id)?.ok_or(Error::NotFound)?;
     has_place(tx, &organization, &new.nick, None)?;
     if let Some(squatter) = holder {
-        displace(tx, &squatter)?;
+        displace(tx, &squatter.user)?;
     }
     Ok((invitation, FlowPath::of(&organization, &flow)))
-}
-
-/// Takes an address that was merely entered away from an account, since somebody has proved it. The
-/// account gets back the last address that it proved, while it has a claim to it, or one that reaches
-/// nobody.
-pub(crate) fn displace(tx: &mut Tx<'_, '_>, user: &User) -> StoreResult<()> {
-    tx.lock_user(user.id)?;
-    let now = tx.now();
-    let claimed = tx.claim_of(user.id, now)?;
-    let (email, proved) = match claimed {
-        Some(email) => (email, true),
-        None => (format!("user-{}@unproved.invalid", user.id), false),
-    };
-    tx.update_user(user.id, (&user.nick, &names::nick_key(&user.nick)), (&email, &names::email_key(&email)))?;
-    tx.set_email_proved(user.id, proved)?;
-    tx.touch_identity(user.id, now)?;
-    password::end_resets(tx, user.id)?;
-    tx.tell(Control::UserEdit { user: user.id });
-    Ok(())
 }
 
 fn insert(tx: &mut Tx<'_, '_>, new: &NewUser) -> StoreResult<User> {

@@ -63,6 +63,7 @@ impl App {
                 let nick = names::nick_key(&user.nick);
                 tx.update_user(user.id, (&user.nick, &nick), (&old, &key))?;
                 tx.set_email_proved(user.id, true)?;
+                tx.set_recovery_key(user.id, None)?;
                 tx.touch_identity(user.id, now)?;
                 let change = Purpose::EmailChange(user.id);
                 let changed_at = end.plus_millis(-UNDO_DAYS * 24 * 3_600_000);

@@ -14,6 +14,7 @@ use futures_util::TryStreamExt as _;
 
 use super::{FileContent, in_path};
 use crate::actor::Actor;
+use crate::quota::Owner;
 use crate::{App, Error, Result};
 
 /// What a PNG file begins with. A thumbnail is either that or a JPEG file.
@@ -33,6 +34,8 @@ pub struct Download {
     pub size: u64,
     /// Differs for files that differ.
     pub tag: String,
+    /// Who asked for the link.
+    pub owner: Owner,
     key: Key,
 }
 
@@ -47,13 +50,14 @@ impl App {
         let file = self.load_file(id).await?;
         self.admit_reader(actor, file.room).await?;
         let (files, millis) = (self.files()?, self.config().files.link_millis);
-        let found = self.found(&file, variant).await?;
+        let found = self.found(&file, variant, actor.owner()).await?;
         let lifetime = Duration::from_millis(millis.unsigned_abs());
         let shown = disposition(&found.name, &found.content_type);
         if let Some(link) = files.link(&found.key, lifetime, &found.content_type, &shown).await? {
             return Ok(link.into());
         }
-        let claim = Claim { file: file.id.0, variant };
+        let Owner { user, organization } = actor.owner();
+        let claim = Claim { file: file.id.0, variant, user, organization };
         let token = self.inner.links.sign(&claim, self.now().plus_millis(millis).0);
         Ok(format!("{}/download/{token}/{}", self.config().addresses.base, in_path(&found.name)))
     }
@@ -88,7 +92,8 @@ impl App {
             DownloadError::Forged => Error::NotFound,
         })?;
         let file = self.load_file(&claim.file).await?;
-        self.found(&file, claim.variant).await
+        let owner = Owner { user: claim.user, organization: claim.organization };
+        self.found(&file, claim.variant, owner).await
     }
 
     /// The bytes of a file, or of a range of it that is not empty and begins within it.
@@ -105,7 +110,7 @@ impl App {
         self.store().read(move |session| session.file(&id)).await?.ok_or(Error::NotFound)
     }
 
-    async fn found(&self, file: &File, variant: Variant) -> Result<Download> {
+    async fn found(&self, file: &File, variant: Variant, owner: Owner) -> Result<Download> {
         let key = match variant {
             Variant::File => Some(&file.object),
             Variant::Thumbnail => file.thumbnail.as_ref(),
@@ -127,7 +132,7 @@ impl App {
             Variant::File => file.name.clone(),
             Variant::Thumbnail => small_name(&file.name, &content_type),
         };
-        Ok(Download { name, content_type, size, tag, key })
+        Ok(Download { name, content_type, size, tag, owner, key })
     }
 }
 

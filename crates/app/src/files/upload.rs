@@ -8,6 +8,8 @@ use eddyline_model::files::{Dimensions, FileId, MAX_NAME_CHARS, NewFile, NewObje
 use tokio::runtime::Handle;
 
 use super::NewAttachment;
+use crate::actor::Actor;
+use crate::quota::QuotaKey;
 use crate::transaction::NoCaller;
 use crate::{App, Error, Result};
 
@@ -28,6 +30,8 @@ const NAMELESS: &str = "file";
 #[derive(Debug)]
 pub struct Upload {
     writing: eddyline_files::Upload,
+    /// Under which a thumbnail is made.
+    keys: Vec<QuotaKey>,
     noted: Noted,
 }
 
@@ -41,19 +45,19 @@ pub struct Uploaded {
 }
 
 impl App {
-    /// Begins to take a file in.
+    /// Begins to take in a file of `actor`.
     ///
     /// `before` are the bytes of files that came with the same message, which count as well.
     ///
     /// # Errors
     ///
     /// [`Error::Unavailable`] where no files are kept, [`Error::DiskFull`].
-    pub async fn begin_upload(&self, before: u64) -> Result<Upload> {
+    pub async fn begin_upload(&self, actor: &Actor, before: u64) -> Result<Upload> {
         let mut noted = Noted { app: self.clone(), keys: Vec::new(), is_written: false };
         let key = noted.another().await?;
         let most = self.config().files.max_bytes.saturating_sub(before);
         let writing = self.files()?.begin(&key, most).await?;
-        Ok(Upload { writing, noted })
+        Ok(Upload { writing, keys: actor.quota_keys(), noted })
     }
 }
 
@@ -74,7 +78,8 @@ impl Upload {
     /// [`Error::DiskFull`], [`Error::Unavailable`].
     pub async fn finish(mut self) -> Result<Uploaded> {
         let key = self.writing.key().clone();
-        let stored = self.writing.finish().await?;
+        let (unpacking, keys) = (&self.noted.app.inner.unpacking, &self.keys);
+        let stored = self.writing.finish(async |bytes| unpacking.reserve(keys, bytes).await.ok()).await?;
         let object = new_object(&key, stored.digest, stored.size);
         let picture = stored.picture;
         let size = picture.as_ref().map(|p| Dimensions { width: p.width, height: p.height });

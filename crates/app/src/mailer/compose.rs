@@ -22,6 +22,7 @@ pub(super) fn letter(
         Purpose::Invitation(id) => invitation(tx, addresses, mail, id),
         Purpose::PasswordReset(user) => password_reset(tx, addresses, mail, user),
         Purpose::EmailChange(user) => email_change(tx, addresses, mail, user),
+        Purpose::SignIn(_) => Ok(None),
     }
 }
 
@@ -65,8 +66,11 @@ fn password_reset(
     user: UserId,
 ) -> StoreResult<Option<Letter>> {
     // The owner of an address that was given up must not get into the account by it.
-    let owner = tx.user(user)?.filter(|user| email_key(&user.email) == email_key(&mail.recipient));
-    let Some(user) = owner else { return Ok(None) };
+    let Some(user) = tx.user(user)? else { return Ok(None) };
+    let address = tx.recovery_key(user.id)?.unwrap_or_else(|| email_key(&user.email));
+    if address != email_key(&mail.recipient) {
+        return Ok(None);
+    }
     let now = tx.now();
     let link = link(tx, addresses, mail, now, RESET_HOURS, None)?;
     let hours = count(RESET_HOURS);

@@ -2,10 +2,9 @@
 //! section 3).
 
 use eddyline_model::MessageId;
-use eddyline_model::messages::{Event, Mentions, Message, Placement};
+use eddyline_model::messages::{Mentions, Message, Notice, Placement};
 use eddyline_model::policy::{self, Deletion};
 use eddyline_storage::{Result as StoreResult, Tx};
-use serde_json::json;
 
 use super::notice;
 use crate::actor::Actor;
@@ -46,8 +45,7 @@ pub(crate) fn truncate(tx: &mut Tx<'_, '_>, actor: &Actor, before: &Message) -> 
     }
     after.edited = Some(tx.now());
     tx.change_message(before, &after, &Mentions::default(), &[])?;
-    let told = json!({"message": after.id.0, "updated_content": ""});
-    let draft = notice(&after, actor, Event::MessageEdit, &told, tx.now());
+    let draft = notice(&after, actor, Notice::edit(&after), tx.now());
     tx.post(&[draft])?;
     Ok(())
 }
@@ -55,7 +53,7 @@ pub(crate) fn truncate(tx: &mut Tx<'_, '_>, actor: &Actor, before: &Message) -> 
 /// Takes a message away and tells the streams.
 pub(crate) fn remove(tx: &mut Tx<'_, '_>, actor: &Actor, message: &Message) -> StoreResult<()> {
     tx.delete_message(message)?;
-    let mut draft = notice(message, actor, Event::MessageDelete, &json!({"message": message.id.0}), tx.now());
+    let mut draft = notice(message, actor, Notice::removal(message.id), tx.now());
     // Whoever follows the thread learns that it counts one less.
     if let Some(root) = message.thread_root
         && tx.has_thread(message.room, root)?

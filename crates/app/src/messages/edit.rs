@@ -1,10 +1,9 @@
 //! Editing a message: its own author changes the text, anyone who sees it the tags.
 
-use eddyline_model::messages::{Event, Message};
+use eddyline_model::messages::{Message, Notice};
 use eddyline_model::tags::{self, Context, Extracted, TagChanges};
 use eddyline_model::{MessageId, policy, search};
 use eddyline_storage::{Result as StoreResult, Tx};
-use serde_json::json;
 
 use super::{check_tags, check_text, notice};
 use crate::actor::Actor;
@@ -81,8 +80,7 @@ pub(crate) fn write_content(
     content.clone_into(&mut after.content);
     after.edited = Some(tx.now());
     tx.change_message(before, &after, &mentions, words)?;
-    let told = json!({"message": after.id.0, "updated_content": content});
-    let draft = notice(&after, actor, Event::MessageEdit, &told, tx.now());
+    let draft = notice(&after, actor, Notice::edit(&after), tx.now());
     tx.post(&[draft])?;
     Ok(after)
 }
@@ -107,8 +105,7 @@ pub(crate) fn write_tags(
             tx.see_mention(before.room, reader, before.id)?;
         }
     }
-    let told = json!({"message": after.id.0, "add": changes.add, "remove": changes.remove});
-    let draft = notice(&after, actor, Event::TagChange, &told, tx.now());
+    let draft = notice(&after, actor, Notice::tag_change(&after, &changes), tx.now());
     tx.post(&[draft])?;
     Ok(changes)
 }

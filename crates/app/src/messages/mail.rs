@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use eddyline_model::items::{Item, MAX_BODY_BYTES, MAX_TITLE_CHARS};
+use eddyline_model::names::check_external_name;
 use eddyline_wire::is_unseen;
 use serde_json::{Value, json};
 
@@ -96,6 +97,9 @@ impl PushedMail {
             if address.is_some_and(|address| !address.trim().is_empty() && wrong_in(address)) {
                 wrong(name, "is not an e-mail address".into());
             }
+        }
+        if let Some(Err(text)) = self.from_name.as_deref().map(check_external_name) {
+            wrong("from_name", text.to_string());
         }
         if self.subject.chars().any(is_unseen) {
             wrong("subject", "can't contain control characters".into());

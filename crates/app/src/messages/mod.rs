@@ -10,10 +10,9 @@ mod post;
 mod poster;
 mod pushed;
 
-use eddyline_model::messages::{Author, Draft, Event, MAX_CONTENT_CHARS, Message};
+use eddyline_model::messages::{Author, Draft, MAX_CONTENT_CHARS, Message, Notice};
 use eddyline_model::{MessageId, Timestamp, UserId, tags};
 use eddyline_storage::Tx;
-use serde_json::Value;
 
 pub(crate) use delete::{remove, truncate};
 pub use edit::Edit;
@@ -56,10 +55,11 @@ pub(crate) fn check_tags(given: &[String], people: usize) -> Result<()> {
 }
 
 /// The message that tells streams of a change to another: never listed, and in no thread.
-pub(crate) fn notice(about: &Message, by: &Actor, event: Event, content: &Value, now: Timestamp) -> Draft {
+pub(crate) fn notice(about: &Message, by: &Actor, notice: Notice, now: Timestamp) -> Draft {
     let author = Author { user: by.user_id(), external_name: None };
     let to = recipient(about, by);
-    Draft { to, ..Draft::bare(about.room, event, author, content.to_string(), now) }
+    let live = Some(Box::new(notice.live));
+    Draft { to, live, ..Draft::bare(about.room, notice.event, author, notice.kept, now) }
 }
 
 /// To whom a notice of a private message goes: to the other of the two, whoever it was that changed it.

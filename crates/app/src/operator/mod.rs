@@ -1,6 +1,7 @@
 //! What operators do from the command line: making organizations, users, flows and tokens,
-//! changing organizations, and letting identity providers in. They post no action message and send no mail.
+//! changing organizations, giving them domains, and letting identity providers in. They post no action message and send no mail.
 
+mod domains;
 mod flows;
 mod organizations;
 mod scim;

@@ -134,6 +134,8 @@ fn link(tx: &mut Tx<'_, '_>, organization: OrganizationId, user: UserId, email: 
         version: 1,
         created_at: now,
         updated_at: now,
+        stated_email: None,
+        suspended_at: None,
         removed_at: None,
     })?;
     note(tx, organization, (OPERATOR, "user.link"), Some(user), &json!({"userName": email}))?;

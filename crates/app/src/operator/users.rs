@@ -10,8 +10,8 @@ use eddyline_storage::{NewUser, Tx};
 use serde_json::json;
 
 use super::taken;
-use crate::accounts::end_access;
 use crate::accounts::password::replace;
+use crate::accounts::{end_access, end_address_claims};
 use crate::audit::note;
 use crate::change::Attempt;
 use crate::coming_in::enter;
@@ -59,13 +59,19 @@ impl App {
             .store()
             .change(NoCaller::Operator, move |tx| {
                 let organization = tx.organization_id_by_name(&new.organization)?.ok_or(Error::NotFound)?;
+                // Held from here on: an identity provider may be about to change the account.
+                tx.lock_organization(organization)?;
                 let id = find_or_insert_user(tx, &new, password_hash.clone())?;
+                tx.lock_user(id)?;
                 if tx.memberships_of(id)?.iter().any(|member| member.organization == organization) {
                     let text = format!("{} is in the organization already", new.email.as_str());
                     return Err(Error::Conflict(text).into());
                 }
                 let role = if new.admin { OrganizationRole::Administrator } else { OrganizationRole::Member };
                 let user = tx.user(id)?.ok_or(Error::NotFound)?;
+                if !user.active {
+                    return Err(inactive().into());
+                }
                 enter(tx, organization, &user, role)?;
                 let now = tx.now();
                 tx.insert_api_token(&hash.0, id, "command line", now)?;
@@ -166,7 +172,8 @@ fn set_active(tx: &mut Tx<'_, '_>, id: UserId, active: bool) -> eddyline_storage
     for membership in tx.memberships_of(id)? {
         replace_join_secrets(tx, membership.organization)?;
     }
-    end_access(tx, id)
+    end_access(tx, id)?;
+    end_address_claims(tx, id)
 }
 
 /// An account has an address without its owner having shown that they read its mail.

@@ -102,6 +102,12 @@ impl Pairs {
         self.known.forget_all();
     }
 
+    /// Forgets the pairs of a user.
+    pub(crate) fn forget_user(&self, user: UserId) {
+        let without = |(low, high): &(UserId, UserId)| *low != user && *high != user;
+        self.known.retain_both(|pair, _| without(pair), without);
+    }
+
     fn forget(&self, key: (UserId, UserId)) {
         self.known.forget(&key);
     }

@@ -7,7 +7,6 @@ use eddyline_scim::{ScimError, ScimType, State};
 use eddyline_storage::{Result as StoreResult, Tx};
 use eddyline_wire::is_unseen;
 
-use crate::accounts::displace;
 use crate::change::Attempt;
 use crate::{Error, Result};
 
@@ -120,23 +119,4 @@ pub(super) fn is_taken(
         }
     }
     Ok(false)
-}
-
-/// Sees to it that an address may become a user's. It may be that of nobody else, and of nobody who gave it
-/// up lately and may take it back. From an account that merely entered it, it is taken.
-///
-/// # Errors
-///
-/// [`Error::Scim`] with status 409.
-pub(super) fn hold_email(tx: &mut Tx<'_, '_>, email: &Email, user: UserId) -> Attempt<()> {
-    let (key, now) = (email.key(), tx.now());
-    let holder = tx.account_by_email(&key)?.map(|account| account.user).filter(|holder| holder.id != user);
-    let proved = holder.as_ref().is_some_and(|holder| holder.email_proved);
-    if proved || tx.email_is_claimed(&key, user, now)? {
-        return Err(taken("another user has this address").into());
-    }
-    if let Some(squatter) = holder {
-        displace(tx, &squatter)?;
-    }
-    Ok(())
 }

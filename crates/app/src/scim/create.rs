@@ -10,15 +10,18 @@ use eddyline_scim::{Shown, State, Wanted};
 use eddyline_storage::{Error as StoreError, NewUser, Result as StoreResult, Tx};
 use serde_json::json;
 
-use super::check::{Checked, check, full, hold_email, invalid, named, nick_for, taken};
-use super::{ScimProvider, random_end, update};
+use super::address::hold_email;
+use super::check::{Checked, check, full, invalid, named, nick_for, taken};
+use super::reach::vouches;
+use super::{ScimProvider, bring_back, random_end};
 use crate::audit::note;
 use crate::change::Attempt;
 use crate::{App, Error, Result};
 
 impl App {
-    /// Makes a user, with an account that has no password. One that the provider removed before comes
-    /// back with the account it had, if that still has the address.
+    /// Makes a user, with an account that has no password. Its address is proved within the domains of the
+    /// organization; elsewhere it becomes so by a mailed link, and whoever signs up by one is given it. A user
+    /// whom the provider removed before comes back with the account it had, if that still has the address.
     ///
     /// Without an address, a `userName` that is one is taken; without a name, what stands before the `@`.
     ///
@@ -94,8 +97,8 @@ fn create(
     }
     if let Some(identity) = before {
         tx.lock_user(identity.user)?;
-        if update::may_come_back(tx, &identity, new)? {
-            return update::bring_back(tx, provider, identity, new, random);
+        if bring_back::may_come_back(tx, &identity, new)? {
+            return bring_back::bring_back(tx, provider, identity, new, random);
         }
         // The account has gone its own way since.
         tx.delete_identity(identity.user)?;
@@ -104,7 +107,7 @@ fn create(
     if named.is_some() {
         return Err(taken("there is a user with this userName as address already").into());
     }
-    hold_email(tx, &new.email, UserId(0))?;
+    hold_email(tx, organization.id, &new.email, UserId(0))?;
     if organization.user_count >= organization.user_limit {
         return Err(full().into());
     }
@@ -122,8 +125,8 @@ fn create(
         password_hash: None,
         created_at: now,
     })?;
-    // The provider vouches for the address.
-    tx.set_email_proved(id, true)?;
+    let is_proved = vouches(tx, organization.id, &new.email.key())?;
+    tx.set_email_proved(id, is_proved)?;
     let membership =
         OrganizationMembership { organization: organization.id, user: id, role: OrganizationRole::Member };
     tx.insert_organization_member(membership, &nick_key(&nick), now)?;
@@ -135,10 +138,14 @@ fn create(
         version: 1,
         created_at: now,
         updated_at: now,
+        stated_email: Some(new.email.key()),
+        suspended_at: None,
         removed_at: None,
     };
     tx.insert_identity(&identity)?;
-    let detail = json!({"userName": new.user_name, "email": new.email.as_str(), "active": new.active});
+    let detail = json!({
+        "userName": new.user_name, "email": new.email.as_str(), "proved": is_proved, "active": new.active,
+    });
     note(tx, organization.id, (&provider.actor(), "user.create"), Some(id), &detail)?;
     let user = tx.user(id)?.ok_or(StoreError::Corrupt("a new user"))?;
     Ok((user, identity))

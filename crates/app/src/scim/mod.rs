@@ -2,13 +2,19 @@
 //! 7644).
 //!
 //! A provider shows a token of its own and sees the users that it knows: those it made, and those that an
-//! operator has linked to it. It decides about the whole account of each: names, address, and whether it
-//! may be used.
+//! operator has linked to it. It decides about the whole account of each that belongs to its organization alone
+//! ([`reach`]): names, address, and whether it may be used. Of an account that belongs to another organization
+//! too, it ends and restores the membership in its own ([`suspension`]). Its word proves an address within the
+//! domains that an operator gave to the organization, and nowhere else ([`address`]).
 
+mod address;
+mod bring_back;
 mod check;
 mod create;
 mod find;
+mod reach;
 mod remove;
+mod suspension;
 mod update;
 
 use std::net::IpAddr;
@@ -140,7 +146,7 @@ fn state(user: &User, identity: &Identity) -> State {
         name: user.name.clone(),
         email: user.email.clone(),
         nick: user.nick.clone(),
-        active: user.active,
+        active: user.active && identity.suspended_at.is_none(),
     }
 }
 

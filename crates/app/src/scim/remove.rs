@@ -1,10 +1,11 @@
 //! A provider removes a user.
 
-use eddyline_model::{OrganizationId, UserId};
+use eddyline_model::UserId;
 use eddyline_storage::Tx;
 
 use super::ScimProvider;
 use super::find::provided;
+use super::reach::tree;
 use super::update::check_version;
 use crate::accounts::end_access;
 use crate::change::Attempt;
@@ -43,8 +44,7 @@ fn remove(
     // Looked at before anything is held, since all that is in the organization waits then.
     let (_, identity) = provided(tx, provider, id)?;
     check_version(identity.version, &matches)?;
-    let mut organizations: Vec<OrganizationId> = vec![provider.organization];
-    organizations.extend(tx.organizations_below(provider.organization)?);
+    let organizations = tree(tx, provider.organization)?;
     hold(tx, &organizations, id)?;
     let (user, identity) = provided(tx, provider, id)?;
     check_version(identity.version, &matches)?;

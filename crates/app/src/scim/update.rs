@@ -3,18 +3,19 @@
 use eddyline_model::identities::Identity;
 use eddyline_model::log::Control;
 use eddyline_model::names::{email_key, nick_key};
-use eddyline_model::organizations::{OrganizationMembership, OrganizationRole};
 use eddyline_model::users::User;
 use eddyline_model::{OrganizationId, UserId};
 use eddyline_scim::{Patch, ScimError, Shown, State, Wanted};
 use eddyline_storage::{Result as StoreResult, Tx};
 use serde_json::{Map, Value, json};
 
-use super::check::{Checked, check, full, hold_email, is_taken, nick_for, taken};
+use super::check::{Checked, check, nick_for, taken};
 use super::create::raced;
 use super::find::provided;
-use super::{ScimProvider, random_end, state};
-use crate::accounts::{end_access, end_mailed_links};
+use super::reach::is_shared;
+use super::suspension::{self, Change};
+use super::{ScimProvider, address, random_end, state};
+use crate::accounts::end_access;
 use crate::audit::note;
 use crate::change::Attempt;
 use crate::join_links::replace_join_secrets;
@@ -41,7 +42,9 @@ impl App {
     /// first whether the version that there is may be changed.
     ///
     /// Somebody made inactive is signed out everywhere, and every token of theirs has ended, in every
-    /// process once this answers.
+    /// process once this answers. Where the account belongs to another organization too, that ends the
+    /// membership in the provider's, until the user is made active again; a suspended user's name, nick and
+    /// address stay as they are.
     ///
     /// # Errors
     ///
@@ -81,17 +84,42 @@ impl App {
         matches: impl Fn(i64) -> bool + Send + 'static,
     ) -> Result<Shown> {
         let random = random_end();
-        let work = move |tx: &mut Tx<'_, '_>, who: &ScimProvider| -> Attempt<(User, Identity)> {
-            tx.lock_user(id)?;
-            let (user, identity) = provided(tx, who, id)?;
-            check_version(identity.version, &matches)?;
-            let wanted = wish.granted(state(&user, &identity))?;
-            apply(tx, who, (user, identity), &wanted, ("user.update", &random))
-        };
+        let work =
+            move |tx: &mut Tx<'_, '_>, who: &ScimProvider| update(tx, who, id, &wish, &matches, &random);
         let ((user, identity), event) = self.transaction_as_provider(provider, work).await.map_err(raced)?;
+        // There may be a letter to the owner of the address before.
+        self.mail_is_queued();
         self.settle(event).await;
         Ok(self.shown(&provider.uid, &user, &identity))
     }
+}
+
+fn update(
+    tx: &mut Tx<'_, '_>,
+    provider: &ScimProvider,
+    id: UserId,
+    wish: &Wish,
+    matches: impl Fn(i64) -> bool,
+    random: &str,
+) -> Attempt<(User, Identity)> {
+    // Looked at before anything is held: only a change of memberships needs all that is in the organization.
+    let (user, identity) = provided(tx, provider, id)?;
+    check_version(identity.version, &matches)?;
+    let wanted = wish.granted(state(&user, &identity))?;
+    let expected = Change::of(tx, &user, &identity, wanted.active)?;
+    match expected {
+        Change::Nothing => tx.lock_user(id)?,
+        Change::Suspend | Change::Restore => suspension::hold_memberships(tx, &identity)?,
+    }
+    let (user, identity) = provided(tx, provider, id)?;
+    check_version(identity.version, &matches)?;
+    let wanted = wish.granted(state(&user, &identity))?;
+    let change = Change::of(tx, &user, &identity, wanted.active)?;
+    if change != Change::Nothing && expected == Change::Nothing {
+        let text = "the user joined another organization, or was changed, at the same moment; ask again";
+        return Err(Error::Unavailable(text.into()).into());
+    }
+    apply(tx, provider, (user, identity), &wanted, change, ("user.update", random))
 }
 
 /// Refuses to change another version than the one that the provider knows.
@@ -106,54 +134,12 @@ pub(super) fn check_version(version: i64, matches: impl Fn(i64) -> bool) -> Resu
     Err(ScimError::new(412, "the user was changed since; read it again").into())
 }
 
-/// Whether a user whom the provider had removed may come back with the account: if that still has the
-/// address, and belongs to no other organization by now, whose matter it would be as well.
-pub(super) fn may_come_back(tx: &mut Tx<'_, '_>, identity: &Identity, wanted: &Checked) -> StoreResult<bool> {
-    let here = identity.organization;
-    let elsewhere =
-        tx.memberships_of(identity.user)?.iter().any(|membership| membership.organization != here);
-    let same = tx.user(identity.user)?.is_some_and(|user| email_key(&user.email) == wanted.email.key());
-    Ok(same && !elsewhere)
-}
-
-/// Brings somebody back whom the provider had removed. The organization and the user are held.
-pub(super) fn bring_back(
-    tx: &mut Tx<'_, '_>,
-    provider: &ScimProvider,
-    identity: Identity,
-    wanted: &Checked,
-    random: &str,
-) -> Attempt<(User, Identity)> {
-    let id = identity.user;
-    let user = tx.user(id)?.ok_or(Error::NotFound)?;
-    let everywhere = everywhere(tx, id, identity.organization)?;
-    // Where the provider asks for no nick, the user has the old one again if it is free.
-    let mut nick = wanted.nick.clone();
-    if nick.is_none()
-        && let Ok(old) = user.nick.parse()
-        && !is_taken(tx, &everywhere, id, &old)?
-    {
-        nick = Some(old);
-    }
-    let nick = nick_for(tx, &everywhere, id, (nick.as_ref(), &wanted.name), random)?;
-    let organization = tx.organization(identity.organization)?.ok_or(Error::NotFound)?;
-    if !tx.memberships_of(id)?.iter().any(|membership| membership.organization == organization.id) {
-        if organization.user_count >= organization.user_limit {
-            return Err(full().into());
-        }
-        let role = OrganizationRole::Member;
-        let membership = OrganizationMembership { organization: organization.id, user: id, role };
-        let now = tx.now();
-        tx.insert_organization_member(membership, &nick.key(), now)?;
-        tx.bump_private_rooms_of(id)?;
-        tx.tell(Control::UserEdit { user: id });
-    }
-    let wanted = Checked { nick: Some(nick), ..wanted.clone() };
-    apply(tx, provider, (user, identity), &wanted, ("user.return", random))
-}
-
 /// The organizations in which somebody's nick is to be unique, this one among them.
-fn everywhere(tx: &mut Tx<'_, '_>, user: UserId, here: OrganizationId) -> StoreResult<Vec<OrganizationId>> {
+pub(super) fn everywhere(
+    tx: &mut Tx<'_, '_>,
+    user: UserId,
+    here: OrganizationId,
+) -> StoreResult<Vec<OrganizationId>> {
     let mut all: Vec<OrganizationId> =
         tx.memberships_of(user)?.iter().map(|membership| membership.organization).collect();
     all.push(here);
@@ -163,52 +149,105 @@ fn everywhere(tx: &mut Tx<'_, '_>, user: UserId, here: OrganizationId) -> StoreR
 }
 
 /// Makes a user, who is held, what is wanted.
-fn apply(
+pub(super) fn apply(
     tx: &mut Tx<'_, '_>,
     provider: &ScimProvider,
     (before, known): (User, Identity),
     wanted: &Checked,
+    change: Change,
     (deed, random): (&str, &str),
 ) -> Attempt<(User, Identity)> {
-    let id = before.id;
+    let is_shared = is_shared(tx, &known)?;
     hold_subject(tx, &known, &wanted.subject_key())?;
-    if wanted.email.key() != email_key(&before.email) {
-        hold_email(tx, &wanted.email, id)?;
-    }
-    let nick = match &wanted.nick {
-        Some(nick) if nick.as_str() == before.nick => nick.clone(),
-        other => {
-            let everywhere = everywhere(tx, id, known.organization)?;
-            nick_for(tx, &everywhere, id, (other.as_ref(), &wanted.name), random)?
-        }
-    };
-    let after = User {
-        name: wanted.name.clone(),
-        email: wanted.email.as_str().to_owned(),
-        nick: nick.as_str().to_owned(),
-        active: wanted.active,
-        ..before.clone()
-    };
     let mut identity = Identity {
         subject: wanted.user_name.clone(),
         external_id: wanted.external_id.clone(),
+        suspended_at: match change {
+            Change::Nothing => known.suspended_at,
+            Change::Suspend => Some(tx.now()),
+            Change::Restore => None,
+        },
         removed_at: None,
         ..known.clone()
     };
-    let detail = differences(&state(&before, &known), &state(&after, &identity));
+    let mut after = before.clone();
+    // The account of somebody who is suspended is the owner's and another organization's.
+    if identity.suspended_at.is_none() {
+        after = person(tx, &before, &known, wanted, change, random)?;
+    }
+    if !is_shared {
+        after.active = wanted.active;
+    }
+    let detail = differences((&before, &known), (&after, &identity), change);
     if detail.is_empty() && known.removed_at.is_none() {
-        if !before.active {
+        if !state(&before, &known).active {
             // Told again, so that this answer too waits until everybody knows.
-            tx.tell(Control::Revoked { user: id });
+            tx.tell(Control::Revoked { user: before.id });
         }
         return Ok((before, known));
     }
+    change_memberships(tx, &after, &identity, change)?;
     write_user(tx, &before, &after)?;
+    if email_key(&after.email) != email_key(&before.email) {
+        address::follow_up(tx, identity.organization, (&before, is_shared), &after.email)?;
+        identity.stated_email = Some(email_key(&after.email));
+    }
+    if change == Change::Suspend || (before.active && !after.active) {
+        // A membership that ended took the organization's join links with it.
+        if change != Change::Suspend {
+            for membership in tx.memberships_of(before.id)? {
+                replace_join_secrets(tx, membership.organization)?;
+            }
+        }
+        end_access(tx, before.id)?;
+    }
     identity.version += 1;
     identity.updated_at = tx.now();
     tx.update_identity(&identity)?;
-    note(tx, identity.organization, (&provider.actor(), deed), Some(id), &Value::Object(detail))?;
+    note(tx, identity.organization, (&provider.actor(), deed), Some(before.id), &Value::Object(detail))?;
     Ok((after, identity))
+}
+
+/// The user with the name, address and nick that are wanted and that nobody else has.
+fn person(
+    tx: &mut Tx<'_, '_>,
+    before: &User,
+    known: &Identity,
+    wanted: &Checked,
+    change: Change,
+    random: &str,
+) -> Attempt<User> {
+    let id = before.id;
+    if wanted.email.key() != email_key(&before.email) {
+        address::hold_email(tx, known.organization, &wanted.email, id)?;
+    }
+    let nick = match &wanted.nick {
+        Some(nick) if nick.as_str() == before.nick && change == Change::Nothing => nick.clone(),
+        other => {
+            let mut everywhere = everywhere(tx, id, known.organization)?;
+            if change == Change::Restore {
+                everywhere.extend(suspension::to_restore(tx, known)?.iter().map(|kept| kept.organization));
+            }
+            nick_for(tx, &everywhere, id, (other.as_ref(), &wanted.name), random)?
+        }
+    };
+    Ok(User {
+        name: wanted.name.clone(),
+        email: wanted.email.as_str().to_owned(),
+        nick: nick.as_str().to_owned(),
+        ..before.clone()
+    })
+}
+
+fn change_memberships(tx: &mut Tx<'_, '_>, user: &User, identity: &Identity, change: Change) -> Attempt<()> {
+    match change {
+        Change::Nothing => Ok(()),
+        Change::Suspend => Ok(suspension::suspend(tx, user, identity.organization)?),
+        Change::Restore => {
+            let memberships = suspension::to_restore(tx, identity)?;
+            suspension::restore(tx, user, &memberships)
+        }
+    }
 }
 
 /// Sees to it that a subject may become that of a user. One that is removed does not keep it.
@@ -236,12 +275,6 @@ fn write_user(tx: &mut Tx<'_, '_>, before: &User, after: &User) -> StoreResult<(
     if (&before.nick, &before.email) != (&after.nick, &after.email) {
         tx.update_user(id, (&after.nick, &nick_key(&after.nick)), (&after.email, &email))?;
     }
-    if email != email_key(&before.email) {
-        // Only who reads its mail has an address: whoever is signed in already must not come by the rights of
-        // another's. What was mailed to the old one leads nowhere.
-        tx.set_email_proved(id, false)?;
-        end_mailed_links(tx, id)?;
-    }
     if before.name != after.name {
         tx.set_name(id, &after.name)?;
     }
@@ -251,17 +284,14 @@ fn write_user(tx: &mut Tx<'_, '_>, before: &User, after: &User) -> StoreResult<(
     if before != after {
         tx.tell(Control::UserEdit { user: id });
     }
-    if before.active && !after.active {
-        for membership in tx.memberships_of(id)? {
-            replace_join_secrets(tx, membership.organization)?;
-        }
-        end_access(tx, id)?;
-    }
     Ok(())
 }
 
-/// What is different, by attribute: what it was, and what it is.
-fn differences(before: &State, after: &State) -> Map<String, Value> {
+/// What is different, by attribute: what it was, and what it is. Where only the membership in the provider's
+/// organization ends or begins, that is said too.
+fn differences(before: (&User, &Identity), after: (&User, &Identity), change: Change) -> Map<String, Value> {
+    let (before, after) = (state(before.0, before.1), state(after.0, after.1));
+    let (was_member, is_member) = (change == Change::Suspend, change == Change::Restore);
     let pairs = [
         ("userName", json!(before.user_name), json!(after.user_name)),
         ("externalId", json!(before.external_id), json!(after.external_id)),
@@ -269,6 +299,7 @@ fn differences(before: &State, after: &State) -> Map<String, Value> {
         ("email", json!(before.email), json!(after.email)),
         ("nickName", json!(before.nick), json!(after.nick)),
         ("active", json!(before.active), json!(after.active)),
+        ("member", json!(was_member), json!(is_member)),
     ];
     let changed = pairs.into_iter().filter(|(_, before, after)| before != after);
     changed.map(|(name, before, after)| (name.to_owned(), json!([before, after]))).collect()

@@ -48,7 +48,7 @@ impl App {
         position: usize,
         name: Option<&str>,
     ) -> Result<()> {
-        let user = &actor.user()?.user;
+        let (user, owner) = (&actor.user()?.user, actor.owner());
         policy::write(&room.organization)?;
         let root = self.thread_root(room, thread_id)?;
         let ready = self.ready_action(actor, room.id(), root, position, name.map(str::to_owned)).await?;
@@ -56,8 +56,8 @@ impl App {
         let parties = Parties { issuer: &self.config().addresses.base, audience: &ready.client_id };
         let token = action::sign(&ready.secret, parties, user.id, &body, self.now());
         let EntryPoint::EntryPoint { url, method } = ready.target;
-        let (application, user, thread) = (ready.application, user.id, thread_id.to_owned());
-        self.inner.integrations.ask(Asked { application, user, thread, url, method, token, body }).await
+        let (application, thread) = (ready.application, thread_id.to_owned());
+        self.inner.integrations.ask(Asked { application, owner, thread, url, method, token, body }).await
     }
 
     async fn ready_action(

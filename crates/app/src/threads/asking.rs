@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
+use eddyline_model::ApplicationId;
 use eddyline_model::items::Method as ActionMethod;
-use eddyline_model::{ApplicationId, UserId};
 use eddyline_outbound::{Config, Error as Failure, Outbound, Request, Response};
 use http::header::{ACCEPT, CONTENT_TYPE, USER_AGENT, WWW_AUTHENTICATE};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
@@ -13,16 +13,13 @@ use url::Url;
 
 use crate::config::Profile;
 use crate::error::IntegrationFailed;
-use crate::{Error, NoTurn, Result, Turns};
+use crate::quota::{KeyedSemaphore, Owner, Quota, QuotaKey};
+use crate::{Error, Result};
 
-/// How many integrations are asked at the same time. Each of them may take its time.
-const AT_ONCE: usize = 64;
-/// How many of these turns the actions of one application have: if it is slow, others are not.
-const OF_APPLICATION: usize = 8;
-/// How many of them one user has, which is less than a whole application.
-const OF_USER: usize = 4;
-/// Seconds after which whoever has too many actions under way may come back.
-const RETRY_SECONDS: u64 = 2;
+/// How many integrations are asked at the same time. Each may take as long as the timeout allows. The
+/// actions of one application have a share, so that a slow one leaves the others alone, and one user has
+/// less than a whole application.
+const ACTIONS: Quota = Quota { application: 8, ..Quota::new(64, 32, 4) };
 /// The longest address at which users may be told to sign in, in bytes.
 const MAX_AUTHENTICATION_URL: usize = 4096;
 /// What the challenge of an integration is called, here and in the original service.
@@ -31,8 +28,7 @@ const SCHEMES: [&str; 2] = ["Service-Token", "Flowdock-Token"];
 /// What asks integrations.
 pub(crate) struct Integrations {
     outbound: Outbound,
-    applications: Turns<ApplicationId>,
-    users: Turns<UserId>,
+    actions: KeyedSemaphore,
     /// The header with the signed token.
     token: HeaderName,
 }
@@ -41,7 +37,7 @@ pub(crate) struct Integrations {
 pub(crate) struct Asked {
     pub(crate) application: ApplicationId,
     /// Who triggered it.
-    pub(crate) user: UserId,
+    pub(crate) owner: Owner,
     /// The thread, for the log.
     pub(crate) thread: String,
     pub(crate) url: String,
@@ -58,24 +54,18 @@ impl Integrations {
         };
         Self {
             outbound: Outbound::new(bounds),
-            applications: Turns::new(AT_ONCE, OF_APPLICATION),
-            users: Turns::new(AT_ONCE, OF_USER),
+            actions: KeyedSemaphore::new(ACTIONS),
             token: HeaderName::from_static(token),
         }
     }
 
     /// Asks, once, and judges the answer. Whoever waits for it no longer ends nothing: what was begun is
-    /// brought to its end, and its turn ends with it.
+    /// brought to its end, and its permit with it.
     pub(crate) async fn ask(&self, asked: Asked) -> Result<()> {
-        let Asked { application, user, thread, url, method, token, body } = asked;
-        let busy = |why| match why {
-            NoTurn::Own => Error::TooManyRequests { retry_after: RETRY_SECONDS },
-            NoTurn::All => {
-                Error::Unavailable("many integrations are being asked; try again in a moment".into())
-            }
-        };
-        let turns =
-            (self.applications.take(application).map_err(busy)?, self.users.take(user).map_err(busy)?);
+        let Asked { application, owner, thread, url, method, token, body } = asked;
+        let mut keys = owner.quota_keys();
+        keys.push(QuotaKey::Application(application));
+        let permit = self.actions.acquire(&keys, 1)?;
         let mut token = HeaderValue::try_from(token)
             .map_err(|_| Error::Internal("a signed token does not fit a header".into()))?;
         token.set_sensitive(true);
@@ -86,7 +76,7 @@ impl Integrations {
             (USER_AGENT, HeaderValue::from_static(concat!("Eddyline/", env!("CARGO_PKG_VERSION")))),
         ]);
         // The token covers the body, so every method has one.
-        let (method, body, held) = (as_sent(method), body.into(), Arc::new(turns));
+        let (method, body, held) = (as_sent(method), body.into(), Arc::new(permit));
         let request = Request { method, url, headers, body, held: Some(held) };
         let outbound = self.outbound.clone();
         let asking = async move {

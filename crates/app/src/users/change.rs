@@ -4,12 +4,13 @@ use std::net::IpAddr;
 
 use eddyline_auth::Password;
 use eddyline_model::log::Control;
-use eddyline_model::mail::{MailKind, Purpose, UNDO_DAYS};
+use eddyline_model::mail::MailKind;
 use eddyline_model::names::{Email, Nick, Website, display_name, email_key, nick_key};
 use eddyline_model::users::User;
-use eddyline_storage::{Error as StoreError, NewMail, Result as StoreResult, Tx, Undone};
+use eddyline_storage::{Error as StoreError, Result as StoreResult, Tx, Undone};
 
-use crate::accounts::password::{end_resets, personal, replace};
+use crate::accounts::follow_up_change;
+use crate::accounts::password::{personal, replace};
 use crate::actor::{Actor, Credential};
 use crate::change::Attempt;
 use crate::mail_quota::MailCause;
@@ -169,20 +170,9 @@ fn apply(tx: &mut Tx<'_, '_>, before: &User, after: &User, rehash: Option<&Rehas
         tx.set_profile(id, &after.name, &after.website)?;
     }
     if email != email_key(&before.email) {
-        let now = tx.now();
-        // Links to a new password went to the address that is no longer theirs.
-        end_resets(tx, id)?;
-        tx.set_email_proved(id, false)?;
-        // Whoever never proved an address has no claim to it.
-        if before.email_proved {
-            tx.claim_email(&email_key(&before.email), id, now.plus_millis(UNDO_DAYS * 24 * 3_600_000))?;
-            let mail = NewMail {
-                purpose: Purpose::EmailChange(id),
-                recipient: before.email.clone(),
-                detail: Some(after.email.clone()),
-            };
-            tx.queue_mails(&[mail], now)?;
-        }
+        follow_up_change(tx, before, &after.email)?;
+        // The owner says where links to a new password go, whatever a provider had changed before.
+        tx.set_recovery_key(id, None)?;
     }
     if before != after {
         // What an identity provider sees.

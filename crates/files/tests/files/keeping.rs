@@ -30,7 +30,7 @@ async fn bytes_may_come_in_pieces_of_any_size() {
             upload.write(rest.split_to(length)).await.unwrap();
         }
         upload.write(rest).await.unwrap();
-        let stored = upload.finish().await.unwrap();
+        let stored = upload.finish(async |_| Some(())).await.unwrap();
         assert_eq!(stored.digest, digest(&SHA256, &content).as_ref());
         assert!(store.read(&key, None).await.unwrap() == content);
     }
@@ -70,13 +70,13 @@ async fn the_limit_is_the_last_byte_that_is_taken() {
         let key = Key::random();
         let mut upload = store.files.begin(&key, 1000).await.unwrap();
         upload.write(bytes(1000).into()).await.unwrap();
-        assert_eq!(upload.finish().await.unwrap().size, 1000);
+        assert_eq!(upload.finish(async |_| Some(())).await.unwrap().size, 1000);
 
         let mut upload = store.files.begin(&Key::random(), 1000).await.unwrap();
         upload.write(bytes(1000).into()).await.unwrap();
         assert!(matches!(upload.write(bytes(1).into()).await, Err(Error::TooLarge)));
         assert!(matches!(upload.write(Bytes::new()).await, Err(Error::TooLarge)));
-        assert!(matches!(upload.finish().await, Err(Error::TooLarge)));
+        assert!(matches!(upload.finish(async |_| Some(())).await, Err(Error::TooLarge)));
         until_kept(&store, 1).await;
         assert_eq!(store.kept(), [key.as_str()]);
     }

@@ -74,7 +74,7 @@ impl Store {
     async fn upload(&self, key: &Key, bytes: impl Into<Bytes>) -> Result<Stored, Error> {
         let mut upload = self.files.begin(key, LIMIT).await?;
         upload.write(bytes.into()).await?;
-        upload.finish().await
+        upload.finish(async |_| Some(())).await
     }
 
     async fn read(&self, key: &Key, range: Option<Range<u64>>) -> Result<Vec<u8>, Error> {

@@ -95,15 +95,3 @@ async fn the_name_of_a_type_does_not_make_a_picture() {
         assert_eq!((stored.content_type, stored.picture), (None, None));
     }
 }
-
-#[tokio::test]
-async fn many_pictures_at_once_take_turns() {
-    let store = Store::folder();
-    let file = encoded(RgbImage::new(400, 300), ImageFormat::Jpeg);
-    let uploads = (0..8).map(|_| {
-        let (store, file) = (&store, file.clone());
-        async move { store.upload(&Key::random(), file).await.unwrap().picture.unwrap() }
-    });
-    let pictures = futures_util::future::join_all(uploads).await;
-    assert!(pictures.iter().all(|picture| picture.thumbnail.is_some()));
-}

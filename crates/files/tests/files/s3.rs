@@ -54,7 +54,7 @@ async fn an_upload_given_up_halfway_leaves_nothing_behind() {
     let server = store.server.as_ref().unwrap();
     let mut upload = store.files.begin(&Key::random(), LIMIT).await.unwrap();
     upload.write(bytes(40 << 20).into()).await.unwrap();
-    let finish = Box::pin(upload.finish());
+    let finish = Box::pin(upload.finish(async |_| Some(())));
     let halfway = Box::pin(until(|| server.parts() > 0));
     let Either::Right(((), finish)) = select(finish, halfway).await else { panic!("it was too fast") };
     drop(finish);

@@ -1,14 +1,16 @@
 //! The body of a request, within bounds.
 
+use std::error::Error;
 use std::pin::pin;
 use std::time::Duration;
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use http::StatusCode;
 use http_body::Body;
 use http_body_util::BodyExt;
 use tokio::time::timeout;
 
+use super::body_budget;
 use super::{MinimumRate, RateMeter};
 
 /// How large a body may be, and how long it may take to come.
@@ -40,9 +42,17 @@ pub enum BodyError {
     /// The connection broke, or what came is not a body.
     #[error("the request body could not be read")]
     Aborted,
+    /// Bodies of unknown callers take all the memory that they may.
+    #[error("too many request bodies are on their way; try again in a moment")]
+    Overloaded,
 }
 
 impl BodyError {
+    /// Why a frame of a body could not be read.
+    pub fn of_frame(error: &(dyn Error + 'static)) -> Self {
+        if body_budget::is_exceeded(error) { Self::Overloaded } else { Self::Aborted }
+    }
+
     /// The status to answer with. A connection on which part of a body is unread is closed after
     /// the answer.
     #[must_use]
@@ -51,6 +61,7 @@ impl BodyError {
             Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Self::Timeout => StatusCode::REQUEST_TIMEOUT,
             Self::Aborted => StatusCode::BAD_REQUEST,
+            Self::Overloaded => StatusCode::SERVICE_UNAVAILABLE,
         }
     }
 }
@@ -63,7 +74,7 @@ impl BodyError {
 /// [`BodyError`] for what exceeds `limit`, and for what cannot be read.
 pub async fn read_body<B>(body: B, limit: BodyLimit) -> Result<Bytes, BodyError>
 where
-    B: Body<Data = Bytes>,
+    B: Body<Data = Bytes, Error: Error + 'static>,
 {
     read_long_body(body, limit, || Err(BodyError::TooLarge)).await
 }
@@ -76,7 +87,7 @@ where
 /// [`BodyError`], and what `longer` says.
 pub async fn read_long_body<B, E, F>(body: B, limit: BodyLimit, longer: F) -> Result<Bytes, E>
 where
-    B: Body<Data = Bytes>,
+    B: Body<Data = Bytes, Error: Error + 'static>,
     E: From<BodyError>,
     F: FnOnce() -> Result<usize, E>,
 {
@@ -92,7 +103,8 @@ where
     timeout(limit.time, all).await.unwrap_or_else(|_| Err(BodyError::Timeout.into()))
 }
 
-/// A body that comes in one piece, as most do, is not copied.
+/// A body that comes in one piece, as most do, is not copied. One that announced its length has a buffer
+/// of exactly that length, another one has a buffer that grows to `most` at most.
 async fn collect<B, E, F>(
     body: B,
     mut meter: RateMeter,
@@ -100,15 +112,17 @@ async fn collect<B, E, F>(
     mut longer: Option<F>,
 ) -> Result<Bytes, E>
 where
-    B: Body<Data = Bytes>,
+    B: Body<Data = Bytes, Error: Error + 'static>,
     E: From<BodyError>,
     F: FnOnce() -> Result<usize, E>,
 {
     let mut body = pin!(body);
+    let announced = body.size_hint().exact().and_then(|length| usize::try_from(length).ok());
     let mut first = Bytes::new();
-    let mut all = BytesMut::new();
+    let mut all = Vec::new();
     while let Some(frame) = meter.wait(body.frame()).await.map_err(|_| BodyError::Timeout)? {
-        let Ok(data) = frame.map_err(|_| BodyError::Aborted)?.into_data() else { continue };
+        let frame = frame.map_err(|error| BodyError::of_frame(&error))?;
+        let Ok(data) = frame.into_data() else { continue };
         meter.passed(data.len() as u64);
         let length = first.len() + all.len() + data.len();
         if length > most
@@ -123,8 +137,12 @@ where
             first = data;
             continue;
         }
+        if length > all.capacity() {
+            let capacity = announced.unwrap_or_else(|| (2 * length).min(most)).max(length);
+            all.reserve_exact(capacity - all.len());
+        }
         all.extend_from_slice(&std::mem::take(&mut first));
         all.extend_from_slice(&data);
     }
-    Ok(if all.is_empty() { first } else { all.freeze() })
+    Ok(if all.is_empty() { first } else { all.into() })
 }

@@ -9,7 +9,8 @@ use std::task::Poll;
 
 use axum::body::Body;
 use http::header::CONNECTION;
-use http::{HeaderValue, Method, Request, Response, StatusCode};
+use http::{HeaderValue, Method, Request, Response};
+use http_body::Body as _;
 use hyper::body::Incoming;
 use hyper::server::conn::http1::Builder;
 use tokio::io::{AsyncWriteExt, copy, sink};
@@ -18,18 +19,21 @@ use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 
 use super::handoff::Handoff;
+use super::link::Observed;
 use super::listener::{Draining, Endpoint};
 use super::patience::Patience;
-use super::progress::{Answer, Observed, Progress};
+use super::progress::{Answer, Progress};
+use super::request_body::RequestBody;
 use super::socket::{self, Socket};
+use super::unknown::{Registration, Unknown, UnknownHandle};
 use super::{BoxFuture, Handler, Peer};
 
 /// How the exchange of requests and answers came to its end.
 enum End {
     /// hyper is done, whether well or not. It has flushed what it had to say.
     Done,
-    /// The client kept us waiting for too long.
-    TooSlow,
+    /// The client kept us waiting for too long, or others need its place.
+    Cut,
     /// The last answer is a stream.
     Stream(Handoff),
 }
@@ -39,20 +43,26 @@ pub(super) async fn serve(
     endpoint: Arc<Endpoint>,
     tcp: TcpStream,
     addr: SocketAddr,
+    registration: Option<Registration>,
     mut draining: Draining,
 ) -> Option<BoxFuture<()>> {
     socket::prepare(&tcp);
+    let unknown = registration.as_ref().map(Registration::connection);
+    let displaced = || poll_fn(|cx| unknown.map_or(Poll::Pending, |unknown| unknown.poll_closing(cx)));
     let socket = tokio::select! {
         socket = open(&endpoint, tcp) => socket?,
+        () = displaced() => return None,
         () = draining.begun() => return None,
     };
     let peer = Peer { addr, tls: matches!(socket, Socket::Tls(_)) };
-    let (socket, end) = exchange(&endpoint, socket, peer, draining.clone()).await;
+    let (socket, end) = exchange(&endpoint, socket, peer, unknown, draining.clone()).await;
+    let socket = socket?;
     match end {
         End::Stream(handoff) => return Some(handoff.serve(socket)),
-        End::TooSlow => {}
+        End::Cut => {}
         End::Done => tokio::select! {
             _ = timeout(endpoint.limits.linger, farewell(socket)) => {}
+            () = displaced() => {}
             () = draining.begun() => {}
         },
     }
@@ -74,18 +84,30 @@ async fn open(endpoint: &Endpoint, tcp: TcpStream) -> Option<Socket> {
 }
 
 /// Has hyper serve the connection, and takes the socket back.
-async fn exchange(endpoint: &Endpoint, socket: Socket, peer: Peer, mut draining: Draining) -> (Socket, End) {
-    let progress = Progress::new();
-    let calls = Calls { handler: endpoint.handler.clone(), peer, progress: Arc::clone(&progress) };
-    let io = Observed::new(socket, Arc::clone(&progress));
+async fn exchange(
+    endpoint: &Endpoint,
+    socket: Socket,
+    peer: Peer,
+    unknown: Option<&Arc<Unknown>>,
+    mut draining: Draining,
+) -> (Option<Socket>, End) {
+    let progress = Progress::new(socket, unknown.cloned());
+    let calls = Calls {
+        handler: endpoint.handler.clone(),
+        peer,
+        progress: Arc::clone(&progress),
+        unknown: unknown.cloned(),
+    };
+    let io = Observed::new(Arc::clone(&progress));
     let mut connection = Builder::new()
-        // A client that has said all it wants to say is answered all the same.
+        // hyper would give up every request whose client has closed its side, also those that change
+        // something. `Progress::watch_client` does that for those that only read.
         .half_close(true)
         .max_buf_size(endpoint.limits.buffer_bytes())
         // hyper's own clock does not tell a head that comes slowly from a connection at rest.
         .header_read_timeout(None)
         .serve_connection(io, calls);
-    let mut patience = Patience::new(&endpoint.limits, progress.status());
+    let mut patience = Patience::new(&endpoint.limits, unknown.map(|unknown| &**unknown), progress.status());
     let mut stop = pin!(draining.begun());
     let mut stopping = false;
     let end = poll_fn(|cx| {
@@ -102,10 +124,17 @@ async fn exchange(endpoint: &Endpoint, socket: Socket, peer: Peer, mut draining:
         if let Some(handoff) = progress.take_handoff() {
             return Poll::Ready(End::Stream(handoff));
         }
-        patience.poll(progress.status(), cx).map(|()| End::TooSlow)
+        if unknown.is_some_and(|unknown| unknown.poll_closing(cx).is_ready() && !unknown.is_busy()) {
+            return Poll::Ready(End::Cut);
+        }
+        progress.watch_client(cx);
+        patience.poll(progress.status(), cx).map(|()| End::Cut)
     })
     .await;
-    (connection.into_parts().io.into_socket(), end)
+    // What is being worked on ends with it.
+    drop(connection);
+    let socket = progress.link().take();
+    (socket, end)
 }
 
 /// Closes the connection such that the client sees the last answer. Were it closed while the
@@ -121,6 +150,7 @@ struct Calls {
     handler: Handler,
     peer: Peer,
     progress: Arc<Progress>,
+    unknown: Option<Arc<Unknown>>,
 }
 
 impl hyper::service::Service<Request<Incoming>> for Calls {
@@ -129,21 +159,33 @@ impl hyper::service::Service<Request<Incoming>> for Calls {
     type Future = BoxFuture<Result<Self::Response, Infallible>>;
 
     fn call(&self, request: Request<Incoming>) -> Self::Future {
-        self.progress.request_came();
-        let mut request = request.map(Body::new);
+        self.progress.request_came(matches!(*request.method(), Method::GET | Method::HEAD));
+        let unknown = self.unknown.as_ref().filter(|unknown| unknown.is_unknown()).cloned();
+        let progress = Arc::clone(&self.progress);
+        let mut request = request.map(|body| match body.is_end_stream() {
+            true => Body::empty(),
+            false => Body::new(RequestBody::new(body, Arc::clone(&progress), unknown.clone())),
+        });
         request.extensions_mut().insert(self.peer);
+        if let Some(unknown) = &unknown {
+            unknown.set_busy(true);
+            request.extensions_mut().insert(UnknownHandle(Arc::clone(unknown)));
+        }
         let wants_body = request.method() != Method::HEAD;
         let answer = (self.handler)(request);
-        let progress = Arc::clone(&self.progress);
         Box::pin(async move {
             let mut response = answer.await;
+            let displaced = unknown.is_some_and(|unknown| {
+                unknown.answered();
+                unknown.is_closing()
+            });
             if wants_body && let Some(handoff) = Handoff::of(&response) {
                 progress.hand_off(handoff);
                 // The connection is about to take the socket, and this future goes with hyper.
                 return pending().await;
             }
-            // The rest of such a request is not waited for. hyper closes without saying so.
-            if matches!(response.status(), StatusCode::REQUEST_TIMEOUT | StatusCode::PAYLOAD_TOO_LARGE) {
+            // The rest of a body is not waited for. hyper closes without announcing it.
+            if displaced || progress.is_unread() {
                 response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
             }
             Ok(response.map(|body| Answer::new(body, progress)))

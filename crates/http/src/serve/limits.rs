@@ -8,11 +8,20 @@ use super::MinimumRate;
 /// set where it is read, see [`BodyLimit`](super::BodyLimit).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Connections of one listener at a time, streams included. While there are so many, further
-    /// ones wait in the system's queue. At least 1; 20,000 unless said otherwise.
+    /// Connections of one listener at a time, streams included. While there are so many, newcomers
+    /// displace idle ones on which nothing has shown valid credentials; where there is none, they wait
+    /// in the system's queue. One network may have a sixteenth of them without valid credentials, and
+    /// at least 64. At least 1; 20,000 unless said otherwise.
     pub connections: usize,
+    /// How long a connection without valid credentials need not make room for others after it was
+    /// opened or answered. 1 second unless set otherwise.
+    pub unknown_safe_time: Duration,
+    /// The most of `head_time` and `keep_alive` for connections without valid credentials while fewer
+    /// than an eighth of all connections are free. 5 seconds unless set otherwise.
+    pub scarce_time: Duration,
     /// Bytes of a request's line and headers, 8,192 at least. More is answered with 431. 64 KiB
-    /// unless said otherwise.
+    /// unless set otherwise; of more than 16 KiB only on 256 connections without valid credentials at a
+    /// time.
     pub head_bytes: usize,
     /// The time in which a request's line and headers must arrive, counted from the opening of the
     /// connection or, on one that is kept alive, from their first byte. 15 seconds unless said
@@ -23,6 +32,11 @@ pub struct Limits {
     /// How slowly a client may take an answer that is ready for it. It does not count for streams:
     /// slow readers of those are waited for.
     pub write_rate: MinimumRate,
+    /// How long a request that only reads (GET, HEAD) is worked on when its client has closed its side of
+    /// the connection, which mostly means that it has gone. A client that closes its side only because
+    /// it has sent everything is answered if the answer takes no longer. Requests that change something
+    /// are always worked on to the end. 250 milliseconds unless said otherwise.
+    pub hang_up_time: Duration,
     /// The time for the handshake of TLS. 10 seconds unless said otherwise.
     pub handshake_time: Duration,
     /// How long a connection is read on after its last answer, so that a client which is still
@@ -38,10 +52,13 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             connections: 20_000,
+            unknown_safe_time: Duration::from_secs(1),
+            scarce_time: Duration::from_secs(5),
             head_bytes: 64 * 1024,
             head_time: Duration::from_secs(15),
             keep_alive: Duration::from_secs(75),
             write_rate: MinimumRate::default(),
+            hang_up_time: Duration::from_millis(250),
             handshake_time: Duration::from_secs(10),
             linger: Duration::from_secs(2),
             drain: Duration::from_secs(8),
@@ -49,10 +66,18 @@ impl Default for Limits {
     }
 }
 
+/// How many connections without valid credentials every network may have.
+const LEAST_UNKNOWN_SHARE: usize = 64;
+
 /// The least that hyper's buffer can be.
 const LEAST_HEAD_BYTES: usize = 8192;
 
 impl Limits {
+    /// How many connections without valid credentials one network may have.
+    pub(super) fn unknown_share(&self) -> usize {
+        (self.connections / 16).max(LEAST_UNKNOWN_SHARE)
+    }
+
     pub(super) fn buffer_bytes(&self) -> usize {
         self.head_bytes.max(LEAST_HEAD_BYTES)
     }

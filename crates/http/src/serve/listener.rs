@@ -11,11 +11,20 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::{sleep, timeout};
 
+use super::unknown::{Eviction, Registration, UnknownConnections};
 use super::{Handler, Limits, connection};
+use crate::TrustedProxies;
 
 /// How long to wait after the system could not open another connection, mostly because the
 /// process has as many files open as it may.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(500);
+
+/// How many unknown connections a newcomer displaces when connections are scarce. More than one, so
+/// that they become fewer.
+const DISPLACED: usize = 2;
+
+/// How long an acceptor waits for a place at least before it looks for another connection to displace.
+const LEAST_PATIENCE: Duration = Duration::from_millis(10);
 
 /// Tells when the server is to stop.
 #[derive(Clone)]
@@ -37,6 +46,8 @@ pub(super) struct Endpoint {
     pub(super) handler: Handler,
     pub(super) tls: Option<Arc<ServerConfig>>,
     pub(super) limits: Limits,
+    /// Their connections are shared by many clients, so that they count as known ones.
+    pub(super) proxies: TrustedProxies,
 }
 
 impl Endpoint {
@@ -44,20 +55,21 @@ impl Endpoint {
     pub(super) async fn serve(self, listener: TcpListener, mut draining: Draining) {
         let limits = self.limits.clone();
         let endpoint = Arc::new(self);
-        let room = Arc::new(Semaphore::new(limits.connections.clamp(1, Semaphore::MAX_PERMITS)));
+        let mut acceptor = Acceptor::new(listener, Arc::clone(&endpoint));
         let mut connections = JoinSet::new();
         loop {
-            let (tcp, addr, place) = tokio::select! {
+            let Accepted { tcp, addr, place, registration } = tokio::select! {
                 () = draining.begun() => break,
                 Some(ended) = connections.join_next() => {
                     log_panic(ended);
                     continue;
                 }
-                accepted = accept(&listener, &room) => accepted,
+                accepted = acceptor.next() => accepted,
             };
             // In a box of its own, so that what HTTP needs of memory goes when the connection has
             // become a stream.
-            let exchange = Box::pin(connection::serve(Arc::clone(&endpoint), tcp, addr, draining.clone()));
+            let served = connection::serve(Arc::clone(&endpoint), tcp, addr, registration, draining.clone());
+            let exchange = Box::pin(served);
             connections.spawn(async move {
                 if let Some(stream) = exchange.await {
                     stream.await;
@@ -65,7 +77,7 @@ impl Endpoint {
                 drop(place);
             });
         }
-        drop(listener);
+        drop(acceptor);
         let all_ended = async {
             while let Some(ended) = connections.join_next().await {
                 log_panic(ended);
@@ -78,15 +90,97 @@ impl Endpoint {
     }
 }
 
-/// The next connection, when there is room for it.
-async fn accept(
-    listener: &TcpListener,
-    room: &Arc<Semaphore>,
-) -> (TcpStream, SocketAddr, OwnedSemaphorePermit) {
-    let place = Arc::clone(room).acquire_owned().await.expect("the semaphore is never closed");
+/// A connection that has a place among those of its listener.
+struct Accepted {
+    tcp: TcpStream,
+    addr: SocketAddr,
+    place: OwnedSemaphorePermit,
+    /// `None` for a connection of a trusted proxy.
+    registration: Option<Registration>,
+}
+
+/// Accepts connections, and finds places for them.
+struct Acceptor {
+    listener: TcpListener,
+    endpoint: Arc<Endpoint>,
+    places: Arc<Semaphore>,
+    /// Connections from here on are scarce.
+    scarce: usize,
+    unknown: Arc<UnknownConnections>,
+    /// Accepted, but without a place yet.
+    newcomer: Option<(TcpStream, SocketAddr)>,
+}
+
+impl Acceptor {
+    fn new(listener: TcpListener, endpoint: Arc<Endpoint>) -> Self {
+        let limits = &endpoint.limits;
+        let connections = limits.connections.clamp(1, Semaphore::MAX_PERMITS);
+        let places = Arc::new(Semaphore::new(connections));
+        let unknown = UnknownConnections::new(limits.unknown_share(), limits.unknown_safe_time);
+        Self { listener, places, scarce: connections / 8, unknown, newcomer: None, endpoint }
+    }
+
+    /// The next connection. Nothing is lost when the future is dropped.
+    async fn next(&mut self) -> Accepted {
+        loop {
+            let addr = match &self.newcomer {
+                Some((_, addr)) => *addr,
+                None => {
+                    let (tcp, addr) = accept(&self.listener).await;
+                    self.newcomer = self.admits(addr).then_some((tcp, addr));
+                    continue;
+                }
+            };
+            let place = self.place().await;
+            let Some((tcp, _)) = self.newcomer.take() else { continue };
+            let registration = (!self.trusts(addr)).then(|| self.unknown.add(addr.ip()));
+            return Accepted { tcp, addr, place, registration };
+        }
+    }
+
+    /// Whether the network of a newcomer may have another connection.
+    fn admits(&self, addr: SocketAddr) -> bool {
+        let admitted = self.trusts(addr) || self.unknown.admit(addr.ip());
+        if !admitted {
+            tracing::debug!(%addr, "closed a connection of a network that has its share of unknown ones");
+        }
+        admitted
+    }
+
+    fn trusts(&self, addr: SocketAddr) -> bool {
+        self.endpoint.proxies.trusts(addr.ip().to_canonical())
+    }
+
+    /// Waits for a place. Unknown connections make room for a newcomer when places are scarce.
+    async fn place(&self) -> OwnedSemaphorePermit {
+        let is_scarce = || self.places.available_permits() <= self.scarce;
+        self.unknown.set_scarce(is_scarce());
+        let mut eviction = Eviction::NoneLeft;
+        for _ in 0..DISPLACED {
+            if is_scarce() {
+                eviction = self.unknown.evict();
+            }
+        }
+        loop {
+            let patience = match eviction {
+                Eviction::Evicted => self.endpoint.limits.unknown_safe_time,
+                Eviction::NotBefore(time) => time,
+                Eviction::NoneLeft => Duration::MAX,
+            };
+            let place = Arc::clone(&self.places).acquire_owned();
+            if let Ok(place) = timeout(patience.max(LEAST_PATIENCE), place).await {
+                return place.expect("the semaphore is never closed");
+            }
+            eviction = self.unknown.evict();
+        }
+    }
+}
+
+/// The next connection that the system has.
+async fn accept(listener: &TcpListener) -> (TcpStream, SocketAddr) {
     loop {
         match listener.accept().await {
-            Ok((tcp, addr)) => return (tcp, addr, place),
+            Ok(accepted) => return accepted,
             Err(error) if is_of_the_connection(&error) => {}
             Err(error) => {
                 tracing::warn!(%error, "cannot accept connections");

@@ -4,27 +4,32 @@
 //! so that no client can hold the server up, and an idle stream costs little more than its socket.
 //!
 //! - [`Server`] and `listener`: accepting, the bound on connections, draining;
-//! - `connection`: one connection from its first byte to its end, `patience` and `progress`: what
-//!   it is doing, and for how long it may;
+//! - `connection`: one connection from its first byte to its end, `link`: its socket, `patience` and
+//!   `progress`: what it is doing, and for how long it may;
+//! - `unknown`: connections without valid credentials, and which of them make room for others;
 //! - [`stream`] in `handoff`: a response that goes on, and how its socket is taken from hyper;
 //!   `streaming`: the small task that such a connection becomes; `until`: one whose end is known;
-//! - [`read_body`]: the body of a request within bounds of size and time; `rate`: the least rate of
-//!   what is sent and taken;
+//! - [`read_body`]: the body of a request within bounds of size and time; [`BodyBudget`]: of
+//!   memory for all unknown callers; `rate`: the least rate of what is sent and taken;
 //! - [`load_tls`]: certificates; `socket`: plain or encrypted, and the options of TCP.
 //!
 //! Nothing here knows a route, or what is told on a stream.
 
 mod body;
+mod body_budget;
 mod connection;
 mod handoff;
 mod limits;
+mod link;
 mod listener;
 mod patience;
 mod progress;
 mod rate;
+mod request_body;
 mod socket;
 mod streaming;
 mod tls;
+mod unknown;
 mod until;
 
 #[cfg(test)]
@@ -44,12 +49,16 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tower::{Service, ServiceExt};
 
+use crate::TrustedProxies;
+
 pub use body::{BodyError, BodyLimit, read_body, read_long_body};
+pub use body_budget::{BodyBudget, BodyReservation};
 pub use handoff::{FrameSource, stream};
 pub use limits::Limits;
 pub use rate::{MinimumRate, RateMeter, TooSlow};
 pub use socket::bind;
 pub use tls::{TlsError, load_tls};
+pub use unknown::mark_authenticated;
 pub(crate) use until::Until;
 
 /// Who is at the other end of the connection that a request came by. Every request that a
@@ -83,6 +92,7 @@ type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 pub struct Server {
     limits: Limits,
     tls: Option<Arc<ServerConfig>>,
+    proxies: TrustedProxies,
     listeners: Vec<(TcpListener, Handler)>,
 }
 
@@ -90,7 +100,7 @@ impl Server {
     /// A server without listeners.
     #[must_use]
     pub fn new(limits: Limits) -> Self {
-        Self { limits, tls: None, listeners: Vec::new() }
+        Self { limits, tls: None, proxies: TrustedProxies::default(), listeners: Vec::new() }
     }
 
     /// Speaks TLS on all listeners. See [`load_tls`]; the configuration must offer no protocol but
@@ -98,6 +108,14 @@ impl Server {
     #[must_use]
     pub fn tls(mut self, config: Arc<ServerConfig>) -> Self {
         self.tls = Some(config);
+        self
+    }
+
+    /// Names the proxies whose connections are shared by many clients: these need not show credentials
+    /// to be treated as known ones.
+    #[must_use]
+    pub fn trust(mut self, proxies: TrustedProxies) -> Self {
+        self.proxies = proxies;
         self
     }
 
@@ -131,7 +149,12 @@ impl Server {
         let (begin, draining) = watch::channel(false);
         let draining = listener::Draining::new(draining);
         let accepting = self.listeners.into_iter().map(|(listener, handler)| {
-            let endpoint = listener::Endpoint { handler, tls: self.tls.clone(), limits: self.limits.clone() };
+            let endpoint = listener::Endpoint {
+                handler,
+                tls: self.tls.clone(),
+                limits: self.limits.clone(),
+                proxies: self.proxies.clone(),
+            };
             endpoint.serve(listener, draining.clone())
         });
         let signal = async {

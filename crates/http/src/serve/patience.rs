@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use tokio::time::{Instant, Sleep, sleep_until};
 
+use super::unknown::Unknown;
 use super::{Limits, RateMeter};
 
 /// What a connection is waiting for.
@@ -17,6 +18,8 @@ pub(super) enum Phase {
     Idle,
     /// For us.
     Working,
+    /// For us, and its client has closed its side.
+    HungUp,
     /// For the client to take what was written.
     Writing,
 }
@@ -35,6 +38,7 @@ pub(super) struct Status {
 /// then fires early, and is set to the time that is due.
 pub(super) struct Patience<'a> {
     limits: &'a Limits,
+    unknown: Option<&'a Unknown>,
     status: Status,
     since: Instant,
     /// The rate at which the client takes the present answer.
@@ -43,10 +47,10 @@ pub(super) struct Patience<'a> {
 }
 
 impl<'a> Patience<'a> {
-    pub(super) fn new(limits: &'a Limits, status: Status) -> Self {
+    pub(super) fn new(limits: &'a Limits, unknown: Option<&'a Unknown>, status: Status) -> Self {
         let now = Instant::now();
         let taking = RateMeter::new(limits.write_rate);
-        Self { limits, status, since: now, taking, timer: Box::pin(sleep_until(now)) }
+        Self { limits, unknown, status, since: now, taking, timer: Box::pin(sleep_until(now)) }
     }
 
     /// Ready when the connection has been as it is for too long.
@@ -84,10 +88,18 @@ impl<'a> Patience<'a> {
 
     fn time(&self) -> Option<Duration> {
         match self.status.phase {
-            Phase::Head => Some(self.limits.head_time),
-            Phase::Idle => Some(self.limits.keep_alive),
+            Phase::Head => Some(self.unless_hurried(self.limits.head_time)),
+            Phase::Idle => Some(self.unless_hurried(self.limits.keep_alive)),
             Phase::Working => None,
+            Phase::HungUp => Some(self.limits.hang_up_time),
             Phase::Writing => Some(self.taking.allowance()),
+        }
+    }
+
+    fn unless_hurried(&self, time: Duration) -> Duration {
+        match self.unknown.is_some_and(Unknown::is_hurried) {
+            true => time.min(self.limits.scarce_time),
+            false => time,
         }
     }
 }
@@ -116,7 +128,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_request_that_is_answered_at_once_prolongs_keep_alive() {
         let limits = Limits::default();
-        let mut patience = Patience::new(&limits, idle_after(0));
+        let mut patience = Patience::new(&limits, None, idle_after(0));
         for requests in 1..=10 {
             assert!(!patience.is_over(idle_after(requests)).await);
             advance(limits.keep_alive - SECOND).await;
@@ -130,7 +142,7 @@ mod tests {
     async fn one_byte_in_a_while_is_no_way_to_take_an_answer() {
         let limits = Limits::default();
         let writing = |written| Status { phase: Phase::Writing, requests: 1, written };
-        let mut patience = Patience::new(&limits, writing(0));
+        let mut patience = Patience::new(&limits, None, writing(0));
         let seconds = limits.write_rate.grace.as_secs();
         for second in 0..seconds {
             assert!(!patience.is_over(writing(second)).await);
@@ -144,7 +156,7 @@ mod tests {
     async fn waiting_for_the_server_is_not_charged_to_the_reader_of_an_answer() {
         let limits = Limits::default();
         let status = |phase| Status { phase, requests: 1, written: 0 };
-        let mut patience = Patience::new(&limits, status(Phase::Writing));
+        let mut patience = Patience::new(&limits, None, status(Phase::Writing));
         advance(limits.write_rate.grace - SECOND).await;
         assert!(!patience.is_over(status(Phase::Working)).await);
         advance(3600 * SECOND).await;

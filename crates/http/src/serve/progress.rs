@@ -1,21 +1,20 @@
 //! What a connection is doing, as seen from both sides of hyper: from the socket below it and from
 //! the service above it.
 
-use std::io::{self, IoSlice};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 
 use axum::body::Body;
 use bytes::Bytes;
 use http_body::{Frame, SizeHint};
-use hyper::rt::{Read, ReadBufCursor, Write};
-use hyper_util::rt::TokioIo;
 
 use super::handoff::Handoff;
+use super::link::Link;
 use super::patience::{Phase, Status};
 use super::socket::Socket;
+use super::unknown::Unknown;
 
 /// The state of one connection. Only the connection's own task touches it, so that the order of
 /// memory accesses is no concern.
@@ -30,12 +29,19 @@ pub(super) struct Progress {
     unflushed: AtomicBool,
     /// Bytes written so far.
     written: AtomicU64,
+    /// The request that is being answered only reads, so that it can be given up at any time.
+    reading: AtomicBool,
+    /// The client of such a request has closed its side.
+    hung_up: AtomicBool,
+    /// The body of the request that is being answered has not been read to its end.
+    unread: AtomicBool,
     /// A stream that is to have the socket.
     handoff: Mutex<Option<Handoff>>,
+    link: Mutex<Link>,
 }
 
 impl Progress {
-    pub(super) fn new() -> Arc<Self> {
+    pub(super) fn new(socket: Socket, unknown: Option<Arc<Unknown>>) -> Arc<Self> {
         Arc::new(Self {
             answering: AtomicBool::new(false),
             requests: AtomicU64::new(0),
@@ -43,7 +49,11 @@ impl Progress {
             received: AtomicBool::new(true),
             unflushed: AtomicBool::new(false),
             written: AtomicU64::new(0),
+            reading: AtomicBool::new(false),
+            hung_up: AtomicBool::new(false),
+            unread: AtomicBool::new(false),
             handoff: Mutex::default(),
+            link: Mutex::new(Link::new(socket, unknown)),
         })
     }
 
@@ -56,7 +66,7 @@ impl Progress {
         if self.unflushed.load(Relaxed) {
             Phase::Writing
         } else if self.answering.load(Relaxed) {
-            Phase::Working
+            if self.hung_up.load(Relaxed) { Phase::HungUp } else { Phase::Working }
         } else if self.received.load(Relaxed) {
             Phase::Head
         } else {
@@ -64,14 +74,60 @@ impl Progress {
         }
     }
 
-    pub(super) fn request_came(&self) {
+    pub(super) fn request_came(&self, only_reads: bool) {
         self.answering.store(true, Relaxed);
+        self.reading.store(only_reads, Relaxed);
+        self.unread.store(false, Relaxed);
+        self.link().end_head();
         self.requests.fetch_add(1, Relaxed);
     }
 
     fn answered(&self) {
         self.answering.store(false, Relaxed);
+        self.hung_up.store(false, Relaxed);
         self.received.store(false, Relaxed);
+    }
+
+    /// Notices when the client hangs up while a request that only reads is being worked on. hyper does
+    /// not read meanwhile.
+    pub(super) fn watch_client(&self, cx: &mut Context<'_>) {
+        if self.phase() == Phase::Working
+            && self.reading.load(Relaxed)
+            && self.link().poll_closed(cx).is_ready()
+        {
+            self.hung_up.store(true, Relaxed);
+        }
+    }
+
+    pub(super) fn link(&self) -> MutexGuard<'_, Link> {
+        self.link.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether a request has come, and its answer has not been handed to hyper to its end.
+    pub(super) fn is_answering(&self) -> bool {
+        self.answering.load(Relaxed)
+    }
+
+    pub(super) fn set_unread(&self, unread: bool) {
+        self.unread.store(unread, Relaxed);
+    }
+
+    /// Whether something of the present request's body has not been read.
+    pub(super) fn is_unread(&self) -> bool {
+        self.unread.load(Relaxed)
+    }
+
+    pub(super) fn has_received(&self) {
+        self.received.store(true, Relaxed);
+    }
+
+    pub(super) fn has_written(&self, bytes: usize) {
+        self.unflushed.store(true, Relaxed);
+        self.written.fetch_add(bytes as u64, Relaxed);
+    }
+
+    pub(super) fn has_flushed(&self) {
+        self.unflushed.store(false, Relaxed);
     }
 
     pub(super) fn hand_off(&self, handoff: Handoff) {
@@ -85,78 +141,6 @@ impl Progress {
             return None;
         }
         self.handoff.lock().unwrap_or_else(PoisonError::into_inner).take()
-    }
-}
-
-/// The socket, as hyper sees it.
-pub(super) struct Observed {
-    io: TokioIo<Socket>,
-    progress: Arc<Progress>,
-}
-
-impl Observed {
-    pub(super) fn new(socket: Socket, progress: Arc<Progress>) -> Self {
-        Self { io: TokioIo::new(socket), progress }
-    }
-
-    pub(super) fn into_socket(self) -> Socket {
-        self.io.into_inner()
-    }
-
-    fn wrote(&self, result: &Poll<io::Result<usize>>) {
-        self.progress.unflushed.store(true, Relaxed);
-        if let Poll::Ready(Ok(count)) = result {
-            self.progress.written.fetch_add(*count as u64, Relaxed);
-        }
-    }
-}
-
-impl Read for Observed {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buffer: ReadBufCursor<'_>,
-    ) -> Poll<io::Result<()>> {
-        let result = Pin::new(&mut self.io).poll_read(cx, buffer);
-        if result.is_ready() {
-            self.progress.received.store(true, Relaxed);
-        }
-        result
-    }
-}
-
-impl Write for Observed {
-    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, data: &[u8]) -> Poll<io::Result<usize>> {
-        let result = Pin::new(&mut self.io).poll_write(cx, data);
-        self.wrote(&result);
-        result
-    }
-
-    fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        data: &[IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        let result = Pin::new(&mut self.io).poll_write_vectored(cx, data);
-        self.wrote(&result);
-        result
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        self.io.is_write_vectored()
-    }
-
-    /// hyper flushes what is below it only when its own buffer is empty.
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let result = Pin::new(&mut self.io).poll_flush(cx);
-        if result.is_ready() {
-            self.progress.unflushed.store(false, Relaxed);
-        }
-        result
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.io).poll_shutdown(cx)
     }
 }
 

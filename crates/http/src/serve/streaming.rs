@@ -1,6 +1,7 @@
 //! The small task that a connection becomes when it is a stream.
 
 use std::io::{self, IoSlice};
+use std::mem::MaybeUninit;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
@@ -13,6 +14,13 @@ use super::socket::Socket;
 /// As many pieces as hyper passes to the system at once, too.
 const PIECES: usize = 64;
 
+/// How much is read at once of what a client says.
+const READ_BYTES: usize = 4 * 1024;
+
+/// How much a client may say while it has a stream. Nothing of it has a meaning; requests that were
+/// sent ahead of the stream's answer are the most that a client has a reason for.
+const MAX_SAID_BYTES: u32 = 16 * 1024;
+
 /// Writes a stream until its source ends, its client goes, or its rights do.
 ///
 /// It is polled by hand because it waits for three things at once, and its size is the memory
@@ -24,21 +32,26 @@ pub(super) struct Streaming<S: FrameSource> {
     source: S,
     /// What is being written. It stays until the socket has taken all of it.
     batch: Option<S::Batch>,
+    /// Bytes that the client has said.
+    said: u32,
 }
 
 impl<S: FrameSource> Streaming<S> {
     pub(super) fn new(socket: Socket, head: Bytes, source: S) -> Self {
-        Self { socket, head, source, batch: None }
+        Self { socket, head, source, batch: None, said: 0 }
     }
 
-    /// Ready when the client is gone. What it says has no meaning any more and is passed over.
+    /// Ready when the client is gone, or says too much. What it says has no meaning any more and is
+    /// passed over.
     fn poll_gone(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let mut space = [MaybeUninit::uninit(); READ_BYTES];
         loop {
-            let mut space = [0; 128];
-            let mut buffer = ReadBuf::new(&mut space);
-            match ready!(Pin::new(&mut self.socket).poll_read(cx, &mut buffer)) {
-                Ok(()) if !buffer.filled().is_empty() => {}
-                Ok(()) | Err(_) => return Poll::Ready(()),
+            let mut buffer = ReadBuf::uninit(&mut space);
+            let read = ready!(Pin::new(&mut self.socket).poll_read(cx, &mut buffer));
+            let count = buffer.filled().len();
+            self.said = self.said.saturating_add(u32::try_from(count).unwrap_or(u32::MAX));
+            if read.is_err() || count == 0 || self.said > MAX_SAID_BYTES {
+                return Poll::Ready(());
             }
         }
     }

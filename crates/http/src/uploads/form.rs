@@ -14,7 +14,7 @@ use http::StatusCode;
 use http::header::CONTENT_TYPE;
 use http_body_util::BodyStream;
 use serde_json::{Map, Value};
-use tokio::time::{Instant, timeout, timeout_at};
+use tokio::time::{Instant, timeout_at};
 
 use super::{Received, Role};
 use crate::Shared;
@@ -23,7 +23,7 @@ use crate::call::{Segments, authenticate, invalid};
 use crate::error::Failure;
 use crate::multipart::{self, Multipart, Part};
 use crate::params::Params;
-use crate::serve::{BodyError, BodyLimit};
+use crate::serve::{BodyError, BodyLimit, RateMeter};
 
 /// The most characters of the id by which a body refers to a file.
 const MAX_ID_CHARS: usize = 255;
@@ -42,17 +42,17 @@ pub(crate) async fn read_form(
 ) -> Result<FormBody, Failure> {
     let Reading { shared, endpoint, parts, segments, query, .. } = reading;
     let content_type = parts.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
-    let mut form = Multipart::new(patient(body, shared.body), content_type.unwrap_or_default())?;
+    let mut form = Multipart::new(paced(body, shared.body), content_type.unwrap_or_default())?;
     let mut fields = Form::new();
     let mut files = Vec::new();
-    let mut turn = None;
+    let mut permit = None;
     // Until files come, a form can keep us for no longer than any other body; who is not known yet, with no
     // more either.
     let until = Instant::now() + shared.body.time;
     let mut unknown = if actor.is_none() { shared.unknown_body().bytes } else { usize::MAX };
     loop {
         let next = form.next();
-        let Some(part) = (match turn {
+        let Some(part) = (match permit {
             Some(_) => next.await?,
             None => timeout_at(until, next).await.map_err(|_| BodyError::Timeout)??,
         }) else {
@@ -61,7 +61,7 @@ pub(crate) async fn read_form(
         let Some(role) = role_of(&part, is_file(&fields, query))? else {
             let name = part.name.clone();
             let text = form.text(part);
-            let text = match turn {
+            let text = match permit {
                 Some(_) => text.await?,
                 None => timeout_at(until, text).await.map_err(|_| BodyError::Timeout)??,
             };
@@ -69,38 +69,44 @@ pub(crate) async fn read_form(
             fields.add(&name, text)?;
             continue;
         };
-        if turn.is_none() {
+        if permit.is_none() {
             if !endpoint.takes.files(&shared.names) {
                 return Err(invalid("content", "must be a text: private messages are no files"));
             }
             let sender = know_sender(reading, &fields, actor).await?;
             unknown = usize::MAX;
             admit(shared, segments, sender, &query.clone().with_body(fields.clone().finish())).await?;
-            turn = Some(shared.forms.take(sender.into())?);
+            permit = Some(shared.forms.acquire(&sender.quota_keys(), 1)?);
         }
         check_role(&role, &files)?;
         let before: i64 = files.iter().map(|file: &Received| file.uploaded.size()).sum();
-        files.extend(receive(&shared.app, part, role, before.unsigned_abs()).await?);
+        let sender = actor.as_ref().ok_or(Failure::Anonymous)?;
+        files.extend(receive((&shared.app, sender), part, role, before.unsigned_abs()).await?);
     }
     Ok(FormBody { fields: fields.finish(), files })
 }
 
-/// The body as it comes, while it comes.
-fn patient(
+/// The body as it comes, while it comes fast enough.
+fn paced(
     body: Body,
     limit: BodyLimit,
 ) -> impl futures_util::Stream<Item = Result<Bytes, BodyError>> + Send + Unpin + 'static {
-    let frames = futures_util::stream::unfold(BodyStream::new(body), move |mut frames| async move {
+    let state = (BodyStream::new(body), RateMeter::new(limit.rate));
+    let frames = futures_util::stream::unfold(state, move |(mut frames, mut meter)| async move {
         loop {
-            return match timeout(limit.time, frames.next()).await {
-                Err(_) => Some((Err(BodyError::Timeout), frames)),
-                Ok(None) => None,
-                Ok(Some(Err(_))) => Some((Err(BodyError::Aborted), frames)),
+            let item = match meter.wait(frames.next()).await {
+                Err(_) => Err(BodyError::Timeout),
+                Ok(None) => return None,
+                Ok(Some(Err(error))) => Err(BodyError::of_frame(&error)),
                 Ok(Some(Ok(frame))) => match frame.into_data() {
-                    Ok(data) => Some((Ok(data), frames)),
+                    Ok(data) => {
+                        meter.passed(data.len() as u64);
+                        Ok(data)
+                    }
                     Err(_) => continue,
                 },
             };
+            return Some((item, (frames, meter)));
         }
     });
     frames.boxed()
@@ -221,7 +227,12 @@ fn is_decent_id(id: &str) -> bool {
 }
 
 /// Takes a file in. Browsers send an empty one without a name for a field that nobody filled in.
-async fn receive(app: &App, mut part: Part, role: Role, before: u64) -> Result<Option<Received>, Failure> {
+async fn receive(
+    (app, sender): (&App, &Actor),
+    mut part: Part,
+    role: Role,
+    before: u64,
+) -> Result<Option<Received>, Failure> {
     let mut chunk = part.chunk().await?;
     while chunk.as_ref().is_some_and(Bytes::is_empty) {
         chunk = part.chunk().await?;
@@ -229,7 +240,7 @@ async fn receive(app: &App, mut part: Part, role: Role, before: u64) -> Result<O
     if chunk.is_none() && part.file_name.as_deref() == Some("") {
         return Ok(None);
     }
-    let mut upload = app.begin_upload(before).await?;
+    let mut upload = app.begin_upload(sender, before).await?;
     while let Some(bytes) = chunk {
         upload.write(bytes).await?;
         chunk = part.chunk().await?;

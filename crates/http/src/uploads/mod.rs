@@ -5,7 +5,7 @@ mod described;
 mod form;
 
 use bytes::Bytes;
-use eddyline_app::{App, NewAttachment, Uploaded};
+use eddyline_app::{Actor, App, NewAttachment, Uploaded};
 use http::HeaderMap;
 
 pub(crate) use self::described::Described;
@@ -35,14 +35,14 @@ pub(crate) struct Received {
 /// The one file that a file message is, as the parameters describe it. What is handed back beside it
 /// must be held until the message is posted.
 pub(crate) async fn content(
-    app: &App,
+    (app, sender): (&App, &Actor),
     received: Vec<Received>,
     described: Described,
 ) -> Result<(NewAttachment, Uploaded), Failure> {
     let Described { file_name, content_type, data } = described;
     let (uploaded, told_name, told_type) = match (received.into_iter().next(), data) {
         (Some(file), _) => (file.uploaded, file.file_name, file.content_type),
-        (None, Some(data)) => (keep(app, data).await?, None, None),
+        (None, Some(data)) => (keep((app, sender), data).await?, None, None),
         (None, None) => return Err(invalid("content", "is required")),
     };
     let name = file_name.or(told_name);
@@ -50,8 +50,8 @@ pub(crate) async fn content(
     Ok((attachment, uploaded))
 }
 
-async fn keep(app: &App, data: Bytes) -> Result<Uploaded, Failure> {
-    let mut upload = app.begin_upload(0).await?;
+async fn keep((app, sender): (&App, &Actor), data: Bytes) -> Result<Uploaded, Failure> {
+    let mut upload = app.begin_upload(sender, 0).await?;
     upload.write(data).await?;
     Ok(upload.finish().await?)
 }

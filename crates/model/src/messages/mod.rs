@@ -1,5 +1,6 @@
 //! Messages: what is said and what happens in a room.
 
+mod notice;
 mod query;
 mod thread;
 
@@ -11,6 +12,7 @@ use crate::items::Item;
 use crate::sources::{Keeper, ThreadSource};
 use crate::{MessageId, RoomId, Timestamp, UserId};
 
+pub use self::notice::{LiveNotice, Notice, present_content, subject_of};
 pub use self::query::{MessageQuery, Sort};
 pub use self::thread::{ThreadCounts, ThreadState};
 
@@ -283,6 +285,8 @@ pub struct Draft {
     pub files: Vec<NewFile>,
     /// To whom a private message is.
     pub to: Option<UserId>,
+    /// What streams deliver at once in place of the content, when it is a notice of another message.
+    pub live: Option<Box<LiveNotice>>,
     /// When it was sent.
     pub sent: Timestamp,
 }
@@ -309,6 +313,7 @@ impl Draft {
             thread: None,
             files: Vec::new(),
             to: None,
+            live: None,
             sent,
         }
     }
@@ -323,6 +328,16 @@ pub struct MessageView {
     pub parent_text: Option<String>,
     /// The thread it belongs to.
     pub thread: Option<ThreadState>,
+    /// The subject of a notice, as it is; `None` for any other message, and when the subject is gone.
+    pub subject: Option<Arc<Message>>,
+}
+
+impl MessageView {
+    /// Whether streams may deliver it: a notice that repeats something of its subject needs the subject.
+    #[must_use]
+    pub fn is_deliverable(&self) -> bool {
+        !matches!(self.message.event, Event::MessageEdit | Event::TagChange) || self.subject.is_some()
+    }
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use idna::AsciiDenyList;
 use idna::uts46::{DnsLength, Hyphens, Uts46};
 use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
 
-use super::{InvalidName, checked_text, nick_key, trimmed};
+use super::{InvalidName, checked_text, fold, trimmed};
 
 /// The longest e-mail address: in characters as it is typed, and in bytes as it is sent (RFC 5321,
 /// section 4.5.3.1.3, without its angle brackets).
@@ -63,11 +63,18 @@ pub fn email_key(address: &str) -> String {
     match address.rsplit_once('@') {
         // In ASCII, a host differs from its key only in case.
         Some((local, host)) if !host.is_ascii() => match ascii_host(host) {
-            Some(host) => format!("{}@{host}", nick_key(local)),
-            None => nick_key(address),
+            Some(host) => format!("{}@{host}", folded(local)),
+            None => folded(address),
         },
-        _ => nick_key(address),
+        _ => folded(address),
     }
+}
+
+/// As mail servers tell addresses apart, all characters count.
+fn folded(text: &str) -> String {
+    let mut key = String::with_capacity(text.len());
+    fold(text.chars(), &mut key);
+    key
 }
 
 /// The text without white space and invisible characters (byte order marks, zero-width spaces,
@@ -99,7 +106,7 @@ fn is_atom(c: char) -> bool {
 }
 
 /// The host in lower-case ASCII; `None` when it is not the name of a host.
-fn ascii_host(host: &str) -> Option<Cow<'_, str>> {
+pub(super) fn ascii_host(host: &str) -> Option<Cow<'_, str>> {
     // Logins bring texts of any length here; no address has a longer host.
     if host.len() > MAX_EMAIL * 4 || host.chars().any(|c| is_format(c) && !is_joiner(c)) {
         return None;

@@ -9,15 +9,19 @@ use std::str::FromStr;
 
 use unicode_normalization::UnicodeNormalization;
 
+pub use self::domain::{Domain, domain_of};
 pub use self::email::{Email, MAX_EMAIL, email_key};
 pub(crate) use self::email::{is_unseen, trim_unseen};
 pub use self::nicks::nick_candidates;
 pub use self::parameterize::{MAX_PARAMETERIZED, RESERVED, parameterize, parameterized_candidates};
+pub use self::unseen::is_ignorable;
 pub use self::website::{MAX_WEBSITE, Website};
 
+mod domain;
 mod email;
 mod nicks;
 mod parameterize;
+mod unseen;
 mod website;
 
 /// The longest name of a flow, in characters (specification, section 8).
@@ -43,12 +47,19 @@ pub enum InvalidName {
     /// A NUL or another control character.
     #[error("can't contain control characters")]
     ControlCharacter,
+    /// A character that is not seen and that the spelling of its neighbours does not need, or one that turns
+    /// the direction of writing.
+    #[error("can't contain invisible characters")]
+    Invisible,
     /// A nick with a character that would keep others from writing it after an `@`.
     #[error("can't contain spaces, @, comma or colon")]
     NotMentionable,
     /// A nick that means everybody.
     #[error("is reserved")]
     Reserved,
+    /// Not the domain of e-mail addresses; see [`Domain`].
+    #[error("is not a domain, such as example.com")]
+    NotADomain,
     /// Not an e-mail address; see [`Email`].
     #[error("is not a valid e-mail address")]
     NotAnAddress,
@@ -99,7 +110,9 @@ impl FromStr for FlowName {
     type Err = InvalidName;
 
     fn from_str(text: &str) -> Result<Self, InvalidName> {
-        trimmed(text, MAX_FLOW_NAME).map(|name| Self(name.to_owned()))
+        let name = trimmed(text, MAX_FLOW_NAME)?;
+        check_visible(name)?;
+        Ok(Self(name.to_owned()))
     }
 }
 
@@ -134,6 +147,7 @@ impl FromStr for Nick {
 
     fn from_str(text: &str) -> Result<Self, InvalidName> {
         let nick = trimmed(text, MAX_NICK)?;
+        check_visible(nick)?;
         if !nick.chars().all(is_nick_char) {
             return Err(InvalidName::NotMentionable);
         }
@@ -144,7 +158,8 @@ impl FromStr for Nick {
     }
 }
 
-/// What two nicks have in common that differ only in case or in how their accents are encoded.
+/// What two nicks have in common that differ only in case, in how their accents are encoded, or in characters
+/// that are not seen.
 #[must_use]
 pub fn nick_key(nick: &str) -> String {
     let mut key = String::with_capacity(nick.len());
@@ -157,10 +172,15 @@ pub(crate) fn write_key(text: &str, key: &mut String) {
     if text.is_ascii() {
         key.extend(text.bytes().map(|b| char::from(b.to_ascii_lowercase())));
     } else {
-        // A capital sigma does not tell which of the two small ones it stands for.
-        let lower = text.nfc().flat_map(char::to_lowercase).map(|c| if c == 'ς' { 'σ' } else { c });
-        key.extend(lower.nfc());
+        fold(text.chars().filter(|c| !is_ignorable(*c)), key);
     }
+}
+
+/// Appends what texts have in common that differ only in case or in how their accents are encoded.
+fn fold(text: impl Iterator<Item = char>, key: &mut String) {
+    // A capital sigma does not tell which of the two small ones it stands for.
+    let lower = text.nfc().flat_map(char::to_lowercase).map(|c| if c == 'ς' { 'σ' } else { c });
+    key.extend(lower.nfc());
 }
 
 /// Whether a nick may hold this character.
@@ -168,6 +188,26 @@ pub(crate) fn is_nick_char(c: char) -> bool {
     // Joiners belong to the spelling of some scripts.
     let joiner = matches!(c, '\u{200c}' | '\u{200d}');
     !(c.is_control() || (is_unseen(c) && !joiner) || matches!(c, '@' | ',' | ':'))
+}
+
+/// Checks that a name shows what it holds.
+fn check_visible(name: &str) -> Result<(), InvalidName> {
+    if unseen::has_misplaced(name) {
+        return Err(InvalidName::Invisible);
+    }
+    if unseen::shows_anything(name) { Ok(()) } else { Err(InvalidName::Blank) }
+}
+
+/// A name under which a message is sent that is none of a user's.
+///
+/// # Errors
+///
+/// What is wrong with it.
+pub fn check_external_name(name: &str) -> Result<(), InvalidName> {
+    if name.chars().any(char::is_control) {
+        return Err(InvalidName::ControlCharacter);
+    }
+    check_visible(name)
 }
 
 fn trimmed(text: &str, limit: usize) -> Result<&str, InvalidName> {
@@ -233,8 +273,26 @@ mod tests {
         assert_eq!("\u{200b}\u{feff} ".parse::<Nick>(), Err(InvalidName::Blank));
         assert_eq!("\u{2067}".parse::<FlowName>(), Err(InvalidName::Blank));
         assert_eq!("\u{2067}ada\u{200b}".parse::<Nick>().map(|nick| nick.to_string()), Ok("ada".to_owned()));
-        assert_eq!("a\u{200b}da".parse::<Nick>(), Err(InvalidName::NotMentionable));
+        assert_eq!("a\u{200b}da".parse::<Nick>(), Err(InvalidName::Invisible));
+        assert_eq!("\u{3164}".parse::<Nick>(), Err(InvalidName::Invisible));
+        assert_eq!("\u{115f}\u{1160}".parse::<FlowName>(), Err(InvalidName::Invisible));
+        assert_eq!("\u{2800}".parse::<FlowName>(), Err(InvalidName::Blank));
         assert!("می\u{200c}خواهم".parse::<Nick>().is_ok(), "a joiner is part of the spelling");
+    }
+
+    #[test]
+    fn nothing_in_a_name_turns_the_direction_of_writing_or_hides() {
+        for bad in ["Ada\u{202e}ecalevoL", "\u{2066}Ada\u{2069} L", "A\u{200b}da", "Ada\u{2028}Lovelace"] {
+            assert_eq!(display_name(bad), Err(InvalidName::Invisible), "{bad:?}");
+            assert_eq!(check_external_name(bad), Err(InvalidName::Invisible), "{bad:?}");
+        }
+        assert_eq!(check_external_name("Ada\nLovelace"), Err(InvalidName::ControlCharacter));
+        assert_eq!(check_external_name("\u{2800} "), Err(InvalidName::Blank));
+        for good in ["Ada Lovelace", "می\u{200c}خواهم", "\u{5d3}\u{5d5}\u{5d3} Cohen", "👩🏽\u{200d}🚀 Ada"]
+        {
+            assert_eq!(display_name(good).as_deref(), Ok(good));
+            assert_eq!(check_external_name(good), Ok(()));
+        }
     }
 
     #[test]
@@ -251,6 +309,23 @@ mod tests {
         assert_eq!(nick_key("Zoe\u{308}"), nick_key("ZOË"));
         assert_eq!(nick_key("ΟΔΟΣ"), nick_key("οδος"));
         assert_ne!(nick_key("zoe"), nick_key("zoë"), "an accent makes another name");
+    }
+
+    #[test]
+    fn nicks_are_equal_whatever_they_hold_that_is_not_seen() {
+        for same in [
+            "a\u{200d}da",
+            "ad\u{200c}a",
+            "ada\u{34f}",
+            "ada\u{fe0f}",
+            "ada\u{115f}",
+            "ada\u{3164}",
+            "\u{2066}ada\u{200b}",
+        ] {
+            assert_eq!(nick_key(same), "ada", "{same:?}");
+        }
+        assert_eq!(nick_key("zoe\u{34f}\u{308}"), nick_key("zoë"), "accents are composed without them");
+        assert_eq!(nick_key("می\u{200c}خواهم"), nick_key("میخواهم"));
     }
 
     proptest! {

@@ -2,7 +2,7 @@
 
 use std::str::FromStr as _;
 
-use super::{MAX_NICK, Nick, is_nick_char};
+use super::{MAX_NICK, Nick, is_ignorable, is_nick_char};
 
 /// The highest number that is tried at the end of a nick before random ones are.
 const NUMBERED: u32 = 9;
@@ -11,11 +11,11 @@ const NUMBERED: u32 = 9;
 /// the name, all its words together, these with `2` to `9` at their end, and last one that ends in
 /// `random`, which nobody has. So the number of tries does not grow with the number of people.
 ///
-/// Of the name only what a nick may hold is taken; a name with nothing of that is `user`.
+/// Of the name only what a nick may hold, and what is seen of it, is taken; a name with nothing of that is `user`.
 pub fn nick_candidates(name: &str, random: &str) -> impl Iterator<Item = Nick> {
     let words: Vec<String> = name
         .split_whitespace()
-        .map(|word| word.chars().filter(|c| is_nick_char(*c)).collect())
+        .map(|word| word.chars().filter(|c| is_nick_char(*c) && !is_ignorable(*c)).collect())
         .filter(|word: &String| !word.is_empty())
         .collect();
     let first = words.first().cloned().unwrap_or_else(|| "user".to_owned());

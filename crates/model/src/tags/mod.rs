@@ -215,6 +215,15 @@ impl TagChanges {
     }
 }
 
+/// Whether the server made the tag, or could have: it names a user or a message by number, or a kind of
+/// content, and repeats no word of the sender's.
+#[must_use]
+pub fn is_generated(tag: &str) -> bool {
+    let is_number = |rest: &str| rest.parse::<u64>().is_ok();
+    let numbered = [USER, UNREAD, HIGHLIGHT, INFLUX].iter().filter_map(|prefix| tag.strip_prefix(prefix));
+    [URL, FILE, USER_EVERYONE].contains(&tag) || numbered.into_iter().any(is_number)
+}
+
 fn is_made_by_server(tag: &str) -> bool {
     tag == URL || tag == FILE || [USER, UNREAD, HIGHLIGHT].iter().any(|prefix| tag.starts_with(prefix))
 }

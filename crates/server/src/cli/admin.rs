@@ -40,6 +40,35 @@ pub(crate) enum OrgCommand {
     Create(NewOrganization),
     /// Change an organization
     Update(OrganizationUpdate),
+    /// Domains within which the organization's identity provider makes users with proved addresses
+    #[command(subcommand, disable_help_subcommand = true)]
+    Domain(DomainCommand),
+}
+
+/// Commands about the domains of organizations.
+#[derive(Subcommand)]
+pub(crate) enum DomainCommand {
+    /// Give a domain to an organization and all below it; it must be in the organization's hands
+    Add(OrganizationDomain),
+    /// Take a domain away; addresses that only the provider's word proved must be proved by mail again
+    Remove(OrganizationDomain),
+    /// Show the domains of an organization
+    List {
+        /// The organization, by the name in its URL
+        #[arg(long, value_name = "ORG")]
+        org: String,
+    },
+}
+
+/// A domain and its organization.
+#[derive(Args)]
+pub(crate) struct OrganizationDomain {
+    /// The organization, by the name in its URL
+    #[arg(long, value_name = "ORG")]
+    pub(crate) org: String,
+    /// The domain of e-mail addresses, without those below it
+    #[arg(long, value_name = "DOMAIN")]
+    pub(crate) domain: String,
 }
 
 /// Commands about users.

@@ -185,7 +185,7 @@ options! {
         max_upload_bytes: NonZeroU64 = value("104857600"), "BYTES";
         /// Longest file that comes as Base64 in JSON
         max_json_upload_bytes: NonZeroUsize = value("16777216"), "BYTES";
-        /// Most files that are handed out at once, and half as many to one address
+        /// Most files that are handed out at once; a caller, an organization and an address have shares
         max_downloads: NonZeroUsize = value("512"), "COUNT";
     }
 

@@ -24,7 +24,7 @@ pub(super) struct Batch<'d> {
     pub(super) mirrors: HashMap<(i64, i64, &'d str), i64>,
     /// Threads that must be written.
     changed_threads: BTreeSet<(i64, i64)>,
-    /// States of items that must be written, by room and the message that brought them.
+    /// States of items that must be written, by room and the message that brought the first one.
     new_items: Vec<(i64, i64, Arc<Item>)>,
 }
 
@@ -141,8 +141,9 @@ impl<'d> Batch<'d> {
         // One that is as it was is not kept again.
         if let Some(item) = item.filter(|item| thread.item.as_ref() != Some(item)) {
             thread.item = Some(item.clone());
-            thread.item_id = Some(row.id);
-            self.new_items.push((row.room_id, row.id, item));
+            // It takes the place of the state before: that is not kept.
+            let place = *thread.item_id.get_or_insert(row.id);
+            self.new_items.push((row.room_id, place, item));
         }
         self.changed_threads.insert((row.room_id, root));
     }
@@ -207,7 +208,7 @@ impl<'d> Batch<'d> {
                 }
             }
         });
-        MessageView { message, parent_text, thread }
+        MessageView { message, parent_text, thread, subject: None }
     }
 }
 

@@ -63,9 +63,13 @@ impl Session<'_> {
             match placed {
                 Ok(row) => {
                     // At once: it shows its thread as it leaves it, whatever comes later in the batch.
-                    let view = Arc::new(batch.view(message(row.clone())?));
+                    let mut view = batch.view(message(row.clone())?);
+                    if let Some(live) = &draft.live {
+                        view.message.content.clone_from(&live.content);
+                        view.subject.clone_from(&live.subject);
+                    }
                     rows.push(row);
-                    added.push((i, view));
+                    added.push((i, Arc::new(view)));
                 }
                 Err(outcome) => outcomes[i] = Some(outcome),
             }

@@ -26,7 +26,7 @@ pub(crate) struct Record {
     /// Who keeps it, when it is of the inbox.
     pub(crate) keeper: Option<Keeper>,
     pub(crate) external_id: Option<String>,
-    /// The message that brought the item.
+    /// The message under whose number the item is kept.
     pub(crate) item_id: Option<i64>,
     pub(crate) item: Option<Arc<Item>>,
     pub(crate) source: Option<Arc<ThreadSource>>,
@@ -75,8 +75,9 @@ impl Record {
         }
     }
 
-    /// The same thread as a message left it.
-    pub(crate) fn as_left(&self, left: Left, items: &HashMap<i64, Arc<Item>>) -> Self {
+    /// The same thread with the counts that a message left it with. Its item is the present one: texts that
+    /// a newer state took away are not told again.
+    pub(crate) fn as_left(&self, left: Left) -> Self {
         let counts = ThreadCounts {
             activities: left.activities,
             internal_comments: left.internal_comments,
@@ -84,8 +85,7 @@ impl Record {
             created_at: self.counts.created_at,
             updated_at: Timestamp(left.updated_at),
         };
-        let item = left.item_id.and_then(|id| items.get(&id).cloned());
-        Self { counts, item_id: left.item_id, item, ..self.clone() }
+        Self { counts, ..self.clone() }
     }
 }
 
@@ -173,7 +173,7 @@ portable! {
         Ok(threads::table.filter(threads::room_id.eq(room.0)).filter(threads::root_id.eq_any(roots)).load(c)?)
     }
 
-    /// States of items by the messages that brought them.
+    /// States of items by the messages that brought the first ones.
     fn item_rows(c, room: RoomId, ids: &[i64]) -> Result<Vec<(i64, String)>> {
         Ok(thread_items::table
             .filter(thread_items::room_id.eq(room.0))
@@ -182,7 +182,8 @@ portable! {
             .load(c)?)
     }
 
-    /// Keeps the states of items that messages brought: room, message, state.
+    /// Keeps the states of items: room, the message that brought the first one, state. A new state takes the
+    /// place of the one before.
     pub(crate) fn insert_items(c, items: &[(i64, i64, String)]) -> Result<()> {
         for (room, message, item) in items {
             diesel::insert_into(thread_items::table)
@@ -191,6 +192,9 @@ portable! {
                     thread_items::message_id.eq(message),
                     thread_items::item.eq(item),
                 ))
+                .on_conflict((thread_items::room_id, thread_items::message_id))
+                .do_update()
+                .set(thread_items::item.eq(item))
                 .execute(c)?;
         }
         Ok(())
@@ -262,12 +266,8 @@ impl Session<'_> {
         Ok(filled.collect())
     }
 
-    /// The states of items that these messages brought.
-    pub(crate) fn items_of(
-        &mut self,
-        room: RoomId,
-        ids: impl Iterator<Item = i64>,
-    ) -> Result<HashMap<i64, Arc<Item>>> {
+    /// The states of items that are kept under the numbers of these messages.
+    fn items_of(&mut self, room: RoomId, ids: impl Iterator<Item = i64>) -> Result<HashMap<i64, Arc<Item>>> {
         let ids: BTreeSet<i64> = ids.collect();
         if ids.is_empty() {
             return Ok(HashMap::new());

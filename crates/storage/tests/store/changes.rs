@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use eddyline_model::log::{Control, LogBody};
-use eddyline_model::messages::{Mentions, Message, MessageQuery};
+use eddyline_model::messages::{Draft, Mentions, Message, MessageQuery, Notice, Placement};
 use eddyline_model::{CredentialId, GrantId, MessageId, Seq, Timestamp, UserId};
 use eddyline_storage::{Error, Undone};
 
@@ -17,6 +17,7 @@ on_every_database!(
     an_edit_shows_in_comments_and_threads,
     a_deleted_message_is_gone_but_its_place_in_the_log_stays,
     the_comments_of_a_deleted_message_stay,
+    a_notice_has_the_text_of_its_message_as_it_is_when_it_is_read,
     mentions_are_counted_after_the_read_marker,
     a_mention_dealt_with_is_read,
     a_failed_write_leaves_nothing,
@@ -145,6 +146,39 @@ async fn a_deleted_message_is_gone_but_its_place_in_the_log_stays(home: Arc<Home
         MessageId(3),
         "numbers are not used again"
     );
+}
+
+async fn a_notice_has_the_text_of_its_message_as_it_is_when_it_is_read(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let first = world.say(chat(world.main, world.ann, "first")).await.message.clone();
+    let second = reworded(&first, "second");
+    change(&world, &first, &second, Mentions::default()).await;
+    let notice = Notice::edit(&second);
+    let draft = Draft {
+        event: notice.event,
+        placement: Placement::Unthreaded,
+        live: Some(Box::new(notice.live.clone())),
+        ..chat(world.main, world.ann, &notice.kept)
+    };
+    let told = world.say(draft).await;
+    assert_eq!((&told.message.content, &told.subject), (&notice.live.content, &notice.live.subject));
+
+    let third = reworded(&second, "third");
+    change(&world, &second, &third, Mentions::default()).await;
+    let read = async || {
+        let log = world.read(|session| session.log_after(Seq(1), 1)).await;
+        match &log[0].body {
+            LogBody::Message(Some(view)) => view.clone(),
+            other => panic!("{other:?}"),
+        }
+    };
+    let now = read().await;
+    assert_eq!(now.message.content, Notice::edit(&third).live.content);
+    assert_eq!(now.subject.as_deref(), Some(&third));
+    delete(&world, &third).await;
+    let now = read().await;
+    assert_eq!((&now.message.content, &now.subject), (&notice.kept, &None));
+    assert!(!now.is_deliverable());
 }
 
 async fn the_comments_of_a_deleted_message_stay(home: Arc<Home>) {

@@ -53,6 +53,8 @@ fn identity(organization: OrganizationId, user: UserId, subject: &str) -> Identi
         version: 1,
         created_at: Timestamp(6),
         updated_at: Timestamp(6),
+        stated_email: None,
+        suspended_at: None,
         removed_at: None,
     }
 }

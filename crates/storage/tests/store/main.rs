@@ -21,6 +21,7 @@ mod posting;
 mod private;
 mod queue;
 mod random;
+mod reach;
 mod schema;
 mod sharing;
 mod sources;

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use diesel::backend::Backend;
 use diesel::prelude::*;
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
-use eddyline_model::Timestamp;
-use eddyline_model::messages::MessageQuery;
+use eddyline_model::messages::{Draft, Event, MessageQuery, Placement};
+use eddyline_model::{Timestamp, UserId};
 use eddyline_storage::{Error, Store, Tx};
+use serde_json::{Value as Json, json};
 
 use crate::home::{Home, on_shared_databases};
 use crate::schema::execute;
@@ -17,6 +18,9 @@ on_shared_databases!(
     several_processes_may_open_a_new_database_at_once,
     what_was_written_is_there_after_reopening,
     people_who_were_there_before_they_were_counted_are_counted,
+    accounts_that_a_provider_made_and_nobody_used_must_prove_their_addresses,
+    notices_of_before_keep_no_text,
+    keys_of_nicks_lose_what_is_not_seen,
     words_that_a_killed_process_did_not_index_are_found,
 );
 
@@ -57,21 +61,114 @@ fn undo<D: Backend>(
     }
 }
 
+/// Undoes migrations of a database, which no store has open, up to and including the one of this name.
+fn undo_at(home: &Home, last: &str) {
+    match home.url.strip_prefix("sqlite:") {
+        Some(path) => undo(&mut SqliteConnection::establish(path).expect("it opens"), || SQLITE, last),
+        None => undo(&mut PgConnection::establish(&home.url).expect("it opens"), || POSTGRES, last),
+    }
+}
+
+async fn accounts_that_a_provider_made_and_nobody_used_must_prove_their_addresses(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let (acme, ann, bob, cid) = (world.organization, world.ann, world.bob, world.cid);
+    let provided = world.store.write(move |tx| {
+        tx.put_provider(acme, "acme-uid", b"one", Timestamp(5))?;
+        tx.set_password_hash(bob, "$argon2id$")
+    });
+    provided.await.expect("made");
+    world.store.close().await;
+    undo_at(&home, "20261122000001");
+    // The provider made Ann and Bob, who has chosen a password since, and an operator linked Cid.
+    for (user, actor, deed) in [
+        (ann, "scim:acme-uid", "user.create"),
+        (bob, "scim:acme-uid", "user.create"),
+        (cid, "operator", "user.link"),
+    ] {
+        let (user, acme) = (user.0, acme.0);
+        execute(
+            &home.url,
+            &format!(
+                "insert into identities (user_id, organization_id, subject, subject_key, version, created_at, \
+                 updated_at) values ({user}, {acme}, 's{user}', 's{user}', 1, 1, 1); \
+                 insert into audit (organization_id, at, actor, deed, user_id, detail) \
+                 values ({acme}, 1, '{actor}', '{deed}', {user}, '{{}}')"
+            ),
+        );
+    }
+    let world = World { store: home.open(), ..world.clone() };
+    let proved = async |id| world.read(move |session| session.user(id)).await.expect("there").email_proved;
+    assert_eq!((proved(ann).await, proved(bob).await, proved(cid).await), (false, true, true));
+    let stated = world.read(move |session| session.identity(ann)).await.expect("known").stated_email;
+    assert_eq!(stated.as_deref(), Some("ann@example.org"), "a domain may count for it");
+}
+
 async fn people_who_were_there_before_they_were_counted_are_counted(home: Arc<Home>) {
     let world = World::new(&home).await;
     let make = |tx: &mut Tx<'_, '_>| tx.insert_organization("Empty", "empty", 10, Timestamp(1));
     let (empty, _) = world.store.write(make).await.expect("an organization");
     world.store.close().await;
-    let counting = "20261121000006";
-    match home.url.strip_prefix("sqlite:") {
-        Some(path) => undo(&mut SqliteConnection::establish(path).expect("it opens"), || SQLITE, counting),
-        None => undo(&mut PgConnection::establish(&home.url).expect("it opens"), || POSTGRES, counting),
-    }
+    undo_at(&home, "20261121000006");
     let (world, acme, ann) = (World { store: home.open(), ..world.clone() }, world.organization, world.ann);
     let count =
         async |id| world.read(move |session| session.organization(id)).await.expect("there").user_count;
     assert_eq!((count(acme).await, count(empty).await), (3, 0));
     assert!(world.read(move |session| session.user(ann)).await.expect("ann is there").active);
+}
+
+async fn notices_of_before_keep_no_text(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let said = world.say(chat(world.main, world.ann, "now")).await;
+    let id = said.message.id;
+    let edit = json!({"message": id.0, "updated_content": "a \u{1F512} \"secret\" \\ of before"});
+    let tags = json!({"message": id.0, "add": ["plan"], "remove": ["secret", ":unread:7", ":url"]});
+    let bare = json!({"message": id.0, "add": [], "remove": []});
+    for (event, content) in
+        [(Event::MessageEdit, edit), (Event::TagChange, tags), (Event::TagChange, bare.clone())]
+    {
+        let placement = Placement::Unthreaded;
+        let content = content.to_string();
+        world.say(Draft { event, placement, ..chat(world.main, world.ann, &content) }).await;
+    }
+    let orphan = format!("insert into thread_items values ({}, 999, '{{}}')", world.main.0);
+    world.store.close().await;
+    execute(&home.url, &orphan);
+    undo_at(&home, "20261122000005");
+    let world = World { store: home.open(), ..world };
+    let room = world.main;
+    let kept = world.read(move |session| session.messages_by_id(room, &[2, 3, 4])).await;
+    let kept: Vec<Json> =
+        kept.iter().map(|message| serde_json::from_str(&message.content).expect("JSON")).collect();
+    let of_tags = json!({"message": id.0, "add": ["plan"], "remove": [":unread:7", ":url"]});
+    assert_eq!(kept, [json!({"message": id.0}), of_tags, bare]);
+    // What no thread is in is gone: its place is free.
+    execute(&home.url, &orphan);
+}
+
+async fn keys_of_nicks_lose_what_is_not_seen(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    world.store.close().await;
+    let set_key = |user: UserId, key: &str| {
+        // Both databases make a character of its number.
+        let function = if home.url.starts_with("sqlite") { "char" } else { "chr" };
+        let key: Vec<_> = key.chars().map(|c| format!("{function}({})", u32::from(c))).collect();
+        let (key, user) = (key.join(" || "), user.0);
+        execute(
+            &home.url,
+            &format!("update organization_members set nick_key = {key} where user_id = {user}"),
+        );
+    };
+    set_key(world.ann, "a\u{200d}nn\u{3164}\u{e0100}é");
+    set_key(world.bob, "bo\u{200c}b");
+    set_key(world.cid, "bob");
+    let again = "20261122000004";
+    undo_at(&home, again);
+    let world = World { store: home.open(), ..world };
+    let organization = world.organization;
+    for (key, is_taken) in [("annné", false), ("anné", true), ("bob", true), ("bo\u{200c}b", true)] {
+        let found = world.read(move |session| session.nick_is_taken(organization, key, UserId(0))).await;
+        assert_eq!(found, is_taken, "{key:?}");
+    }
 }
 
 async fn several_processes_may_open_a_new_database_at_once(home: Arc<Home>) {

@@ -133,7 +133,7 @@ impl Room {
             item: None,
             source: None,
         });
-        MessageView { parent_text: message.parent.map(text), thread, message }
+        MessageView { parent_text: message.parent.map(text), thread, message, subject: None }
     }
 
     /// The message as the log tells of it: with its thread as it left that.

@@ -147,6 +147,7 @@ pub(crate) fn chat(room: RoomId, user: UserId, text: &str) -> Draft {
         thread: None,
         files: Vec::new(),
         to: None,
+        live: None,
         sent: Timestamp(1_000),
     }
 }

@@ -31,6 +31,7 @@ pub(crate) fn router(site: Site) -> Router {
     Router::new()
         .route("/", get(sign_in::first))
         .route("/sign-in", get(sign_in::show).post(sign_in::submit))
+        .route("/sign-in/{link}", get(sign_in::show_link).post(sign_in::use_link))
         .route("/sign-out", post(sign_in::sign_out))
         .route("/password", get(password::ask).post(password::request))
         .route("/password/{link}", get(password::choose).post(password::set))

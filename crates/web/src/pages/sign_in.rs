@@ -4,17 +4,22 @@ use axum::response::Response;
 use eddyline_app::{Error, Password};
 use http::StatusCode;
 
-use super::authorize;
+use super::password::gone;
 use super::plain::Plain;
+use super::{authorize, secret};
 use crate::answer::{let_forms_lead_to, see_other};
 use crate::failure::Failure;
 use crate::field::{Field, FormView};
 use crate::local_path::local_path;
+use crate::segments::Link;
 use crate::submission::Submission;
 use crate::visit::{Visit, sign_in_path};
 
 /// Where one goes on to when nothing else was asked for.
 const INSIDE: &str = "/app";
+
+/// Digits of the secret in a link.
+const DIGITS: usize = 64;
 
 /// The first page is one of two others.
 pub(super) async fn first(visit: Visit) -> Response {
@@ -41,6 +46,20 @@ pub(super) async fn submit(sent: Submission) -> Result<Response, Failure> {
         }
         Err(error) => Err(error.into()),
     }
+}
+
+/// The page of a link that signs in. Only its button does, since other programs follow links too.
+pub(super) async fn show_link(visit: Visit, Link(link): Link) -> Result<Response, Failure> {
+    let link = secret(&link, DIGITS).ok_or(Failure::LinkGone)?;
+    let name = visit.app().sign_in_link(&link).await.map_err(gone)?;
+    let form = FormView::new(visit.path(), visit.csrf(), format!("Sign in as {name}"));
+    Ok(visit.page(&Plain::new("Sign in").text("This link works once.").form(form)))
+}
+
+pub(super) async fn use_link(Link(link): Link, sent: Submission) -> Result<Response, Failure> {
+    let link = secret(&link, DIGITS).ok_or(Failure::LinkGone)?;
+    let session = sent.visit.app().sign_in_by_link(&link).await.map_err(gone)?;
+    sent.visit.begin_session(&session, INSIDE).await
 }
 
 pub(super) async fn sign_out(sent: Submission) -> Result<Response, Failure> {

@@ -49,6 +49,7 @@ fn the_commands_of_the_demonstration_work_as_printed() {
 fn a_demonstration_in_a_named_directory_can_be_taken_up_again() {
     let directory = TempDir::new().unwrap();
     let data = ["--data-dir", directory.path().to_str().unwrap()];
+    let mut passwords = Vec::new();
     for round in 1..=2 {
         let (_demo, welcome) = demonstrate(&data);
         let find =
@@ -61,7 +62,34 @@ fn a_demonstration_in_a_named_directory_can_be_taken_up_again() {
         let sign_in = find("Sign-in:");
         let (email, password) = sign_in.split_once(" with password ").unwrap();
         assert!(output(&format!("curl -u {email}:{password} {address}/user")).contains("Ada Lovelace"));
+        passwords.push(password.to_owned());
     }
+    assert_ne!(passwords[0], passwords[1], "each start makes up its own");
+}
+
+#[test]
+fn the_link_of_the_demonstration_signs_in_once() {
+    let (_demo, welcome) = demonstrate(&[]);
+    let link = welcome.iter().map(|line| line.trim()).find(|line| line.contains("/sign-in/")).unwrap();
+    let jar = TempDir::new().unwrap();
+    let jar = jar.path().join("cookies");
+    let curl = |rest: &str| output(&format!("curl -s -b {0} -c {0} {rest}", jar.display()));
+    let page = curl(link);
+    let again = curl(link);
+    assert!(
+        page.contains("Sign in as Ada Lovelace") && again.contains("Sign in as"),
+        "reading uses nothing up"
+    );
+    let csrf = again.split("name=\"csrf\" value=\"").nth(1).unwrap().split('"').next().unwrap();
+    let origin = &link[..link.find("/sign-in/").unwrap()];
+    let submit = format!(
+        "-H 'Origin: {origin}' -d csrf={csrf} -w '%{{http_code}} %{{redirect_url}}' -o /dev/null {link}"
+    );
+    assert_eq!(curl(&submit), format!("303 {origin}/app"));
+    assert!(curl(&format!("{origin}/app")).contains("Ada Lovelace"));
+    assert_eq!(curl(&format!("-w '%{{http_code}}' -o /dev/null {link}")), "404");
+    let other = format!("{origin}/sign-in/{}", "0".repeat(64));
+    assert_eq!(curl(&format!("-w '%{{http_code}}' -o /dev/null {other}")), "404");
 }
 
 /// A running demonstration, and what it says first.

@@ -13,6 +13,7 @@ on_both_databases![
     what_cannot_be_done_is_said_and_ends_in_failure,
     a_password_is_read_from_the_standard_input,
     what_is_done_twice_is_done_once,
+    domains_are_given_listed_and_taken_away,
 ];
 
 fn fields(object: &Json) -> Vec<&str> {
@@ -125,6 +126,10 @@ async fn what_cannot_be_done_is_said_and_ends_in_failure(server: Server) {
     server.admin(&user("small", "ben@small.example", "ben"));
     server.admin(&user("acme", "cyd@acme.example", "cyd"));
     server.flow("acme", "main", &[]);
+    let domain = |command: &'static str, org: &'static str, name: &'static str| {
+        vec!["org", "domain", command, "--org", org, "--domain", name]
+    };
+    server.admin(&domain("add", "acme", "acme.example"));
     let cases: Vec<(Vec<&str>, &str)> = vec![
         (user("nowhere", "a@x.example", "a"), "nowhere"),
         (user("small", "dan@small.example", "dan"), "limit"),
@@ -147,6 +152,14 @@ async fn what_cannot_be_done_is_said_and_ends_in_failure(server: Server) {
         (vec!["user", "set-password", "--email", "no@acme.example", "--password", "x"], "no@acme.example"),
         (vec!["user", "set-password", "--email", "cyd@acme.example", "--password", ""], "password"),
         (vec!["user", "set-password", "--email", "cyd@acme.example"], "--password"),
+        (domain("add", "nowhere", "x.example"), "nowhere"),
+        (domain("add", "small", "acme.example"), "belongs to the organization acme"),
+        (domain("add", "small", "no domain"), "--domain"),
+        (domain("add", "small", "ann@small.example"), "--domain"),
+        (domain("remove", "small", "acme.example"), "organization small with the domain acme.example"),
+        (domain("remove", "acme", "other.example"), "not found"),
+        (vec!["org", "domain", "list", "--org", "nowhere"], "nowhere"),
+        (vec!["org", "domain", "add", "--org", "acme"], "--domain"),
         (vec!["user", "rename"], "rename"),
     ];
     for (arguments, word) in cases {
@@ -182,4 +195,27 @@ async fn what_is_done_twice_is_done_once(server: Server) {
     let again = server.admin(&["flow", "create", "--org", "acme", "--name", "main"]);
     assert_eq!(again["parameterized_name"], "main-2", "another flow of the same name has another address");
     assert_eq!(acme.ada.get("/flows/acme/main/messages").await, json!([]), "no command posts anything");
+}
+
+async fn domains_are_given_listed_and_taken_away(server: Server) {
+    server.organization("acme");
+    let domain = |command: &str, name: &str| {
+        server.admin(&["org", "domain", command, "--org", "acme", "--domain", name])
+    };
+    let list = || server.admin(&["org", "domain", "list", "--org", "acme"]);
+    assert_eq!(list(), json!({"organization": "acme", "domains": []}));
+    // A domain is the same in every spelling.
+    let added = domain("add", "B\u{fc}cher.Example");
+    assert_eq!(added, json!({"organization": "acme", "domain": "xn--bcher-kva.example", "proved": 0}));
+    assert_eq!(domain("add", "XN--BCHER-KVA.example"), added, "it is there already");
+    domain("add", "acme.example");
+    assert_eq!(list()["domains"], json!(["acme.example", "xn--bcher-kva.example"]));
+    let removed = domain("remove", "b\u{fc}cher.example");
+    assert_eq!(removed, json!({"organization": "acme", "domain": "xn--bcher-kva.example", "unproved": 0}));
+    assert_eq!(list()["domains"], json!(["acme.example"]));
+    // Whoever it belonged to, another organization may have it then.
+    server.organization("other");
+    server.admin(&["org", "domain", "add", "--org", "other", "--domain", "xn--bcher-kva.example"]);
+    let output = server.admin_command(&["org", "domain", "list", "--org", "acme"]).output().unwrap();
+    assert_eq!(String::from_utf8(output.stdout).unwrap().trim(), "acme.example");
 }

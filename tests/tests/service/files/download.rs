@@ -1,7 +1,7 @@
 //! Downloading files by links that soon end.
 
 use eddyline_client::{Json, Method};
-use eddyline_tests::{Server, Tenant, note_secret, on_both_databases, on_shared_servers};
+use eddyline_tests::{Caller, Server, Tenant, note_secret, on_both_databases, on_shared_servers};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
@@ -20,6 +20,10 @@ on_both_databases![&["--download-link-ttl", "1s"]; a_link_ends];
 on_both_databases![
     &["--max-downloads", "2", "--trusted-proxy", "127.0.0.0/8"];
     downloads_are_bounded_and_nobody_has_them_all
+];
+on_both_databases![
+    &["--max-downloads", "8", "--trusted-proxy", "127.0.0.0/8"];
+    downloads_are_charged_to_whoever_asked_for_the_link
 ];
 
 fn token(link: &str) -> &str {
@@ -192,22 +196,52 @@ async fn begin(server: &Server, link: &str, address: &str) -> TcpStream {
     socket
 }
 
-async fn downloads_are_bounded_and_nobody_has_them_all(server: Server) {
-    let acme = server.acme();
-    // More than sockets hold.
+/// A file that is larger than what sockets hold; gives its path.
+async fn large(sender: &Caller, flow: &str) -> String {
     let file = Form::of("file").file("content", "large", "", &vec![7; 32 << 20]);
-    let message = file.posted(&acme.ben.client, "/flows/acme/main/messages").await;
-    let link = link(&acme.ada.client, text(&message["content"]["path"])).await;
-    let from = async |address| {
-        let headers = [("X-Forwarded-For", address), ("Range", "bytes=0-0")];
-        let answer = follow_with(&server, &link, &headers).await;
-        (answer.status.as_u16(), answer.header("retry-after").is_some())
-    };
-    let first = begin(&server, &link, "192.0.2.1").await;
-    assert_eq!(from("192.0.2.1").await, (429, true));
-    assert_eq!(from("192.0.2.2").await, (206, false));
-    let _second = begin(&server, &link, "192.0.2.2").await;
-    assert_eq!(from("192.0.2.3").await, (503, true));
+    let message = file.posted(&sender.client, &format!("/flows/{flow}/messages")).await;
+    text(&message["content"]["path"]).to_owned()
+}
+
+/// What a download of one byte is answered, and whether it may be tried again.
+async fn one_byte(server: &Server, link: &str, address: &str) -> (u16, bool) {
+    let headers = [("X-Forwarded-For", address), ("Range", "bytes=0-0")];
+    let answer = follow_with(server, link, &headers).await;
+    (answer.status.as_u16(), answer.header("retry-after").is_some())
+}
+
+async fn downloads_are_bounded_and_nobody_has_them_all(server: Server) {
+    let mut links = Vec::new();
+    for organization in ["acme", "beta", "gamma"] {
+        server.organization(organization);
+        let member = server.user(organization, organization);
+        let flow = format!("{organization}/main");
+        server.flow(organization, "main", &[&member]);
+        let path = large(&member, &flow).await;
+        links.push(link(&member.client, &path).await);
+    }
+    let first = begin(&server, &links[0], "192.0.2.1").await;
+    assert_eq!(
+        one_byte(&server, &links[0], "192.0.2.2").await,
+        (429, true),
+        "the organization has its share"
+    );
+    assert_eq!(one_byte(&server, &links[1], "192.0.2.1").await, (429, true), "the network has its share");
+    assert_eq!(one_byte(&server, &links[1], "192.0.2.2").await, (206, false));
+    let _second = begin(&server, &links[1], "192.0.2.2").await;
+    assert_eq!(one_byte(&server, &links[2], "192.0.2.3").await, (503, true));
     drop(first);
-    while from("192.0.2.1").await != (206, false) {}
+    while one_byte(&server, &links[2], "192.0.2.3").await != (206, false) {}
+}
+
+async fn downloads_are_charged_to_whoever_asked_for_the_link(server: Server) {
+    let acme = server.acme();
+    let path = large(&acme.ben, "acme/main").await;
+    let (ada, ben) = (link(&acme.ada.client, &path).await, link(&acme.ben.client, &path).await);
+    let again = link(&acme.ben.client, &path).await;
+    let first = begin(&server, &ben, "192.0.2.1").await;
+    assert_eq!(one_byte(&server, &again, "192.0.2.2").await, (429, true), "whichever link and address");
+    assert_eq!(one_byte(&server, &ada, "192.0.2.1").await, (206, false));
+    drop(first);
+    while one_byte(&server, &again, "192.0.2.2").await != (206, false) {}
 }

@@ -180,6 +180,7 @@ async fn mistakes_are_named_by_their_fields(tenant: Tenant) {
         ("content", json!("x".repeat(64 * 1024 + 1))),
         ("project", json!("x".repeat(256))),
         ("link", json!("javascript:x")),
+        ("from_name", json!("Ada\u{202e}")),
         ("tags", json!("x".repeat(101))),
     ] {
         let mut mail = mail();
@@ -195,6 +196,9 @@ async fn mistakes_are_named_by_their_fields(tenant: Tenant) {
         (json!({"content": "x".repeat(8097), "external_user_name": "x"}), "content"),
         (json!({"content": "x"}), "external_user_name"),
         (json!({"content": "x", "external_user_name": "x".repeat(101)}), "external_user_name"),
+        (json!({"content": "x", "external_user_name": "a\u{2066}b"}), "external_user_name"),
+        (json!({"content": "x", "external_user_name": "a\nb"}), "external_user_name"),
+        (json!({"content": "x", "external_user_name": "\u{3164}"}), "external_user_name"),
     ] {
         let refused = send(&tenant, &chat, &body).await;
         assert_eq!(refused.status, 400, "{name}");

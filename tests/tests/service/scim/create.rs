@@ -150,6 +150,8 @@ async fn an_address_that_was_merely_entered_does_not_keep_a_user_out(tenant: Ten
     let email = format!("ceo@{}.example", tenant.name);
     let squatter = tenant.user("squatter");
     squatter.does(Method::PUT, "/user", &json!({"email": email})).await;
+    let domain = format!("{}.example", tenant.name);
+    tenant.server().admin(&["org", "domain", "add", "--org", &tenant.name, "--domain", &domain]);
     let user = create(&provider, &person(&email, "The", "Boss")).await;
     assert_ne!(user["id"].as_str().unwrap(), squatter.id.to_string());
     assert_ne!(squatter.get("/user").await["email"], email);

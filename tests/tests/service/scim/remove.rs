@@ -137,6 +137,8 @@ async fn the_last_administrator_stays(tenant: Tenant) {
 
 async fn who_was_removed_comes_back_with_the_same_account(tenant: Tenant) {
     let provider = tenant.server().provider(&tenant.name);
+    let domain = format!("{}.example", tenant.name);
+    tenant.server().admin(&["org", "domain", "add", "--org", &tenant.name, "--domain", &domain]);
     let email = format!("zoe.king@{}.example", tenant.name);
     let first = provider.makes(&email, ("Zoe", "King")).await;
     assert_eq!(provider.scim(Method::DELETE, &at(&first), None).await.status, 204);

@@ -85,15 +85,15 @@ async fn an_address_of_the_provider_counts_at_once(tenant: Tenant) {
     let provider = server.provider(&tenant.name);
     server.admin(&["scim", "link", "--org", &tenant.name, "--email", &tenant.ben.email]);
     let ben = json!({"id": tenant.ben.id});
-    // What ben has begun himself leads nowhere.
+    // In whatever way ben himself has changed it before.
     let own = format!("own@{}.example", tenant.name);
     tenant.ben.does(Method::PUT, "/user", &json!({"email": own})).await;
     let email = format!("given@{}.example", tenant.name);
     put(&provider, &ben, &json!({"emails": [{"value": email}]})).await;
     assert_eq!(tenant.ben.get("/user").await["email"], email);
-    // The address that ben gave up is free.
+    // For a week ben may take back the address that he had proved.
     let body = json!({"userName": "other.ben", "emails": [{"value": tenant.ben.email}]});
-    assert_eq!(provider.scim(Method::POST, "/Users", Some(&body)).await.status, 201);
+    is_refused(&provider.scim(Method::POST, "/Users", Some(&body)).await, 409, Some("uniqueness"));
 }
 
 async fn nobody_comes_by_anothers_invitation_through_a_provider(tenant: Tenant) {
@@ -108,7 +108,9 @@ async fn nobody_comes_by_anothers_invitation_through_a_provider(tenant: Tenant) 
     assert_eq!(tenant.ben.get("/user").await["email"], victim);
     let accepted = tenant.ben.send(Method::PUT, &invitation, &json!({"state": "accepted"})).await;
     assert!(matches!(accepted.status.as_u16(), 403 | 404), "{}", accepted.text());
-    // The address is not held against whom it belongs to: another provider makes them.
+    // The address is not held against whom it belongs to: the provider with the domain makes them.
+    let domain = format!("{}.example", elsewhere.name);
+    server.admin(&["org", "domain", "add", "--org", &elsewhere.name, "--domain", &domain]);
     server.provider(&elsewhere.name).makes(&victim, ("The", "Victim")).await;
     assert_ne!(tenant.ben.get("/user").await["email"], victim);
 }

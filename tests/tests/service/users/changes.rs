@@ -9,6 +9,8 @@ on_shared_servers![
     nobody_changes_anybody_else,
     a_change_is_told_to_the_flows,
     a_nick_is_unique_in_each_of_the_organizations,
+    a_nick_that_looks_like_anothers_is_taken,
+    nothing_in_a_name_hides_or_turns_the_direction_of_writing,
     renaming_keeps_old_mentions,
     an_address_belongs_to_one_account,
     the_old_address_ends_at_once,
@@ -95,6 +97,55 @@ async fn a_nick_is_unique_in_each_of_the_organizations(tenant: Tenant) {
     assert_eq!((&me["nick"], &me["name"]), (&json!("cleo"), &json!("cleo")), "nothing of it was done");
     assert_eq!(change(&cleo, json!({"nick": "CLEO"})).await, 200, "one's own in another form");
     assert_eq!(change(&tenant.ben, json!({"nick": "zoe"})).await, 200, "others have nicks of their own");
+}
+
+async fn a_nick_that_looks_like_anothers_is_taken(tenant: Tenant) {
+    let cleo = tenant.member("cleo");
+    assert_eq!(change(&cleo, json!({"nick": "می\u{200c}خواهم"})).await, 200);
+    for (nick, status) in [
+        ("a\u{200d}da", 400),
+        ("ad\u{200c}a", 400),
+        ("ada\u{34f}", 400),
+        ("ada\u{fe0f}", 400),
+        ("ada\u{115f}", 400),
+        ("ada\u{3164}", 400),
+        ("\u{3164}", 400),
+        ("میخواهم", 409),
+        ("می\u{200c}خواهد", 200),
+    ] {
+        assert_eq!(change(&tenant.ben, json!({"nick": nick})).await, status, "{nick:?}");
+    }
+    let said = tenant.ada.say(&tenant.main, "@میخواهم @می\u{200c}خواهد hello").await;
+    assert_eq!(said["tags"][0], format!(":user:{}", cleo.id), "{said}");
+    assert_eq!(said["tags"][2], format!(":user:{}", tenant.ben.id), "{said}");
+}
+
+async fn nothing_in_a_name_hides_or_turns_the_direction_of_writing(tenant: Tenant) {
+    let names = [
+        "Ada\u{202e}ecalevoL",
+        "\u{2066}Ada",
+        "Ada\u{200b}Lovelace",
+        "Ada\nLovelace",
+        "Ada\u{2028}Lovelace",
+        "\u{3164}",
+        "\u{115f}\u{1160}",
+    ];
+    for name in names {
+        let answer = tenant.ben.send(Method::PUT, "/user", &json!({"name": name})).await;
+        // What stands around a name does not belong to it.
+        let status = if name.starts_with('\u{2066}') { 200 } else { 400 };
+        assert_eq!(answer.status.as_u16(), status, "{name:?}");
+        if status == 400 {
+            assert!(answer.json()["errors"]["name"][0].is_string(), "{}", answer.text());
+        }
+        let message = json!({"event": "message", "content": "x", "external_user_name": name});
+        let answer = tenant.ben.send(Method::POST, &tenant.path("/messages"), &message).await;
+        assert_eq!(answer.status, 400, "{name:?}");
+        assert!(answer.json()["errors"]["external_user_name"][0].is_string(), "{}", answer.text());
+    }
+    for name in ["Zoë", "👩🏽\u{200d}🚀 Ada", "می\u{200c}خواهم"] {
+        assert_eq!(change(&tenant.ben, json!({"name": name})).await, 200, "{name}");
+    }
 }
 
 async fn renaming_keeps_old_mentions(tenant: Tenant) {

@@ -1,9 +1,11 @@
 //! A server on real sockets, and clients that write bytes.
 
+mod hang_up;
 mod requests;
 mod stopping;
 mod streams;
 mod tls;
+mod unknown;
 
 use std::collections::VecDeque;
 use std::future::Future;
@@ -46,9 +48,11 @@ fn unreachable_rate() -> MinimumRate {
 /// Nothing is ever too slow, unless a test says so.
 fn patient() -> Limits {
     Limits {
+        unknown_safe_time: NEVER,
         head_time: NEVER,
         keep_alive: NEVER,
         write_rate: MinimumRate { grace: NEVER, ..MinimumRate::default() },
+        hang_up_time: NEVER,
         handshake_time: NEVER,
         linger: NEVER,
         drain: NEVER,
@@ -69,6 +73,8 @@ struct Shared {
     waiting: Notify,
     /// Lets it go on.
     go_on: Notify,
+    /// The future of a request to `/wait` or `/work` was dropped.
+    dropped: Notify,
 }
 
 impl App {
@@ -102,9 +108,28 @@ impl App {
             .route(
                 "/wait",
                 get(async |State(app): State<App>| {
+                    let _dropped = NotifyOnDrop(app.clone());
                     app.0.waiting.notify_one();
                     app.0.go_on.notified().await;
                     "done"
+                }),
+            )
+            .route(
+                "/work",
+                post(async |State(app): State<App>| {
+                    let _dropped = NotifyOnDrop(app.clone());
+                    app.0.waiting.notify_one();
+                    app.0.go_on.notified().await;
+                    app.0.count.fetch_add(1, Ordering::SeqCst);
+                    "done"
+                }),
+            )
+            .route("/unread", post(async || "not interested"))
+            .route(
+                "/sign-in",
+                get(async |request: Request<Body>| {
+                    mark_authenticated(request.extensions());
+                    "welcome"
                 }),
             )
             .route(
@@ -117,6 +142,14 @@ impl App {
                 }),
             )
             .with_state(self.clone())
+    }
+}
+
+struct NotifyOnDrop(App);
+
+impl Drop for NotifyOnDrop {
+    fn drop(&mut self) {
+        self.0.0.dropped.notify_one();
     }
 }
 
@@ -201,13 +234,18 @@ impl Running {
     }
 
     async fn start_with(limits: Limits, tls: Option<Arc<ServerConfig>>) -> Self {
-        let app = App::default();
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let addr = listener.local_addr().unwrap();
-        let mut server = Server::new(limits).listen(listener, app.router());
+        let mut server = Server::new(limits);
         if let Some(tls) = tls {
             server = server.tls(tls);
         }
+        Self::start_server(server).await
+    }
+
+    async fn start_server(server: Server) -> Self {
+        let app = App::default();
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let addr = listener.local_addr().unwrap();
+        let server = server.listen(listener, app.router());
         let (stop, stopped) = oneshot::channel();
         let ended = tokio::spawn(server.run(async {
             let _ = stopped.await;

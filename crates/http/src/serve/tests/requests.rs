@@ -254,6 +254,20 @@ async fn a_body_that_comes_in_drops_is_refused() {
 }
 
 #[tokio::test]
+async fn an_answer_given_before_its_body_was_read_announces_the_end_of_the_connection() {
+    let server = Running::start(patient()).await;
+    let mut client = server.client().await;
+    client.send("POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nbody").await;
+    let (head, _) = client.answer().await;
+    assert!(!head.contains("connection: close"), "{head}");
+    client.send("POST /unread HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\n").await;
+    let (head, _) = client.answer().await;
+    assert!(head.contains("connection: close"), "{head}");
+    client.socket.shutdown().await.unwrap();
+    assert_eq!(client.rest().await, "");
+}
+
+#[tokio::test]
 async fn a_body_that_is_none_is_refused() {
     let server = Running::start(patient()).await;
     let mut client = server.client().await;

@@ -65,6 +65,20 @@ async fn requests_after_a_stream_are_passed_over() {
 }
 
 #[tokio::test]
+async fn a_client_that_says_too_much_to_a_stream_loses_it() {
+    let server = Running::start(patient()).await;
+    let remote = server.app.source();
+    let mut client = server.client().await;
+    client.send(STREAM).await;
+    client.until("\r\n\r\n").await;
+    client.send(&"x".repeat(16 * 1024)).await;
+    remote.say("one\r\n");
+    assert_eq!(client.until("\r\n").await, "one\r\n");
+    client.send("x").await;
+    remote.gone().await;
+}
+
+#[tokio::test]
 async fn a_source_is_let_go_when_its_client_is_gone() {
     let server = Running::start(patient()).await;
     let remote = server.app.source();

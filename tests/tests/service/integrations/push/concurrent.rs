@@ -48,13 +48,19 @@ fn each_shows_its_thread_as_it_left_it<'a>(messages: impl Iterator<Item = &'a Js
     }
 }
 
-/// Streams tell each message as it was posted: with its thread as it left that, whichever server tells
-/// it, and whatever was posted since.
+/// Streams tell each message as it was posted, with the counts that it left its thread with, whichever
+/// server tells it, and whatever was posted since. The item of the thread is in the state that the message
+/// brought, or in a newer one: a state that was replaced is not told to those who hear of it late.
 fn tells_the_same(heard: &[Json], posted: &[Json]) {
-    for (heard, posted) in heard.iter().zip(posted) {
-        for (name, value) in posted.as_object().unwrap() {
+    for (number, (heard, left)) in heard.iter().zip(posted).enumerate() {
+        for (name, value) in left.as_object().unwrap().iter().filter(|(name, _)| *name != "thread") {
             assert_eq!(&heard[name], value, "{name}");
         }
+        for name in ["id", "activities", "external_comments", "internal_comments", "updated_at"] {
+            assert_eq!(heard["thread"][name], left["thread"][name], "{name}");
+        }
+        let mut since = posted[number..].iter().filter(|message| message["thread_id"] == left["thread_id"]);
+        assert!(since.any(|message| message["thread"]["title"] == heard["thread"]["title"]), "{heard}");
     }
 }
 

@@ -1,0 +1,82 @@
+//! What follows from a change of address, and which accounts may be displaced from theirs.
+
+use eddyline_model::OrganizationId;
+use eddyline_model::log::Control;
+use eddyline_model::mail::{Purpose, UNDO_DAYS};
+use eddyline_model::names::{email_key, nick_key};
+use eddyline_model::users::{Account, User};
+use eddyline_storage::{NewMail, Result as StoreResult, Session, Tx};
+
+use super::password::end_resets;
+
+/// Follows up a change of the address of a user, who is held and was `before`: the new address is not proved,
+/// links to a new password that went to the old one end, and the owner of an old address that was proved gets
+/// a letter with a link that undoes the change, and may take the address back as long as that link leads
+/// somewhere. The caller rings [`crate::App::mail_is_queued`] after the commit.
+pub(crate) fn follow_up_change(tx: &mut Tx<'_, '_>, before: &User, new: &str) -> StoreResult<()> {
+    let (id, now) = (before.id, tx.now());
+    end_resets(tx, id)?;
+    tx.set_email_proved(id, false)?;
+    // Whoever never proved an address has no claim to it.
+    if before.email_proved {
+        tx.claim_email(&email_key(&before.email), id, now.plus_millis(UNDO_DAYS * 24 * 3_600_000))?;
+        let mail = NewMail {
+            purpose: Purpose::EmailChange(id),
+            recipient: before.email.clone(),
+            detail: Some(new.to_owned()),
+        };
+        tx.queue_mails(&[mail], now)?;
+    }
+    Ok(())
+}
+
+/// Takes an address that was merely entered or stated away from an account, since somebody has proved it. The
+/// account gets back the last address that it proved, while it has a claim to it, or the one to which its links
+/// to a new password go, or one that reaches nobody.
+pub(crate) fn displace(tx: &mut Tx<'_, '_>, user: &User) -> StoreResult<()> {
+    tx.lock_user(user.id)?;
+    let now = tx.now();
+    let (email, proved) = match tx.claim_of(user.id, now)? {
+        Some(email) => (email, true),
+        None => (last_resort(tx, user)?, false),
+    };
+    tx.update_user(user.id, (&user.nick, &nick_key(&user.nick)), (&email, &email_key(&email)))?;
+    tx.set_email_proved(user.id, proved)?;
+    tx.set_recovery_key(user.id, None)?;
+    tx.touch_identity(user.id, now)?;
+    end_resets(tx, user.id)?;
+    tx.tell(Control::UserEdit { user: user.id });
+    Ok(())
+}
+
+fn last_resort(tx: &mut Tx<'_, '_>, user: &User) -> StoreResult<String> {
+    if let Some(recovery) = tx.recovery_key(user.id)?
+        && tx.account_by_email(&recovery)?.is_none()
+    {
+        return Ok(recovery);
+    }
+    Ok(format!("user-{}@unproved.invalid", user.id))
+}
+
+/// Whether an account keeps its address against somebody who is invited to it into a flow of this organization:
+/// when the address is proved, and also when the account was made for this very organization by its identity
+/// provider and waits for its owner, who proves the address by a link to a new password.
+pub(crate) fn keeps_address(
+    session: &mut Session<'_>,
+    account: &Account,
+    organization: OrganizationId,
+) -> StoreResult<bool> {
+    if account.user.email_proved {
+        return Ok(true);
+    }
+    let known = session.identity(account.user.id)?;
+    let Some(known) = known.filter(|known| known.removed_at.is_none() && known.suspended_at.is_none()) else {
+        return Ok(false);
+    };
+    let is_stated = known.stated_email.is_some_and(|stated| stated == email_key(&account.user.email));
+    if account.password_hash.is_some() || !is_stated {
+        return Ok(false);
+    }
+    Ok(known.organization == organization
+        || session.organizations_below(known.organization)?.contains(&organization))
+}

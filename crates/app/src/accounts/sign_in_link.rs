@@ -1,0 +1,75 @@
+//! Signing in by a link that an operator has made: it works once, and not for long.
+
+use eddyline_auth::Secret;
+use eddyline_model::Timestamp;
+use eddyline_model::mail::{Link, Purpose, SIGN_IN_MINUTES};
+use eddyline_model::names::Email;
+use eddyline_model::users::User;
+use eddyline_storage::{Result as StoreResult, Session};
+
+use super::sessions;
+use crate::{App, Error, Result};
+
+impl App {
+    /// Makes the address of a page that signs a user in, once, within [`SIGN_IN_MINUTES`]. Links that were made
+    /// before end.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] when no account has this address.
+    pub async fn operator_create_sign_in_link(&self, email: &Email) -> Result<String> {
+        let (secret, key) = (Secret::generate_hex::<32>(), email.key());
+        let hash = secret.hash();
+        let (purpose, _) = self
+            .change(move |tx| {
+                let user = tx.account_by_email(&key)?.ok_or(Error::NotFound)?.user.id;
+                tx.lock_user(user)?;
+                let purpose = Purpose::SignIn(user);
+                tx.delete_links(purpose)?;
+                let expires_at = tx.now().plus_millis(SIGN_IN_MINUTES * 60_000);
+                tx.insert_link(&hash.0, &Link { purpose, email: None, expires_at })?;
+                Ok(purpose)
+            })
+            .await?;
+        Ok(self.config().addresses.mailed_page(purpose, &secret))
+    }
+
+    /// The name of the user whom a link signs in.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] when the link was used, has ended, or never was.
+    pub async fn sign_in_link(&self, link: &Secret) -> Result<String> {
+        let (hash, now) = (link.hash(), self.now());
+        let found = self.store().read(move |session| find(session, &hash.0, now)).await?;
+        Ok(found.ok_or(Error::NotFound)?.name)
+    }
+
+    /// Signs in by a link and gives the secret of the new session. The link leads nowhere afterwards.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] as in [`App::sign_in_link`].
+    pub async fn sign_in_by_link(&self, link: &Secret) -> Result<Secret> {
+        let secret = Secret::generate_long();
+        let (link, session) = (link.hash(), secret.hash());
+        self.change(move |tx| {
+            let now = tx.now();
+            let user = find(tx, &link.0, now)?.ok_or(Error::NotFound)?;
+            tx.lock_user(user.id)?;
+            // Read again under the lock: another request may have used or ended it.
+            let user = find(tx, &link.0, now)?.ok_or(Error::NotFound)?;
+            tx.delete_links(Purpose::SignIn(user.id))?;
+            Ok(sessions::begin(tx, &session, user.id)?)
+        })
+        .await?;
+        Ok(secret)
+    }
+}
+
+fn find(session: &mut Session<'_>, hash: &[u8], now: Timestamp) -> StoreResult<Option<User>> {
+    let Some(Purpose::SignIn(user)) = session.link(hash, now)?.map(|link| link.purpose) else {
+        return Ok(None);
+    };
+    Ok(session.user(user)?.filter(|user| user.active))
+}

@@ -1,0 +1,109 @@
+//! Giving domains of e-mail addresses to organizations: within them an identity provider's word proves addresses.
+
+use eddyline_model::OrganizationId;
+use eddyline_model::names::Domain;
+use eddyline_storage::{Session, Tx};
+use serde_json::json;
+
+use super::taken;
+use crate::audit::note;
+use crate::change::Attempt;
+use crate::transaction::NoCaller;
+use crate::{App, Error, Result};
+
+impl App {
+    /// Gives a domain to an organization, for its identity provider and those of the organizations below it.
+    /// The addresses there that they stated before, and that wait to be proved, are proved by that; tells how
+    /// many. Doing it twice does nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] without such an organization, [`Error::Conflict`] when the domain belongs to another
+    /// one.
+    pub async fn operator_add_domain(&self, organization: &str, domain: &Domain) -> Result<usize> {
+        let (name, domain) = (organization.to_owned(), domain.as_str().to_owned());
+        let belongs = format!("the domain {domain} belongs to another organization");
+        let work = move |tx: &mut Tx<'_, '_>| {
+            let organization = find(tx, &name)?;
+            match tx.domain_holder(&domain)? {
+                Some(holder) if holder == organization => return Ok(0),
+                Some(holder) => return Err(held_by(tx, &domain, holder)?),
+                None => {}
+            }
+            let now = tx.now();
+            tx.insert_domain(&domain, organization, now)?;
+            set_proved(tx, organization, &domain, true)
+        };
+        let (proved, _) =
+            self.store().change(NoCaller::Operator, work).await.map_err(|undone| taken(undone, &belongs))?;
+        Ok(proved)
+    }
+
+    /// Takes a domain from an organization. The addresses there that only its word had proved are no longer
+    /// proved; tells how many.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] without such an organization, or when the domain is not its.
+    pub async fn operator_remove_domain(&self, organization: &str, domain: &Domain) -> Result<usize> {
+        let (name, domain) = (organization.to_owned(), domain.as_str().to_owned());
+        let work = move |tx: &mut Tx<'_, '_>| {
+            let organization = find(tx, &name)?;
+            if !tx.delete_domain(&domain, organization)? {
+                return Err(Error::NotFound.into());
+            }
+            set_proved(tx, organization, &domain, false)
+        };
+        let (unproved, _) = self.change(NoCaller::Operator, work).await?;
+        Ok(unproved)
+    }
+
+    /// The domains of an organization, in alphabetical order.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] without such an organization.
+    pub async fn operator_domains(&self, organization: &str) -> Result<Vec<String>> {
+        let name = organization.to_owned();
+        self.look(move |session| {
+            let organization = find(session, &name)?;
+            Ok(session.domains_of(organization)?)
+        })
+        .await
+    }
+}
+
+fn find(session: &mut Session<'_>, name: &str) -> Attempt<OrganizationId> {
+    Ok(session.organization_id_by_name(name)?.ok_or(Error::NotFound)?)
+}
+
+/// Why an organization is not given a domain: whose it is.
+fn held_by(
+    session: &mut Session<'_>,
+    domain: &str,
+    holder: OrganizationId,
+) -> Attempt<eddyline_storage::Undone<Error>> {
+    let name = session.organization(holder)?.ok_or(Error::NotFound)?.parameterized_name;
+    let text = format!(
+        "the domain {domain} belongs to the organization {name}, and with it to all below that; remove it there \
+         first"
+    );
+    Ok(Error::Conflict(text).into())
+}
+
+/// Has the domain count for what the providers of an organization and of those below it stated, or no longer
+/// count, and records that. Processes that remember a user need not be told: an address that waits for a
+/// mailed link is that of an account which was not used yet.
+fn set_proved(
+    tx: &mut Tx<'_, '_>,
+    organization: OrganizationId,
+    domain: &str,
+    proved: bool,
+) -> Attempt<usize> {
+    let mut tree = vec![organization];
+    tree.extend(tx.organizations_below(organization)?);
+    let changed = tx.set_stated_emails_proved(domain, &tree, proved)?;
+    let (deed, count) = if proved { ("domain.add", "proved") } else { ("domain.remove", "unproved") };
+    note(tx, organization, ("operator", deed), None, &json!({"domain": domain, count: changed}))?;
+    Ok(changed)
+}

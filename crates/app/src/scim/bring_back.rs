@@ -1,0 +1,73 @@
+//! A provider makes a user again whom it had removed.
+
+use eddyline_model::identities::Identity;
+use eddyline_model::log::Control;
+use eddyline_model::names::email_key;
+use eddyline_model::organizations::{OrganizationMembership, OrganizationRole};
+use eddyline_model::users::User;
+use eddyline_storage::{Result as StoreResult, Tx};
+
+use super::ScimProvider;
+use super::check::{Checked, full, is_taken, nick_for};
+use super::reach::vouches;
+use super::suspension::Change;
+use super::update::{apply, everywhere};
+use crate::Error;
+use crate::change::Attempt;
+
+/// Whether a user whom the provider had removed may come back with the account: if that still has the
+/// address, which was proved or is the one that the provider had stated, and belongs to no other organization
+/// by now, whose matter it would be as well.
+pub(super) fn may_come_back(tx: &mut Tx<'_, '_>, identity: &Identity, wanted: &Checked) -> StoreResult<bool> {
+    let here = identity.organization;
+    let elsewhere =
+        tx.memberships_of(identity.user)?.iter().any(|membership| membership.organization != here);
+    let key = wanted.email.key();
+    let is_stated = identity.stated_email.as_ref() == Some(&key);
+    let user = tx.user(identity.user)?;
+    let same = user.is_some_and(|user| email_key(&user.email) == key && (user.email_proved || is_stated));
+    Ok(same && !elsewhere)
+}
+
+/// Brings somebody back whom the provider had removed. The organization and the user are held.
+pub(super) fn bring_back(
+    tx: &mut Tx<'_, '_>,
+    provider: &ScimProvider,
+    identity: Identity,
+    wanted: &Checked,
+    random: &str,
+) -> Attempt<(User, Identity)> {
+    let id = identity.user;
+    let user = tx.user(id)?.ok_or(Error::NotFound)?;
+    let everywhere = everywhere(tx, id, identity.organization)?;
+    // Where the provider asks for no nick, the user has the old one again if it is free.
+    let mut nick = wanted.nick.clone();
+    if nick.is_none()
+        && let Ok(old) = user.nick.parse()
+        && !is_taken(tx, &everywhere, id, &old)?
+    {
+        nick = Some(old);
+    }
+    let nick = nick_for(tx, &everywhere, id, (nick.as_ref(), &wanted.name), random)?;
+    let organization = tx.organization(identity.organization)?.ok_or(Error::NotFound)?;
+    if !tx.memberships_of(id)?.iter().any(|membership| membership.organization == organization.id) {
+        if organization.user_count >= organization.user_limit {
+            return Err(full().into());
+        }
+        let role = OrganizationRole::Member;
+        let membership = OrganizationMembership { organization: organization.id, user: id, role };
+        let now = tx.now();
+        tx.insert_organization_member(membership, &nick.key(), now)?;
+        tx.bump_private_rooms_of(id)?;
+        tx.tell(Control::UserEdit { user: id });
+        // It counts one more.
+        tx.tell(Control::OrganizationChange);
+    }
+    // A domain that the organization was given since makes the address proved.
+    let is_owned = tx.recovery_key(id)?.is_some();
+    if !user.email_proved && !is_owned && vouches(tx, organization.id, &wanted.email.key())? {
+        tx.set_email_proved(id, true)?;
+    }
+    let wanted = Checked { nick: Some(nick), ..wanted.clone() };
+    apply(tx, provider, (user, identity), &wanted, Change::Nothing, ("user.return", random))
+}

@@ -1,0 +1,107 @@
+//! How many pictures are unpacked at the same time, and how much memory they take together: pictures of users
+//! and those of which a thumbnail is made alike.
+
+use std::time::Duration;
+
+use crate::quota::{KeyedSemaphore, Permit, Quota, QuotaExceeded, QuotaKey};
+
+const MIB: u64 = 1024 * 1024;
+
+/// Pictures that are unpacked at the same time. Each keeps a core busy.
+const PICTURES: Quota = Quota::new(4, 3, 2);
+
+/// Bytes of memory for unpacking. One organization leaves room for ordinary pictures of others, whatever it
+/// sends.
+const MEMORY: Quota = Quota::new(256 * MIB, 192 * MIB, 192 * MIB);
+
+/// How long a picture waits for others before it is refused. The requests that wait are bounded themselves.
+const WAIT: Duration = Duration::from_secs(2);
+
+/// Bounds on unpacking pictures in this process.
+pub(crate) struct Unpacking {
+    pictures: KeyedSemaphore,
+    memory: KeyedSemaphore,
+    wait: Duration,
+}
+
+/// Memory for one picture, until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Reservation {
+    _picture: Permit,
+    _memory: Permit,
+}
+
+impl Default for Unpacking {
+    fn default() -> Self {
+        Self { pictures: KeyedSemaphore::new(PICTURES), memory: KeyedSemaphore::new(MEMORY), wait: WAIT }
+    }
+}
+
+impl Unpacking {
+    /// Reserves so many bytes of memory for unpacking one picture.
+    ///
+    /// # Errors
+    ///
+    /// [`QuotaExceeded`] when others have not released as much after two seconds.
+    pub(crate) async fn reserve(&self, keys: &[QuotaKey], bytes: u64) -> Result<Reservation, QuotaExceeded> {
+        let picture = self.pictures.acquire_within(keys, 1, self.wait).await?;
+        let memory = self.memory.acquire_within(keys, bytes, self.wait).await?;
+        Ok(Reservation { _picture: picture, _memory: memory })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use eddyline_model::{OrganizationId, UserId};
+
+    use super::*;
+    use crate::quota::Owner;
+
+    fn unpacking() -> Unpacking {
+        Unpacking { wait: Duration::ZERO, ..Unpacking::default() }
+    }
+
+    fn keys(user: i64, organization: i64) -> Vec<QuotaKey> {
+        let organization = Some(OrganizationId(organization));
+        Owner { user: Some(UserId(user)), organization }.quota_keys()
+    }
+
+    async fn refused(unpacking: &Unpacking, keys: &[QuotaKey], bytes: u64) -> Option<QuotaExceeded> {
+        unpacking.reserve(keys, bytes).await.err()
+    }
+
+    #[tokio::test]
+    async fn pictures_are_unpacked_for_several_callers_at_once() {
+        let unpacking = unpacking();
+        let (ada, ben, vic, mia) = (keys(1, 1), keys(2, 1), keys(3, 2), keys(4, 3));
+        let mut held = Vec::new();
+        for own in [&ada, &ada] {
+            held.push(unpacking.reserve(own, MIB).await.expect("it is within the bounds"));
+        }
+        assert_eq!(refused(&unpacking, &ada, MIB).await, Some(QuotaExceeded::Share(ada[0])));
+        held.push(unpacking.reserve(&ben, MIB).await.expect("it is within the bounds"));
+        assert_eq!(refused(&unpacking, &ben, MIB).await, Some(QuotaExceeded::Share(ben[1])));
+        held.push(unpacking.reserve(&vic, MIB).await.expect("it is within the bounds"));
+        assert_eq!(refused(&unpacking, &mia, MIB).await, Some(QuotaExceeded::Total));
+        held.clear();
+        assert_eq!(refused(&unpacking, &ada, MIB).await, None);
+    }
+
+    #[tokio::test]
+    async fn the_memory_of_all_pictures_is_bounded() {
+        let unpacking = unpacking();
+        let (ada, ben, vic) = (keys(1, 1), keys(2, 1), keys(3, 2));
+        let large = unpacking.reserve(&ada, 192 * MIB).await.expect("it is within the bounds");
+        assert_eq!(refused(&unpacking, &ada, MIB).await, Some(QuotaExceeded::Share(ada[0])));
+        assert_eq!(refused(&unpacking, &ben, MIB).await, Some(QuotaExceeded::Share(ben[1])));
+        assert_eq!(refused(&unpacking, &vic, 65 * MIB).await, Some(QuotaExceeded::Total));
+        assert_eq!(refused(&unpacking, &vic, 64 * MIB).await, None);
+        drop(large);
+        assert_eq!(refused(&unpacking, &ben, 192 * MIB).await, None);
+    }
+
+    #[tokio::test]
+    async fn the_largest_picture_fits_when_there_is_no_other() {
+        assert_eq!(refused(&unpacking(), &keys(1, 1), 256 * MIB).await, None);
+    }
+}

@@ -1,0 +1,272 @@
+//! Connections on which no request has shown valid credentials yet, and which of them are closed to
+//! make room for others.
+//!
+//! Each network has a share of them. A connection that waits for its client makes room for a
+//! newcomer, the longest idle first; one for which the server is working does not, and neither does
+//! one that has only just been opened or answered, so that its client has a chance to show
+//! credentials. A connection leaves the registry when it becomes known, so that streams cost nothing
+//! here.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::net::IpAddr;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use eddyline_app::network_of;
+use futures_util::task::AtomicWaker;
+use http::Extensions;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::Instant;
+
+/// How many unknown clients may send long heads at a time. Each takes as much memory as such a head, or
+/// twice that.
+const LONG_HEADS: usize = 256;
+
+/// What became of an attempt to make room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Eviction {
+    /// A connection is being closed.
+    Evicted,
+    /// There are unknown connections, but none that may be closed before this time has passed.
+    NotBefore(Duration),
+    /// There is no unknown connection.
+    NoneLeft,
+}
+
+/// The unknown connections of one listener.
+pub(super) struct UnknownConnections {
+    /// How many one network may have.
+    share: usize,
+    /// How long a connection is safe after it was opened or answered.
+    safe_time: Duration,
+    /// Connections are scarce.
+    scarce: AtomicBool,
+    /// How many may send long heads.
+    long_heads: Arc<Semaphore>,
+    began: Instant,
+    registry: Mutex<Registry>,
+}
+
+/// The moment since which a connection has been idle, as far as the registry knows, and its number.
+type Key = (u64, u64);
+
+#[derive(Default)]
+struct Registry {
+    all: BTreeMap<Key, Arc<Unknown>>,
+    networks: HashMap<IpAddr, BTreeSet<Key>>,
+    opened: u64,
+}
+
+/// One of them.
+pub(super) struct Unknown {
+    connections: Arc<UnknownConnections>,
+    network: IpAddr,
+    number: u64,
+    /// The first part of its key, which only the registry changes.
+    filed: AtomicU64,
+    /// When it was opened, or a request was answered last.
+    idle_since: AtomicU64,
+    /// The server is working on a request.
+    busy: AtomicBool,
+    known: AtomicBool,
+    closing: AtomicBool,
+    waker: AtomicWaker,
+}
+
+impl UnknownConnections {
+    pub(super) fn new(share: usize, safe_time: Duration) -> Arc<Self> {
+        Arc::new(Self {
+            share,
+            safe_time,
+            scarce: AtomicBool::new(false),
+            long_heads: Arc::new(Semaphore::new(LONG_HEADS)),
+            began: Instant::now(),
+            registry: Mutex::default(),
+        })
+    }
+
+    /// Notes whether connections are scarce, so that unknown ones are waited for less long.
+    pub(super) fn set_scarce(&self, scarce: bool) {
+        self.scarce.store(scarce, Relaxed);
+    }
+
+    /// Whether another connection from this address may come in. Where its network has its share, the
+    /// longest idle of that network makes room.
+    pub(super) fn admit(&self, address: IpAddr) -> bool {
+        let network = network_of(address);
+        let mut registry = self.lock();
+        let count = registry.networks.get(&network).map_or(0, BTreeSet::len);
+        count < self.share || self.evict_from(&mut registry, Some(network)) == Eviction::Evicted
+    }
+
+    /// Adds a connection, which the guard removes.
+    pub(super) fn add(self: &Arc<Self>, address: IpAddr) -> Registration {
+        let (network, now) = (network_of(address), self.now());
+        let mut registry = self.lock();
+        registry.opened += 1;
+        let unknown = Arc::new(Unknown {
+            connections: Arc::clone(self),
+            network,
+            number: registry.opened,
+            filed: AtomicU64::new(now),
+            idle_since: AtomicU64::new(now),
+            busy: AtomicBool::new(false),
+            known: AtomicBool::new(false),
+            closing: AtomicBool::new(false),
+            waker: AtomicWaker::new(),
+        });
+        registry.insert(&unknown);
+        Registration(unknown)
+    }
+
+    /// Closes the longest idle connection.
+    pub(super) fn evict(&self) -> Eviction {
+        self.evict_from(&mut self.lock(), None)
+    }
+
+    /// Closes the longest idle connection of a network, or of all. Where a connection stands in the
+    /// order may be out of date: it is then put where it belongs, which happens once for each of its
+    /// requests at most, or once in `safe_time` while it is busy.
+    fn evict_from(&self, registry: &mut Registry, network: Option<IpAddr>) -> Eviction {
+        let now = self.now();
+        loop {
+            let Some(unknown) = registry.first(network) else { return Eviction::NoneLeft };
+            let filed = unknown.filed.load(Relaxed);
+            let age = Duration::from_millis(now.saturating_sub(filed));
+            if age < self.safe_time {
+                return Eviction::NotBefore(self.safe_time - age);
+            }
+            let busy = unknown.busy.load(Relaxed);
+            let idle_since = if busy { now } else { unknown.idle_since.load(Relaxed) };
+            registry.remove(&unknown);
+            if idle_since > filed {
+                unknown.filed.store(idle_since, Relaxed);
+                registry.insert(&unknown);
+                continue;
+            }
+            if busy {
+                registry.insert(&unknown);
+                return Eviction::NotBefore(self.safe_time);
+            }
+            unknown.closing.store(true, Relaxed);
+            unknown.waker.wake();
+            return Eviction::Evicted;
+        }
+    }
+
+    fn now(&self) -> u64 {
+        self.began.elapsed().as_millis().try_into().unwrap_or(u64::MAX)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Registry> {
+        self.registry.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Registry {
+    fn first(&self, network: Option<IpAddr>) -> Option<Arc<Unknown>> {
+        let Some(network) = network else { return self.all.values().next().cloned() };
+        self.all.get(self.networks.get(&network)?.first()?).cloned()
+    }
+
+    fn insert(&mut self, unknown: &Arc<Unknown>) {
+        self.all.insert(unknown.key(), Arc::clone(unknown));
+        self.networks.entry(unknown.network).or_default().insert(unknown.key());
+    }
+
+    fn remove(&mut self, unknown: &Unknown) {
+        self.all.remove(&unknown.key());
+        if let Some(keys) = self.networks.get_mut(&unknown.network) {
+            keys.remove(&unknown.key());
+            if keys.is_empty() {
+                self.networks.remove(&unknown.network);
+            }
+        }
+    }
+}
+
+impl Unknown {
+    fn key(&self) -> Key {
+        (self.filed.load(Relaxed), self.number)
+    }
+
+    /// The server works on a request, or waits for its client again.
+    pub(super) fn set_busy(&self, busy: bool) {
+        self.busy.store(busy, Relaxed);
+    }
+
+    pub(super) fn is_busy(&self) -> bool {
+        self.busy.load(Relaxed)
+    }
+
+    /// A request was answered, as far as the server is concerned.
+    pub(super) fn answered(&self) {
+        self.idle_since.store(self.connections.now(), Relaxed);
+        self.busy.store(false, Relaxed);
+    }
+
+    /// Whether no request has shown valid credentials yet.
+    pub(super) fn is_unknown(&self) -> bool {
+        !self.known.load(Relaxed)
+    }
+
+    /// Whether its client may not take as long as others, since connections are scarce.
+    pub(super) fn is_hurried(&self) -> bool {
+        self.connections.scarce.load(Relaxed) && self.is_unknown()
+    }
+
+    /// Allows the client to send a long head, unless too many others do.
+    pub(super) fn allow_long_head(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.connections.long_heads).try_acquire_owned().ok()
+    }
+
+    /// Whether the connection is to make room as soon as the server is not working for it.
+    pub(super) fn is_closing(&self) -> bool {
+        self.closing.load(Relaxed) && self.is_unknown()
+    }
+
+    /// Waits for the connection to be needed by others.
+    pub(super) fn poll_closing(&self, cx: &mut Context<'_>) -> Poll<()> {
+        if self.is_unknown() {
+            self.waker.register(cx.waker());
+        }
+        if self.is_closing() { Poll::Ready(()) } else { Poll::Pending }
+    }
+
+    fn mark_known(&self) {
+        if !self.known.swap(true, Relaxed) {
+            self.connections.lock().remove(self);
+        }
+    }
+}
+
+/// A connection in the registry, for as long as it is open or until it is known.
+pub(super) struct Registration(Arc<Unknown>);
+
+impl Registration {
+    pub(super) fn connection(&self) -> &Arc<Unknown> {
+        &self.0
+    }
+}
+
+impl Drop for Registration {
+    fn drop(&mut self) {
+        if self.0.is_unknown() {
+            self.0.connections.lock().remove(&self.0);
+        }
+    }
+}
+
+/// The connection by which a request came, while it is unknown.
+#[derive(Clone)]
+pub(super) struct UnknownHandle(pub(super) Arc<Unknown>);
+
+/// Notes that a request has shown valid credentials: its connection counts as a known one from now on.
+/// To be called with the extensions of every request that was authenticated.
+pub fn mark_authenticated(extensions: &Extensions) {
+    if let Some(UnknownHandle(unknown)) = extensions.get() {
+        unknown.mark_known();
+    }
+}

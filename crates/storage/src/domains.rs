@@ -1,0 +1,100 @@
+//! Domains of e-mail addresses that operators gave to organizations.
+
+use diesel::prelude::*;
+use eddyline_model::{OrganizationId, Timestamp, UserId};
+
+use crate::Result;
+use crate::schema::{identities, organization_domains, users};
+use crate::session::portable;
+
+portable! {
+    /// Gives a domain to an organization.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::Exists`] when it belongs to one already.
+    pub fn insert_domain(c, domain: &str, organization: OrganizationId, now: Timestamp) -> Result<()> {
+        diesel::insert_into(organization_domains::table)
+            .values((
+                organization_domains::domain.eq(domain),
+                organization_domains::organization_id.eq(organization.0),
+                organization_domains::created_at.eq(now.0),
+            ))
+            .execute(c)?;
+        Ok(())
+    }
+
+    /// Takes a domain from an organization. Tells whether it had it.
+    pub fn delete_domain(c, domain: &str, organization: OrganizationId) -> Result<bool> {
+        let found = organization_domains::table.find(domain);
+        let of_it = found.filter(organization_domains::organization_id.eq(organization.0));
+        Ok(diesel::delete(of_it).execute(c)? > 0)
+    }
+
+    /// The organization to which a domain belongs.
+    pub fn domain_holder(c, domain: &str) -> Result<Option<OrganizationId>> {
+        let holder = organization_domains::table.find(domain).select(organization_domains::organization_id);
+        Ok(holder.get_result::<i64>(c).optional()?.map(OrganizationId))
+    }
+
+    /// The domains of an organization, in alphabetical order.
+    pub fn domains_of(c, organization: OrganizationId) -> Result<Vec<String>> {
+        Ok(organization_domains::table
+            .filter(organization_domains::organization_id.eq(organization.0))
+            .order(organization_domains::domain)
+            .select(organization_domains::domain)
+            .load(c)?)
+    }
+
+    /// Sets whether the addresses of a domain are proved that the providers of these organizations stated and
+    /// that no mailed link has proved. Tells how many changed. An address that its owner has entered instead
+    /// of the stated one stays as it is, and so does one that a provider put in the place of the owner's.
+    pub fn set_stated_emails_proved(
+        c,
+        domain: &str,
+        organizations: &[OrganizationId],
+        proved: bool,
+    ) -> Result<usize> {
+        let organizations: Vec<i64> = organizations.iter().map(|organization| organization.0).collect();
+        let stated = identities::table
+            .filter(identities::organization_id.eq_any(organizations))
+            .filter(identities::stated_email.eq(users::email_key.nullable()))
+            .filter(identities::user_id.eq(users::id));
+        // No character of a domain means something to `like`.
+        let of_domain = users::table
+            .filter(users::email_key.like(format!("%@{domain}")))
+            .filter(users::email_proved.eq(!proved))
+            .filter(users::recovery_key.is_null())
+            .filter(diesel::dsl::exists(stated));
+        Ok(diesel::update(of_domain).set(users::email_proved.eq(proved)).execute(c)?)
+    }
+
+    /// Notes that a mailed link proved the address of a user: it no longer depends on what a provider stated.
+    pub fn forget_stated_email(c, user: UserId) -> Result<()> {
+        diesel::update(identities::table.find(user.0))
+            .set(identities::stated_email.eq(None::<String>))
+            .execute(c)?;
+        Ok(())
+    }
+}
+
+impl crate::Session<'_> {
+    /// The organization to which a domain belongs, which keeps it until the transaction ends.
+    ///
+    /// # Errors
+    ///
+    /// As any query.
+    pub fn lock_domain(&mut self, domain: &str) -> Result<Option<OrganizationId>> {
+        match &mut self.0 {
+            #[cfg(feature = "postgres")]
+            crate::session::Inner::Postgres(c) => {
+                let found = organization_domains::table.find(domain);
+                let holder = found.select(organization_domains::organization_id).for_share();
+                Ok(holder.get_result::<i64>(*c).optional()?.map(OrganizationId))
+            }
+            // A transaction that writes to SQLite runs alone.
+            #[cfg(feature = "sqlite")]
+            crate::session::Inner::Sqlite(_) => self.domain_holder(domain),
+        }
+    }
+}

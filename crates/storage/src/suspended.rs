@@ -1,0 +1,49 @@
+//! Memberships that an identity provider has suspended, to be restored with the users.
+
+use diesel::prelude::*;
+use eddyline_model::organizations::{OrganizationMembership, OrganizationRole};
+use eddyline_model::{OrganizationId, UserId};
+
+use crate::Result;
+use crate::schema::suspended_memberships;
+use crate::session::portable;
+
+portable! {
+    /// Keeps a membership that a suspension ended.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::Exists`] when it is kept already.
+    pub fn insert_suspended_membership(c, membership: OrganizationMembership) -> Result<()> {
+        diesel::insert_into(suspended_memberships::table)
+            .values((
+                suspended_memberships::user_id.eq(membership.user.0),
+                suspended_memberships::organization_id.eq(membership.organization.0),
+                suspended_memberships::admin.eq(membership.role == OrganizationRole::Administrator),
+            ))
+            .execute(c)?;
+        Ok(())
+    }
+
+    /// The memberships of a user that a suspension ended, ordered by organization.
+    pub fn suspended_memberships(c, user: UserId) -> Result<Vec<OrganizationMembership>> {
+        let rows = suspended_memberships::table
+            .filter(suspended_memberships::user_id.eq(user.0))
+            .order(suspended_memberships::organization_id)
+            .select((suspended_memberships::organization_id, suspended_memberships::admin))
+            .load::<(i64, bool)>(c)?;
+        let membership = |(organization, admin)| OrganizationMembership {
+            organization: OrganizationId(organization),
+            user,
+            role: if admin { OrganizationRole::Administrator } else { OrganizationRole::Member },
+        };
+        Ok(rows.into_iter().map(membership).collect())
+    }
+
+    /// Forgets the memberships of a user that a suspension ended.
+    pub fn delete_suspended_memberships(c, user: UserId) -> Result<()> {
+        let of_user = suspended_memberships::table.filter(suspended_memberships::user_id.eq(user.0));
+        diesel::delete(of_user).execute(c)?;
+        Ok(())
+    }
+}

@@ -1,0 +1,194 @@
+//! How many files one member and one organization send at the same time.
+
+use eddyline_client::{Credentials, Json, Method};
+use eddyline_tests::{Caller, Robot, Server, basic, on_both_databases};
+use serde_json::json;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+
+use super::{Form, PIXEL, until_kept};
+
+on_both_databases![
+    forms_of_all_sources_are_charged_to_whoever_made_them,
+    forms_of_an_organization_leave_room_for_others,
+    a_form_that_stops_coming_is_ended,
+    files_in_memory_are_bounded_for_a_caller,
+    files_in_memory_are_bounded_for_an_organization_and_for_all,
+];
+
+const MIB: usize = 1024 * 1024;
+
+/// How many forms one caller has, and how many an organization.
+const FORMS_OF_CALLER: usize = 16;
+const FORMS_OF_ORGANIZATION: usize = 128;
+
+fn host(server: &Server) -> &str {
+    server.base_url().split('/').nth(2).unwrap()
+}
+
+/// Begins to send a form with a file and does not end.
+async fn begin_form(server: &Server, path: &str, authorization: &str) -> TcpStream {
+    let mut socket = TcpStream::connect(host(server)).await.unwrap();
+    let head = format!(
+        "POST {path} HTTP/1.1\r\nHost: {}\r\n{authorization}\
+         Content-Type: multipart/form-data; boundary=edge\r\nContent-Length: 50000000\r\n\r\n",
+        host(server)
+    );
+    let body = Form::of("file").file("content", "a.bin", "", &vec![7; 20_000]).end();
+    socket.write_all(&[head.as_bytes(), &body[..15_000]].concat()).await.unwrap();
+    socket
+}
+
+fn authorization(caller: &Caller) -> String {
+    format!("Authorization: Basic {}\r\n", basic(&caller.token, ""))
+}
+
+/// A flow that somebody made, and the token of a source in it.
+async fn source_of(server: &Server, maker: &Caller, robot: &Robot, name: &str) -> String {
+    let flow = maker.send(Method::POST, "/flows/acme", &json!({"name": name})).await.json();
+    let url = flow["url"].as_str().unwrap().strip_prefix(server.base_url()).unwrap();
+    let token = robot.by_password(maker, "flow integration").await;
+    let request = robot.with(&token["access_token"]).request(Method::POST, &format!("{url}/sources"));
+    let source: Json = request.json(&json!({"name": name})).call().await.unwrap();
+    source["flow_token"].as_str().unwrap().to_owned()
+}
+
+async fn forms_of_all_sources_are_charged_to_whoever_made_them(server: Server) {
+    let (acme, robot) = (server.acme(), server.robot("acme", &[]));
+    let (one, other) = (
+        source_of(&server, &acme.ben, &robot, "one").await,
+        source_of(&server, &acme.ben, &robot, "other").await,
+    );
+    let of_operator = server.admin(&["flow", "token", "--flow", "acme/main"]);
+    let mut sockets = Vec::new();
+    for token in [&one, &other] {
+        for _ in 0..FORMS_OF_CALLER / 2 {
+            sockets.push(begin_form(&server, &format!("/messages?flow_token={token}"), "").await);
+        }
+    }
+    until_kept(&server, FORMS_OF_CALLER).await;
+    let file = || Form::of("file").file("content", "a", "", b"a");
+    let with = |token: &str| {
+        server.client().build().unwrap().with_credentials(Credentials::FlowToken(token.to_owned()))
+    };
+    for (client, path) in [(with(&one), "/messages"), (acme.ben.client.clone(), "/flows/acme/main/messages")]
+    {
+        let answer = file().send(&client, path).await;
+        assert_eq!((answer.status.as_u16(), answer.header("retry-after")), (429, Some("2")));
+    }
+    file().posted(&with(of_operator["flow_token"].as_str().unwrap()), "/messages").await;
+    file().posted(&acme.ada.client, "/flows/acme/main/messages").await;
+    drop(sockets.pop());
+    // All others, and the one file of equal bytes that was sent.
+    until_kept(&server, FORMS_OF_CALLER).await;
+    file().posted(&with(&one), "/messages").await;
+}
+
+async fn forms_of_an_organization_leave_room_for_others(server: Server) {
+    let acme = server.acme();
+    let names: Vec<String> = (0..FORMS_OF_ORGANIZATION / FORMS_OF_CALLER).map(|n| format!("u{n}")).collect();
+    let members: Vec<Caller> = names.iter().map(|name| server.user("acme", name)).collect();
+    server.flow("acme", "side", &members.iter().collect::<Vec<_>>());
+    server.organization("beta");
+    let vic = server.user("beta", "vic");
+    server.flow("beta", "room", &[&vic]);
+    let mut sockets = Vec::new();
+    for member in &members {
+        for _ in 0..FORMS_OF_CALLER {
+            sockets.push(begin_form(&server, "/flows/acme/side/messages", &authorization(member)).await);
+        }
+    }
+    until_kept(&server, FORMS_OF_ORGANIZATION).await;
+    let file = || Form::of("file").file("content", "a", "", b"a");
+    let answer = file().send(&acme.ada.client, "/flows/acme/main/messages").await;
+    assert_eq!((answer.status.as_u16(), answer.header("retry-after")), (429, Some("2")));
+    file().posted(&vic.client, "/flows/beta/room/messages").await;
+    drop(sockets.pop());
+    // All others, and the file that was sent.
+    until_kept(&server, FORMS_OF_ORGANIZATION).await;
+    file().posted(&acme.ada.client, "/flows/acme/main/messages").await;
+}
+
+async fn a_form_that_stops_coming_is_ended(server: Server) {
+    let acme = server.acme();
+    let mut socket = begin_form(&server, "/flows/acme/main/messages", &authorization(&acme.ben)).await;
+    until_kept(&server, 1).await;
+    let mut status = [0; 12];
+    socket.read_exact(&mut status).await.unwrap();
+    assert_eq!(&status, b"HTTP/1.1 408");
+    until_kept(&server, 0).await;
+}
+
+/// Announces a body of so many bytes that is a file, and gives the status of the answer: 100 when the server
+/// waits for the body.
+async fn announce(server: &Server, caller: &Caller, request: &str, length: usize) -> (u16, TcpStream) {
+    let mut socket = TcpStream::connect(host(server)).await.unwrap();
+    let head = format!(
+        "{request} HTTP/1.1\r\nHost: {}\r\n{}Expect: 100-continue\r\nContent-Length: {length}\r\n\r\n",
+        host(server),
+        authorization(caller)
+    );
+    socket.write_all(head.as_bytes()).await.unwrap();
+    let mut status = [0; 12];
+    socket.read_exact(&mut status).await.unwrap();
+    (std::str::from_utf8(&status[9..]).unwrap().parse().unwrap(), socket)
+}
+
+async fn announce_picture(server: &Server, caller: &Caller, length: usize) -> (u16, TcpStream) {
+    announce(server, caller, &format!("PUT /users/{}/avatar", caller.id), length).await
+}
+
+/// Announces pictures until a caller's share of 32 MiB is in use, to the byte.
+async fn use_up(server: &Server, caller: &Caller) -> Vec<TcpStream> {
+    let mut sockets = Vec::new();
+    for mebibytes in [5, 5, 5, 5, 5, 5, 2] {
+        let (status, socket) = announce_picture(server, caller, mebibytes * MIB).await;
+        assert_eq!(status, 100);
+        sockets.push(socket);
+    }
+    sockets
+}
+
+async fn upload_picture(caller: &Caller) -> u16 {
+    let request = caller.client.request(Method::PUT, &format!("/users/{}/avatar", caller.id));
+    request.raw("image/png", PIXEL.to_vec()).send().await.unwrap().status.as_u16()
+}
+
+async fn files_in_memory_are_bounded_for_a_caller(server: Server) {
+    let acme = server.acme();
+    let sockets = use_up(&server, &acme.ben).await;
+    assert_eq!(announce_picture(&server, &acme.ben, 1).await.0, 429);
+    let json = "POST /flows/acme/main/messages";
+    assert_eq!(announce(&server, &acme.ben, json, 2 * MIB).await.0, 429, "JSON in which a file may be");
+    assert_eq!(announce(&server, &acme.ben, json, MIB).await.0, 100, "no file is so small");
+    assert_eq!(upload_picture(&acme.ada).await, 200);
+    // Whoever hangs up releases what was announced.
+    drop(sockets);
+    while upload_picture(&acme.ben).await != 200 {}
+    let held = announce(&server, &acme.ben, json, 11 * MIB).await;
+    assert_eq!(
+        (held.0, announce_picture(&server, &acme.ben, 1).await.0),
+        (100, 429),
+        "it is there three times"
+    );
+}
+
+async fn files_in_memory_are_bounded_for_an_organization_and_for_all(server: Server) {
+    let people = |organization: &str| {
+        server.organization(organization);
+        (0..6).map(|n| server.user(organization, &format!("{organization}{n}"))).collect::<Vec<_>>()
+    };
+    let (acme, beta, gamma) = (people("acme"), people("beta"), people("gamma"));
+    let mut sockets = Vec::new();
+    for member in &acme[..5] {
+        sockets.extend(use_up(&server, member).await);
+    }
+    assert_eq!(announce_picture(&server, &acme[5], 1).await.0, 429);
+    assert_eq!(upload_picture(&gamma[0]).await, 200);
+    for member in &beta[..5] {
+        sockets.extend(use_up(&server, member).await);
+    }
+    assert_eq!(announce_picture(&server, &gamma[0], 1).await.0, 503);
+    drop(sockets);
+    while upload_picture(&gamma[0]).await != 200 {}
+}
