@@ -158,7 +158,10 @@ fn shared(backend: Backend) -> Option<&'static Shared> {
     let start = || {
         // Tests guess wrong on purpose, all from one address.
         let unlimited = ["--oauth-attempts-per-address", "0", "--scim-attempts-per-address", "0"];
-        let options = [&unlimited[..], &["--log", TALKATIVE]].concat();
+        // Tests of one server invite the same addresses, several times.
+        let mail = ["--mail-per-recipient-minute", "0", "--mail-per-recipient-day", "0"];
+        let options =
+            [&unlimited[..], &mail, &["--invitation-pause-seconds", "0"], &["--log", TALKATIVE]].concat();
         let server = Server::start_with(backend, &options)?;
         let cleaner = clean_up_after_us(&server);
         Some(Shared { server, _cleaner: cleaner })

@@ -57,10 +57,16 @@ impl Addresses {
             .then(|| format!("{}/invitations/{}-{}", self.web, flow.join_secret, flow.parameterized_name))
     }
 
+    /// The API address of the invitations into a flow.
+    #[must_use]
+    pub fn invitations(&self, organization: &Organization, flow: &Flow) -> String {
+        format!("{}/invitations", self.flow(organization, flow))
+    }
+
     /// The API address of an invitation into a flow.
     #[must_use]
     pub fn invitation(&self, organization: &Organization, flow: &Flow, id: InvitationId) -> String {
-        format!("{}/invitations/{id}", self.flow(organization, flow))
+        format!("{}/{id}", self.invitations(organization, flow))
     }
 
     /// The page to which a mailed link leads.

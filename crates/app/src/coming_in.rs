@@ -15,8 +15,8 @@ use crate::change::Attempt;
 use crate::flow_users::bring_in;
 
 /// Brings a user into a flow, and into its organization first if need be, and lets the flow know.
-/// Somebody who is there already stays. Whoever the organization's identity provider or an administrator has
-/// removed comes in only when somebody there has `invited` them; the provider sees them again then.
+/// Somebody who is there already stays. A user who was removed from the organization comes in only when a
+/// member has `invited` them; an identity provider that knew the user sees them again then.
 ///
 /// # Errors
 ///
@@ -87,8 +87,7 @@ fn join_organization(tx: &mut Tx<'_, '_>, id: OrganizationId, user: &User, invit
     }
     // Asked first: a statement that fails would end the transaction on PostgreSQL.
     has_place(tx, &organization, &user.nick, Some(user.id))?;
-    let known = removed_identity(tx, id, user.id)?;
-    if known.is_some() && !invited {
+    if !invited && tx.is_removed_member(id, user.id)? {
         return Err(Error::Denied.into());
     }
     Ok(enter(tx, id, &user, OrganizationRole::Member)?)
@@ -116,16 +115,6 @@ pub(crate) fn enter(
     // It counts one more.
     tx.tell(Control::OrganizationChange);
     Ok(())
-}
-
-/// What the provider of an organization knew of somebody who was removed there.
-fn removed_identity(
-    tx: &mut Tx<'_, '_>,
-    organization: OrganizationId,
-    user: UserId,
-) -> StoreResult<Option<Identity>> {
-    let known = tx.identity(user)?;
-    Ok(known.filter(|known| known.organization == organization && known.removed_at.is_some()))
 }
 
 /// Whether the identity provider of an organization, or of one above it, keeps a user out of it.

@@ -3,7 +3,7 @@
 use eddyline_auth::{PasswordPolicy, SignInLimits};
 
 use crate::scim::SCIM_ATTEMPTS;
-use crate::{Addresses, FilesConfig, Mailing, OAuthConfig, OutboundConfig};
+use crate::{Addresses, FilesConfig, MailQuotas, Mailing, OAuthConfig, OutboundConfig};
 
 /// Which clients the server speaks for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -13,6 +13,37 @@ pub enum Profile {
     Spec,
     /// Clients that cannot be changed.
     Classic,
+}
+
+/// Bounds on invitations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InvitationLimits {
+    /// How long nobody is mailed the same invitation again, in milliseconds.
+    pub pause_millis: i64,
+    /// How many invitations of members may be pending in a flow, and as many that were requested on the page of
+    /// its join link; 0 for any number.
+    pub pending: u32,
+}
+
+impl Default for InvitationLimits {
+    fn default() -> Self {
+        Self { pause_millis: 5 * 60_000, pending: 1_000 }
+    }
+}
+
+/// How many flows there may be; 0 for any number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlowLimits {
+    /// In one organization, archived ones included.
+    pub of_organization: u32,
+    /// Made by one user in one organization.
+    pub of_user: u32,
+}
+
+impl Default for FlowLimits {
+    fn default() -> Self {
+        Self { of_organization: 5_000, of_user: 1_000 }
+    }
 }
 
 /// How an application is set up.
@@ -31,6 +62,12 @@ pub struct Config {
     pub passwords: PasswordPolicy,
     /// How many requests a caller may make in any minute; 0 for any number.
     pub requests_per_minute: u32,
+    /// How much mail may be caused.
+    pub mail_quotas: MailQuotas,
+    /// Bounds on invitations.
+    pub invitations: InvitationLimits,
+    /// How many flows there may be.
+    pub flows: FlowLimits,
     /// How mail is sent; without it, mail waits for a process that sends some.
     pub mail: Option<Mailing>,
     /// How OAuth is set up.
@@ -50,6 +87,9 @@ impl Default for Config {
             scim_attempts: SCIM_ATTEMPTS,
             passwords: PasswordPolicy::default(),
             requests_per_minute: 0,
+            mail_quotas: MailQuotas::default(),
+            invitations: InvitationLimits::default(),
+            flows: FlowLimits::default(),
             mail: None,
             oauth: OAuthConfig::default(),
             outbound: OutboundConfig::default(),

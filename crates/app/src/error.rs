@@ -9,6 +9,8 @@ use eddyline_model::scopes::Scopes;
 use eddyline_scim::ScimError;
 use eddyline_storage::Error as StoreError;
 
+use crate::mail_quota::MailQuotaExceeded;
+
 /// What is wrong with each field.
 pub type FieldErrors = BTreeMap<String, Vec<String>>;
 
@@ -39,6 +41,9 @@ pub enum Error {
         /// Seconds to wait.
         retry_after: u64,
     },
+    /// A quota on mail is used up.
+    #[error(transparent)]
+    MailQuota(#[from] MailQuotaExceeded),
     /// For this caller there is no such thing.
     #[error("not found")]
     NotFound,

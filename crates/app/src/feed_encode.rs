@@ -7,7 +7,7 @@ use eddyline_model::messages::MessageView;
 use eddyline_model::{EventId, FlowId, MessageId, RoomId, UserId};
 use eddyline_storage::{Result as StoreResult, Session};
 use eddyline_streaming::{Amendment, Audience, Entry};
-use eddyline_wire::{Encoder, Place};
+use eddyline_wire::{Encoder, Flow, Place};
 use quick_cache::sync::Cache;
 use serde_json::{Value, json};
 
@@ -148,9 +148,7 @@ impl Scribe {
         let told = match *control {
             Control::FlowAdd { room, user } => {
                 let flow = flows::describe_at(session, &self.addresses, (room, user), Shown::ALL)?;
-                flow.map(|flow| {
-                    (Audience::User(user), json!({"event": "flow-add", "user": "0", "content": flow}))
-                })
+                return Ok(flow.map(|flow| flow_add(id, user, flow)));
             }
             Control::FlowRemove { room, user } => {
                 let flow = self.flow_id(session, room)?;
@@ -224,6 +222,17 @@ impl Scribe {
             let to = if one == user { other } else { one };
             json!({"to": to.to_string(), "message": message.0})
         }))
+    }
+}
+
+/// Tells a user of a flow they are in now. Only streams of credentials that may manage members get its join
+/// link.
+fn flow_add(id: EventId, user: UserId, mut flow: Flow) -> Entry {
+    let object = |flow: &Flow| json!({"event": "flow-add", "user": "0", "content": flow}).to_string();
+    let entry = Entry::new(id, Audience::User(user), object(&flow).as_bytes());
+    match flow.join_url.take() {
+        Some(_) => entry.with_restricted(object(&flow).as_bytes()),
+        None => entry,
     }
 }
 

@@ -30,6 +30,12 @@ impl Shown {
         };
         Self { scopes, application: acting(actor).is_some() }
     }
+
+    /// Whether the join link of a flow is among it: the link lets people in, which is for those who manage
+    /// members.
+    pub(crate) fn join_link(self) -> bool {
+        self.scopes.allows_any(Scopes::of(&[Manage]))
+    }
 }
 
 /// A method, what one must be allowed to for it, and the scopes of which one will do.

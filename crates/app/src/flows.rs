@@ -18,8 +18,9 @@ use crate::addresses::Addresses;
 use crate::change::Attempt;
 use crate::flow_links::{Shown, links};
 use crate::flow_users::bring_in;
+use crate::join_links::{new_join_secret, replace_join_secret};
 use crate::rooms::Room;
-use crate::{App, Error, Result};
+use crate::{App, Error, FlowLimits, Result};
 
 /// What is to change about a flow, or about the caller's place in it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -118,13 +119,15 @@ impl App {
     /// # Errors
     ///
     /// [`Error::NotFound`] when the organization is not the caller's, [`Error::Denied`] when it is
-    /// inactive.
+    /// inactive, [`Error::Conflict`] when it has as many flows as it may have, or the caller has made as many.
     pub async fn create_flow(&self, actor: &Actor, organization: &str, name: FlowName) -> Result<WireFlow> {
         let user = actor.user()?.user.clone();
         let (id, organization) = (user.id, organization.to_lowercase());
+        let limits = self.config().flows;
         let (room, event) = self
             .transaction_as(actor, move |tx, _| {
                 let organization = hold_writable(tx, &organization, user.id)?;
+                check_flow_limits(tx, limits, organization, user.id)?;
                 let room = insert_flow(tx, organization, &name, Some(user.id))?;
                 bring_in(tx, room, &user)?;
                 Ok(room)
@@ -165,6 +168,25 @@ fn hold_writable(tx: &mut Tx<'_, '_>, name: &str, user: UserId) -> Attempt<Organ
     Ok(id)
 }
 
+/// Refuses another flow where there are as many as there may be. The organization is held.
+fn check_flow_limits(
+    tx: &mut Tx<'_, '_>,
+    limits: FlowLimits,
+    organization: OrganizationId,
+    user: UserId,
+) -> Attempt<()> {
+    let (all, own) = tx.count_flows(organization, user)?;
+    for (limit, count, who) in
+        [(limits.of_organization, all, "the organization has"), (limits.of_user, own, "you have made")]
+    {
+        if limit > 0 && count >= i64::from(limit) {
+            let text = format!("{who} {count} flows, archived ones included, and more are not allowed");
+            return Err(Error::Conflict(text).into());
+        }
+    }
+    Ok(())
+}
+
 fn allow_update(standing: Standing, room: &Room, changes: &FlowChanges) -> Result<()> {
     if changes.configures() {
         policy::flow(standing, &room.flow, FlowDeed::Configure)?;
@@ -201,6 +223,9 @@ fn apply_update(
     if after != *before {
         tx.update_flow(&after)?;
         tx.tell(Control::FlowChange { room: room.id() });
+    }
+    if after.access_mode != before.access_mode {
+        replace_join_secret(tx, room.id())?;
     }
     if after.disabled != before.disabled {
         tx.bump_access(room.id())?;
@@ -240,7 +265,7 @@ pub(crate) fn insert_flow(
         name: name.as_str().to_owned(),
         parameterized_name,
         creator,
-        join_secret: Secret::generate_hex::<20>().expose().to_owned(),
+        join_secret: new_join_secret(),
         created_at: now,
     })
 }
@@ -305,7 +330,7 @@ impl View<'_> {
             joined: self.joined(),
             url: addresses.flow(organization, flow),
             web_url: addresses.flow_page(organization, flow),
-            join_url: addresses.join(flow),
+            join_url: if self.shown.join_link() { addresses.join(flow) } else { None },
             access_mode: flow.access_mode.as_str().to_owned(),
             flow_admin: self.may(FlowDeed::Configure) && self.is_writable(),
             disabled: flow.disabled,

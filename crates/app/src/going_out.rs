@@ -16,9 +16,11 @@ use crate::Error;
 use crate::audit::note;
 use crate::change::Attempt;
 use crate::flow_users::action;
+use crate::join_links::replace_join_secrets;
 
 /// Takes a user out of those of these organizations that they belong to, and out of all flows there,
-/// also those they are blocked from; invitations that would let them in again end. What they wrote stays,
+/// also those they are blocked from; invitations and join links that would let them in again end, and only an
+/// invitation of a member brings them back. What they wrote stays,
 /// and so do their account and whom they invited. The provider of one of them does not see them any more;
 /// whoever was inactive stays so. Tells whether they belonged to any. The caller has them all held
 /// ([`hold`]), and `actor` is who does it, for the record.
@@ -61,6 +63,9 @@ pub(crate) fn end_memberships(
         }
         tx.delete_organization_member(membership.organization, user.id)?;
         withdraw(tx, membership.organization, user)?;
+        let now = tx.now();
+        tx.insert_removed_member(membership.organization, user.id, now)?;
+        replace_join_secrets(tx, membership.organization)?;
     }
     if !memberships.is_empty() {
         tx.bump_private_rooms_of(user.id)?;

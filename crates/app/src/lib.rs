@@ -25,7 +25,9 @@ mod flow_users;
 mod flows;
 mod going_out;
 mod invitations;
+mod join_links;
 mod liveness;
+mod mail_quota;
 mod mailer;
 mod messages;
 mod oauth;
@@ -71,7 +73,7 @@ pub use accounts::{
 pub use actor::{AccessCredential, Actor, Caller, Credential};
 pub use addresses::Addresses;
 pub use avatars::Avatar;
-pub use config::{Config, Profile};
+pub use config::{Config, FlowLimits, InvitationLimits, Profile};
 pub use eddyline_auth::Variant;
 pub use eddyline_auth::oauth::{
     AuthorizationParameters, AuthorizationRequest, ClientCredentials, OAuthError,
@@ -82,11 +84,13 @@ pub use eddyline_auth::{
     network_of,
 };
 pub use eddyline_model::audit::AuditEntry;
+pub use eddyline_model::mail::MailRate;
 pub use eddyline_outbound::Config as OutboundConfig;
 pub use eddyline_scim::ScimError;
 pub use error::{Error, FieldErrors, IntegrationFailed, Result};
 pub use files::{Download, FileContent, FilesConfig, NewAttachment, Upload, Uploaded};
 pub use flows::FlowChanges;
+pub use mail_quota::{MailQuota, MailQuotaExceeded, MailQuotas};
 pub use mailer::Mailing;
 pub use messages::{Edit, NewInbox, NewPost, Posted, Pushed, PushedMail};
 pub use oauth::{
@@ -155,6 +159,7 @@ struct Inner {
     presence: presence::Online,
     /// Rung when this process puts mail into the queue.
     mail_bell: Notify,
+    imports: invitations::Imports,
     gallery: avatars::Gallery,
     unpacking: unpacking::Unpacking,
     integrations: threads::Integrations,
@@ -225,6 +230,7 @@ impl App {
                 requests: FailureLimiter::new(config.requests_per_minute),
                 presence: presence::Online::default(),
                 mail_bell: Notify::new(),
+                imports: invitations::Imports::default(),
                 gallery: avatars::Gallery::default(),
                 unpacking: unpacking::Unpacking::default(),
                 integrations: threads::Integrations::new(config.outbound, config.profile),

@@ -71,6 +71,7 @@ impl App {
                 format: listen.format,
                 resume: resume_point(&listen.from),
                 presence: listen.presence,
+                full_detail: actor.require_any(&[Scope::Manage]).is_ok(),
             };
             match self.inner.hub.subscribe(request).await {
                 Ok(subscription) => {

@@ -10,7 +10,7 @@ use crate::{App, Result};
 
 const EVERY: Duration = Duration::from_secs(3600);
 const DAY_MILLIS: i64 = 24 * 3_600_000;
-/// How many grants end in one transaction, since everybody else who writes waits for it.
+/// How many grants end, or records of mail, in one transaction, since everybody else who writes waits for it.
 const BATCH: i64 = 500;
 
 impl App {
@@ -37,7 +37,19 @@ impl App {
             tx.delete_idle_sessions(now.plus_millis(-SESSION_DAYS * DAY_MILLIS))
         });
         ended.await?;
+        self.tidy_mail_records().await?;
         self.tidy_grants().await
+    }
+
+    async fn tidy_mail_records(&self) -> Result<()> {
+        let until = self.now().plus_millis(-DAY_MILLIS);
+        loop {
+            let (deleted, _) =
+                self.store().write(NoCaller::Process, move |tx| tx.delete_mail_records(until, BATCH)).await?;
+            if i64::try_from(deleted).is_ok_and(|deleted| deleted < BATCH) {
+                return Ok(());
+            }
+        }
     }
 
     /// What ended a day ago: so clocks of several servers need not agree, and a client that comes a

@@ -84,6 +84,14 @@ impl FlowClient {
     pub async fn update(&self, change: &FlowChange) -> Result<Flow, Error> {
         self.request(Method::PUT, "").json(change).call().await
     }
+
+    /// Replaces the flow's join link and gives the flow with the new one; the link before leads nowhere.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn replace_join_link(&self) -> Result<Flow, Error> {
+        self.request(Method::POST, "/join_url").call().await
+    }
 }
 
 /// A change of a flow; what is `None` stays as it is.

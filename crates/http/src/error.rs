@@ -93,6 +93,9 @@ fn of_app(error: Error) -> Response {
         Error::TooManyRequests { retry_after } => {
             retry(plain(StatusCode::TOO_MANY_REQUESTS, "Too many requests"), retry_after)
         }
+        Error::MailQuota(exceeded) => {
+            retry(plain(StatusCode::TOO_MANY_REQUESTS, &exceeded.to_string()), exceeded.retry_after)
+        }
         Error::NotFound => plain(StatusCode::NOT_FOUND, "not found"),
         Error::NoSuchFlow(name) => plain(StatusCode::NOT_FOUND, &format!("not found: {name}")),
         Error::Denied => plain(StatusCode::FORBIDDEN, "Access denied"),

@@ -72,6 +72,11 @@ pub(crate) async fn update(call: Call) -> Answer {
     json(StatusCode::OK, &call.app().update_flow(call.actor()?, &room, changes).await?)
 }
 
+pub(crate) async fn replace_join_link(call: Call) -> Answer {
+    let room = call.room(FlowDeed::Configure).await?;
+    json(StatusCode::OK, &call.app().replace_join_link(call.actor()?, &room).await?)
+}
+
 fn flow_name(params: &mut Reader<'_>) -> Option<FlowName> {
     let text = params.opt_text("name", 0..=usize::MAX)?;
     match text.parse() {

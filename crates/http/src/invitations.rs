@@ -5,9 +5,10 @@ use eddyline_model::invitations::MAX_MESSAGE_CHARS;
 use eddyline_model::names::Email;
 use eddyline_model::policy::FlowDeed;
 use eddyline_model::scopes::Scope::Manage;
+use http::header::LINK;
 use http::{Method, StatusCode};
 
-use crate::answer::{Answer, json, nothing};
+use crate::answer::{Answer, json, nothing, with_header};
 use crate::call::{Call, invalid};
 use crate::endpoint::Endpoint;
 use crate::endpoint::Shape::{Many, One};
@@ -15,20 +16,24 @@ use crate::params::Reader;
 
 const ALL: &str = "/flows/{organization}/{flow}/invitations";
 const ONE: &str = "/flows/{organization}/{flow}/invitations/{invitation}";
+/// How many invitations a list has at most, and unless the caller wants fewer: the specification knows no pages
+/// here, so that a client that knows none either gets all that a flow may have by default.
+const PAGE: i64 = 1000;
+const TOO_MUCH_MAIL: &str = "Too much mail was sent to the address, by you, or by the organization";
 const IMPORT: &str = "/flows/{organization}/{flow}/invitations/import";
 
 pub(crate) fn endpoints() -> Vec<Endpoint> {
     let message = "What you add in your own words, up to 1000 characters";
     let all = vec![
-        Endpoint::new(Method::GET, ALL, "The invitations that are pending", list).answers(
-            200,
-            "The invitations",
-            Some(Many("Invitation")),
-        ),
+        Endpoint::new(Method::GET, ALL, "The invitations that are pending", list)
+            .takes("after", "integer", "Only those with higher numbers than this")
+            .takes("limit", "integer", "1 to 1000, 1000 unless given")
+            .answers(200, "The invitations, oldest first", Some(Many("Invitation"))),
         Endpoint::new(Method::POST, ALL, "Invite somebody, or send the invitation again", create)
             .needs("email", "string", "The address")
             .takes("message", "string", message)
-            .answers(201, "The invitation", Some(One("Invitation"))),
+            .answers(201, "The invitation", Some(One("Invitation")))
+            .answers(429, TOO_MUCH_MAIL, Some(One("ErrorBody"))),
         Endpoint::new(Method::POST, IMPORT, "Invite many at once", import)
             .needs(
                 "list",
@@ -36,7 +41,8 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
                 "Addresses, with or without names, separated by commas, semicolons or line ends; up to 10,000",
             )
             .takes("message", "string", message)
-            .answers(200, "What became of each address", Some(One("ImportedInvitations"))),
+            .answers(200, "What became of each address", Some(One("ImportedInvitations")))
+            .answers(429, TOO_MUCH_MAIL, Some(One("ErrorBody"))),
         Endpoint::new(Method::GET, ONE, "An invitation", get).answers(
             200,
             "The invitation, which may be accepted already",
@@ -56,7 +62,20 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
 
 async fn list(call: Call) -> Answer {
     let room = call.room(FlowDeed::Invite).await?;
-    json(StatusCode::OK, &call.app().invitations(&room).await?)
+    let mut params = call.params.reader();
+    let after = params.opt_id("after").unwrap_or(InvitationId(0));
+    let limit = params.number_in("limit", 1..=PAGE, PAGE);
+    params.finish()?;
+    let found = call.app().invitations(&room, after, limit).await?;
+    let answer = json(StatusCode::OK, &found)?;
+    match found.last() {
+        Some(last) if found.len() as i64 == limit => {
+            let all = call.app().config().addresses.invitations(&room.organization, &room.flow);
+            let next = format!("<{all}?after={}&limit={limit}>; rel=\"next\"", last.id);
+            Ok(with_header(answer, LINK, &next))
+        }
+        _ => Ok(answer),
+    }
 }
 
 async fn get(call: Call) -> Answer {

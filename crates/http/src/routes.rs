@@ -15,6 +15,7 @@ use crate::{
 };
 
 const FLOW: &str = "/flows/{organization}/{flow}";
+const JOIN_LINK: &str = "/flows/{organization}/{flow}/join_url";
 
 /// Everything of the API but the stream.
 pub(crate) fn api() -> Vec<Endpoint> {
@@ -70,6 +71,9 @@ fn flow_endpoints() -> Vec<Endpoint> {
             .takes("disabled", "boolean", "Whether the flow is archived")
             .takes("access_mode", "string", "invitation, link or organization")
             .answers(200, "The flow, with its users", Some(One("Flow"))),
+        Endpoint::new(Method::POST, JOIN_LINK, "Replace the join link of a flow", flows::replace_join_link)
+            .scopes(&[Manage])
+            .answers(200, "The flow, with its users; the link before leads nowhere", Some(One("Flow"))),
     ]
 }
 

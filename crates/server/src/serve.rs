@@ -5,7 +5,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use eddyline_app::{
-    Addresses, App, Config, FilesConfig, Mailing, OAuthConfig, OutboundConfig, Profile, SignInLimits,
+    Addresses, App, Config, FilesConfig, FlowLimits, InvitationLimits, MailQuotas, MailRate, Mailing,
+    OAuthConfig, OutboundConfig, Profile, SignInLimits,
 };
 use eddyline_http::TrustedProxies;
 use eddyline_http::serve::{BodyLimit, Limits, Server, bind, load_tls};
@@ -140,6 +141,28 @@ pub(crate) async fn open_app(
         },
         scim_attempts: settings.scim_attempts_per_address,
         requests_per_minute: settings.requests_per_minute.map_or(0, std::num::NonZero::get),
+        mail_quotas: MailQuotas {
+            recipient: MailRate {
+                per_minute: settings.mail_per_recipient_minute,
+                per_day: settings.mail_per_recipient_day,
+            },
+            sender: MailRate {
+                per_minute: settings.mail_per_user_minute,
+                per_day: settings.mail_per_user_day,
+            },
+            organization: MailRate {
+                per_minute: settings.mail_per_organization_minute,
+                per_day: settings.mail_per_organization_day,
+            },
+        },
+        invitations: InvitationLimits {
+            pause_millis: i64::from(settings.invitation_pause_seconds) * 1000,
+            pending: settings.max_pending_invitations,
+        },
+        flows: FlowLimits {
+            of_organization: settings.max_flows_per_organization,
+            of_user: settings.max_flows_per_user,
+        },
         mail,
         oauth: OAuthConfig {
             access_token_millis: settings.access_token_ttl.millis(),

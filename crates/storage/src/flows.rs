@@ -144,6 +144,12 @@ portable! {
         Ok(RoomId(room))
     }
 
+    /// How many flows an organization has, and how many of them a user has made.
+    pub fn count_flows(c, organization: OrganizationId, creator: UserId) -> Result<(i64, i64)> {
+        let all = || flows::table.filter(flows::organization_id.eq(organization.0)).count();
+        Ok((all().get_result(c)?, all().filter(flows::creator_id.eq(creator.0)).get_result(c)?))
+    }
+
     /// The flow that is this room.
     pub fn flow(c, room: RoomId) -> Result<Option<Flow>> {
         let row = flows::table
@@ -194,7 +200,7 @@ portable! {
         rows.into_iter().map(to_flow).collect()
     }
 
-    /// Writes a flow's changeable fields.
+    /// Writes a flow's changeable fields, but for the secret of its join link.
     pub fn update_flow(c, changed: &Flow) -> Result<()> {
         diesel::update(flows::table.find(changed.room.0))
             .set((
@@ -204,6 +210,34 @@ portable! {
                 flows::disabled.eq(changed.disabled),
             ))
             .execute(c)?;
+        Ok(())
+    }
+
+    /// The rooms of an organization's flows that have a join link, ordered by number.
+    pub fn rooms_with_join_link(c, organization: OrganizationId) -> Result<Vec<RoomId>> {
+        let ids = flows::table
+            .filter(flows::organization_id.eq(organization.0))
+            .filter(flows::access_mode.ne(mode_code(AccessMode::Invitation)))
+            .order(flows::room_id)
+            .select(flows::room_id)
+            .load::<i64>(c)?;
+        Ok(ids.into_iter().map(RoomId).collect())
+    }
+
+    /// Sets the secrets of join links: 40 hexadecimal digits for each room. [`Session::update_flow`] does not
+    /// write them, so that it never brings an earlier one back.
+    pub fn set_join_secrets(c, secrets: &[(RoomId, String)]) -> Result<()> {
+        debug_assert!(secrets.iter().all(|(_, secret)| secret.bytes().all(|byte| byte.is_ascii_hexdigit())));
+        for part in secrets.chunks(ROWS) {
+            // One statement for many rows. Numbers and digits need no quoting.
+            let rows: Vec<String> = part.iter().map(|(room, secret)| format!("({}, '{secret}')", room.0)).collect();
+            diesel::sql_query(format!(
+                "update flows set join_secret = fresh.column2 from (values {}) as fresh \
+                 where flows.room_id = fresh.column1",
+                rows.join(", ")
+            ))
+            .execute(c)?;
+        }
         Ok(())
     }
 

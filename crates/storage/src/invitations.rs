@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 
+use diesel::dsl::sql;
 use diesel::prelude::*;
+use diesel::sql_types::Bool;
 use eddyline_model::invitations::{Invitation, InvitationState};
 use eddyline_model::names::{Email, email_key};
 use eddyline_model::users::User;
@@ -17,6 +19,8 @@ use crate::{Error, Result};
 const ROWS: usize = 500;
 
 const PENDING: i16 = 0;
+/// The condition as text: the databases use an index of pending invitations only where they see the number.
+const IS_PENDING: &str = "state = 0";
 const ACCEPTED: i16 = 1;
 
 #[derive(Queryable, Selectable)]
@@ -82,12 +86,15 @@ portable! {
         row.map(to_invitation).transpose()
     }
 
-    /// The pending invitations into a room, ordered by number.
-    pub fn pending_invitations(c, room: RoomId) -> Result<Vec<Invitation>> {
+    /// The pending invitations into a room with higher numbers than `after`, at most `limit`, ordered by
+    /// number.
+    pub fn pending_invitations(c, room: RoomId, after: InvitationId, limit: i64) -> Result<Vec<Invitation>> {
         let rows = invitations::table
             .filter(invitations::room_id.eq(room.0))
-            .filter(invitations::state.eq(PENDING))
+            .filter(invitations::id.gt(after.0))
+            .filter(sql::<Bool>(IS_PENDING))
             .order(invitations::id)
+            .limit(limit)
             .select(Row::as_select())
             .load(c)?;
         rows.into_iter().map(to_invitation).collect()
@@ -100,7 +107,7 @@ portable! {
         for part in email_keys.chunks(ROWS) {
             let rows = invitations::table
                 .filter(invitations::room_id.eq(room.0))
-                .filter(invitations::state.eq(PENDING))
+                .filter(sql::<Bool>(IS_PENDING))
                 .filter(invitations::email_key.eq_any(part))
                 .select(Row::as_select())
                 .load(c)?;
@@ -111,12 +118,24 @@ portable! {
         Ok(found)
     }
 
+    /// How many invitations into a room are pending: those that members sent, or those that were requested on
+    /// the page of the join link.
+    pub fn count_pending_invitations(c, room: RoomId, by_members: bool) -> Result<i64> {
+        let pending = || {
+            invitations::table.filter(invitations::room_id.eq(room.0)).filter(sql::<Bool>(IS_PENDING)).count()
+        };
+        Ok(match by_members {
+            true => pending().filter(invitations::inviter_id.is_not_null()).get_result(c)?,
+            false => pending().filter(invitations::inviter_id.is_null()).get_result(c)?,
+        })
+    }
+
     /// The pending invitations into the flows of an organization that were sent to an address.
     pub fn invitations_into(c, organization: OrganizationId, email_key: &str) -> Result<Vec<InvitationId>> {
         let rooms = flows::table.filter(flows::organization_id.eq(organization.0)).select(flows::room_id);
         let ids = invitations::table
             .filter(invitations::email_key.eq(email_key))
-            .filter(invitations::state.eq(PENDING))
+            .filter(sql::<Bool>(IS_PENDING))
             .filter(invitations::room_id.eq_any(rooms))
             .order(invitations::id)
             .select(invitations::id)
@@ -128,7 +147,7 @@ portable! {
     pub fn invitations_for_email(c, email_key: &str) -> Result<Vec<Invitation>> {
         let rows = invitations::table
             .filter(invitations::email_key.eq(email_key))
-            .filter(invitations::state.eq(PENDING))
+            .filter(sql::<Bool>(IS_PENDING))
             .order(invitations::id)
             .select(Row::as_select())
             .load(c)?;
@@ -168,15 +187,24 @@ portable! {
         Ok(made)
     }
 
-    /// Notes that the mails of invitations are asked for again. Words and the name under them go
+    /// Records that the mails of invitations are sent again.
+    pub fn set_invitations_sent(c, ids: &[InvitationId], now: Timestamp) -> Result<()> {
+        for part in ids.chunks(ROWS) {
+            let ids: Vec<i64> = part.iter().map(|id| id.0).collect();
+            diesel::update(invitations::table.filter(invitations::id.eq_any(ids)))
+                .set(invitations::sent_at.eq(now.0))
+                .execute(c)?;
+        }
+        Ok(())
+    }
+
+    /// Records who asked for invitations again, and with which words. Words and the name under them go
     /// together: new words are the asker's; without new ones the old stay, and nobody's become the
     /// asker's.
-    pub fn touch_invitations(c, ids: &[InvitationId], asker: Option<UserId>, message: Option<&str>, now: Timestamp) -> Result<()> {
+    pub fn touch_invitations(c, ids: &[InvitationId], asker: UserId, message: Option<&str>) -> Result<()> {
         for part in ids.chunks(ROWS) {
             let ids: Vec<i64> = part.iter().map(|id| id.0).collect();
             let all = || invitations::table.filter(invitations::id.eq_any(&ids));
-            diesel::update(all()).set(invitations::sent_at.eq(now.0)).execute(c)?;
-            let Some(asker) = asker else { continue };
             match message {
                 Some(words) => diesel::update(all())
                     .set((invitations::message.eq(words), invitations::inviter_id.eq(asker.0)))

@@ -167,7 +167,7 @@ portable! {
             .collect()
     }
 
-    /// Brings a user into an organization.
+    /// Brings a user into an organization. The record of an earlier removal ends.
     ///
     /// # Errors
     ///
@@ -189,6 +189,7 @@ portable! {
                 organization_members::created_at.eq(now.0),
             ))
             .execute(c)?;
+        Session::from(&mut *c).delete_removed_member(membership.organization, membership.user)?;
         Session::from(&mut *c).count_people(membership.organization, 1)
     }
 

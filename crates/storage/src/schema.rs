@@ -183,12 +183,29 @@ diesel::table! {
     }
 }
 diesel::table! {
+    removed_members (organization_id, user_id) {
+        organization_id -> BigInt,
+        user_id -> BigInt,
+        removed_at -> BigInt,
+    }
+}
+diesel::table! {
     links (hash) {
         hash -> Binary,
         purpose -> SmallInt,
         target_id -> BigInt,
         email -> Nullable<Text>,
         expires_at -> BigInt,
+    }
+}
+diesel::table! {
+    mail_records (id) {
+        id -> BigInt,
+        kind -> SmallInt,
+        recipient_key -> Text,
+        sender_id -> Nullable<BigInt>,
+        organization_id -> Nullable<BigInt>,
+        at -> BigInt,
     }
 }
 diesel::table! {

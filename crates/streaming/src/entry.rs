@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::slice;
-use std::sync::{LazyLock, OnceLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use bytes::{BufMut, Bytes, BytesMut};
 use eddyline_model::{EventId, RoomId, Seq, UserId};
@@ -18,6 +18,8 @@ type Encode = Box<dyn FnOnce() -> Bytes + Send>;
 pub struct Entry {
     id: Option<EventId>,
     audience: Audience,
+    /// What listeners without full detail get in its place.
+    restricted: Option<Arc<Entry>>,
     size: usize,
     /// The object and CR LF, which is the whole frame of the plain JSON stream.
     line: LazyLock<Bytes, Encode>,
@@ -50,6 +52,7 @@ impl Entry {
         Self {
             id: Some(id),
             audience: audience.normalized(),
+            restricted: None,
             size,
             line: LazyLock::new(Box::new(move || line(&encode()))),
             with_id: OnceLock::new(),
@@ -57,11 +60,25 @@ impl Entry {
         }
     }
 
+    /// The same entry, of which listeners without full detail get `object` in its place.
+    #[must_use]
+    pub fn with_restricted(mut self, object: &[u8]) -> Self {
+        let restricted = Self::make(self.id, self.audience.clone(), object);
+        self.restricted = Some(Arc::new(restricted));
+        self
+    }
+
+    /// The entry as a listener without full detail gets it, where it differs.
+    pub(crate) fn restricted(&self) -> Option<&Arc<Self>> {
+        self.restricted.as_ref()
+    }
+
     fn make(id: Option<EventId>, audience: Audience, object: &[u8]) -> Self {
         let line = line(object);
         Self {
             id,
             audience: audience.normalized(),
+            restricted: None,
             size: object.len(),
             line: LazyLock::new(Box::new(move || line)),
             with_id: OnceLock::new(),
@@ -258,7 +275,6 @@ mod tests {
 
     #[test]
     fn what_nobody_hears_is_not_encoded_and_the_rest_is_so_once() {
-        use std::sync::Arc;
         use std::sync::atomic::{AtomicUsize, Ordering};
         let (id, count) = (EventId { seq: Seq(1), check: 2 }, Arc::new(AtomicUsize::new(0)));
         let entry = || {

@@ -62,6 +62,8 @@ pub struct SubscribeRequest {
     pub resume: Option<ResumePoint>,
     /// Whether presence is wanted.
     pub presence: bool,
+    /// Whether the listener gets entries in full detail, see [`Entry::with_restricted`].
+    pub full_detail: bool,
 }
 
 /// Where a client says it was.
@@ -301,7 +303,8 @@ impl Hub {
                 signal: Arc::clone(&signal),
             })
         });
-        Ok(Subscription::new(self.clone(), id, signal, request.format, position, opening))
+        let detail = (request.format, request.full_detail);
+        Ok(Subscription::new(self.clone(), id, signal, detail, position, opening))
     }
 
     /// Where a new listener begins.

@@ -53,6 +53,7 @@ pub struct Subscription {
     id: Option<ListenerId>,
     signal: Arc<Signal>,
     format: Format,
+    full_detail: bool,
     position: Position,
     opening: Option<Opening>,
     /// What a stream below the ring waits for.
@@ -75,7 +76,7 @@ impl Subscription {
         hub: Hub,
         id: Option<ListenerId>,
         signal: Arc<Signal>,
-        format: Format,
+        (format, full_detail): (Format, bool),
         position: Position,
         opening: Opening,
     ) -> Self {
@@ -84,6 +85,7 @@ impl Subscription {
             id,
             signal,
             format,
+            full_detail,
             position,
             opening: Some(opening),
             step: None,
@@ -125,7 +127,7 @@ impl Subscription {
                     }
                     let Some(entries) = self.take_from(&page, id) else { return Poll::Ready(None) };
                     if !entries.is_empty() {
-                        return self.hand_out(Batch::of_entries(self.format, entries));
+                        return self.hand_out(self.batch(entries));
                     }
                 }
             }
@@ -142,7 +144,7 @@ impl Subscription {
                     if entries.is_empty() {
                         return self.poll_keep_alive();
                     }
-                    return self.hand_out(Batch::of_entries(self.format, entries));
+                    return self.hand_out(self.batch(entries));
                 }
             }
         }
@@ -247,6 +249,17 @@ impl Subscription {
     fn hand_out(&self, batch: Batch) -> Poll<Option<Batch>> {
         self.signal.wrote(self.hub.now());
         Poll::Ready(Some(batch))
+    }
+
+    fn batch(&self, mut entries: Vec<Arc<Entry>>) -> Batch {
+        if !self.full_detail {
+            for entry in &mut entries {
+                if let Some(restricted) = entry.restricted().map(Arc::clone) {
+                    *entry = restricted;
+                }
+            }
+        }
+        Batch::of_entries(self.format, entries)
     }
 
     fn opening_batch(&self, opening: &Opening) -> Batch {

@@ -153,6 +153,10 @@ fn of_app(error: Error) -> Response {
             say(StatusCode::TOO_MANY_REQUESTS, "That was too often", "Wait a minute and try once more."),
             retry_after,
         ),
+        Error::MailQuota(exceeded) => retry(
+            say(StatusCode::TOO_MANY_REQUESTS, "That was too much mail", &sentence(&exceeded.to_string())),
+            exceeded.retry_after,
+        ),
         Error::Conflict(text) => say(StatusCode::CONFLICT, "That cannot be done now", &sentence(&text)),
         Error::Integration(failed) => {
             let text = match failed.authentication_url {

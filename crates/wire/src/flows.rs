@@ -35,7 +35,7 @@ pub struct Flow {
     pub url: String,
     /// Its address in the web client.
     pub web_url: String,
-    /// Where one joins; only of flows that can be joined.
+    /// Where one joins; only of flows that can be joined, and for callers who may manage members.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub join_url: Option<String>,
     /// Who may come in: `invitation`, `link` or `organization`.

@@ -1,7 +1,7 @@
 //! Flows (specification, sections 2 to 4): listing, finding, creating and changing them.
 
 use eddyline_client::{Json, Method};
-use eddyline_tests::{Caller, Tenant, on_shared_servers};
+use eddyline_tests::{Acme, Caller, Server, Tenant, on_both_databases, on_shared_servers};
 use serde_json::{Value, json};
 
 on_shared_servers![
@@ -21,6 +21,12 @@ on_shared_servers![
     open_is_everybodys_own,
     a_change_that_cannot_be_read_changes_nothing,
     the_last_message_is_told,
+    a_name_that_is_often_taken_gets_random_characters,
+];
+
+on_both_databases![
+    &["--max-flows-per-organization", "4", "--max-flows-per-user", "2"];
+    users_and_organizations_have_no_more_flows_than_their_bounds
 ];
 
 async fn change(caller: &Caller, path: &str, body: Json) -> Json {
@@ -311,4 +317,40 @@ async fn the_last_message_is_told(tenant: Tenant) {
         (&flow["last_message_id"], &flow["last_message_at"]),
         (&message["id"], &message["created_at"])
     );
+}
+
+async fn a_name_that_is_often_taken_gets_random_characters(tenant: Tenant) {
+    let mut made = Vec::new();
+    for _ in 0..12 {
+        made.push(create(&tenant, "Tea").await["parameterized_name"].as_str().unwrap().to_owned());
+    }
+    let numbered: Vec<String> = (2..=10).map(|number| format!("tea-{number}")).collect();
+    assert_eq!((made[0].as_str(), &made[1..10]), ("tea", &numbered[..]));
+    for name in &made[10..] {
+        let random = name.strip_prefix("tea-").unwrap();
+        assert!(random.len() == 8 && random.bytes().all(|byte| byte.is_ascii_hexdigit()), "{name}");
+    }
+    assert_ne!(made[10], made[11]);
+    let last = tenant.ben.get(&format!("/flows/{}/{}", tenant.name, made[11])).await;
+    assert_eq!(last["name"], "Tea");
+}
+
+async fn users_and_organizations_have_no_more_flows_than_their_bounds(server: Server) {
+    // One flow is there already, which an operator has made.
+    let Acme { ada, ben } = server.acme();
+    let create = async |caller: &Caller| {
+        let answer = caller.send(Method::POST, "/flows/acme", &json!({"name": "New"})).await;
+        (answer.status.as_u16(), answer.json()["message"].as_str().map(str::to_owned))
+    };
+    let refused =
+        |who: &str| (409, Some(format!("{who} flows, archived ones included, and more are not allowed")));
+    for _ in 0..2 {
+        assert_eq!(create(&ben).await.0, 201);
+    }
+    assert_eq!(create(&ben).await, refused("you have made 2"));
+    ben.does(Method::PUT, "/flows/acme/new", &json!({"disabled": true})).await;
+    assert_eq!(create(&ben).await, refused("you have made 2"), "an archived one can be brought back");
+    assert_eq!(create(&ada).await.0, 201);
+    assert_eq!(create(&ada).await, refused("the organization has 4"));
+    server.flow("acme", "operators", &[&ada]);
 }

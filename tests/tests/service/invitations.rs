@@ -4,6 +4,7 @@ use eddyline_client::{Json, Method, RawResponse};
 use eddyline_tests::{Caller, Tenant, on_shared_servers};
 use serde_json::json;
 
+mod bounds;
 mod import;
 
 on_shared_servers![

@@ -17,6 +17,7 @@ mod files;
 mod flows;
 mod integrations;
 mod invitations;
+mod join_links;
 mod legacy_client;
 mod lists;
 mod mail;

@@ -9,6 +9,8 @@ mod coming_in;
 mod forgery;
 mod links;
 
+pub(crate) use self::links::path_of;
+
 on_shared_servers![
     every_page_is_hardened_and_fit_for_screen_readers,
     reading_works_with_head_and_nothing_else,

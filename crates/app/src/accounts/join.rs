@@ -78,14 +78,16 @@ impl App {
     ///
     /// # Errors
     ///
-    /// As in [`App::join_link`], and [`Error::TooManyRequests`] for a client that asks too often.
+    /// As in [`App::join_link`], and [`Error::TooManyRequests`] for a client that asks too often,
+    /// [`Error::MailQuota`] for the quota of the organization, [`Error::Conflict`] for too many pending requests.
     pub async fn request_join(&self, secret: &str, flow: &str, email: &Email, client: IpAddr) -> Result<()> {
         self.count_mail_request(&email.key(), client)?;
         let (secret, name, email) = (secret.to_owned(), flow.to_owned(), email.clone());
+        let limits = self.mail_limits();
         let ((), event) = self
             .change(NoCaller::Link, move |tx| {
                 let door = find(tx, &secret, &name, None)?;
-                request_join_in(tx, door.flow.room, &email)
+                request_join_in(tx, limits, door.flow.room, &email)
             })
             .await?;
         self.mail_is_queued();

@@ -2,6 +2,7 @@
 
 mod credentials;
 mod ended;
+mod mail;
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
@@ -11,7 +12,7 @@ use eddyline_auth::{Password, PasswordPolicy, Secret};
 use eddyline_model::mail::{Link, Purpose};
 use eddyline_model::policy::FlowDeed;
 use eddyline_model::users::Account;
-use eddyline_model::{InvitationId, Timestamp, UserId};
+use eddyline_model::{InvitationId, OrganizationId, Timestamp, UserId};
 use eddyline_storage::{Options, Store};
 
 use super::NewAccount;

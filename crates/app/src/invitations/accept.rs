@@ -68,10 +68,18 @@ impl App {
 /// it already, and as [`come_in`].
 pub(crate) fn accept_in(tx: &mut Tx<'_, '_>, invitation: &Invitation, user: &User) -> Attempt<()> {
     hold_pending(tx, invitation.room, invitation.id)?;
-    // Without an inviter, they asked for it themselves on the page of a join link.
-    come_in(tx, invitation.room, user, invitation.inviter.is_some())?;
+    let invited = is_invited_by_member(tx, invitation)?;
+    come_in(tx, invitation.room, user, invited)?;
     tx.set_invitations_accepted(&[invitation.id])?;
     Ok(tx.delete_mail_of_invitations(&[invitation.id])?)
+}
+
+/// Whether a member of the organization invites, and is still one. An invitation without an inviter was
+/// requested on the page of a join link.
+fn is_invited_by_member(tx: &mut Tx<'_, '_>, invitation: &Invitation) -> StoreResult<bool> {
+    let Some(inviter) = invitation.inviter else { return Ok(false) };
+    let Some(flow) = tx.flow(invitation.room)? else { return Ok(false) };
+    Ok(tx.memberships_of(inviter)?.iter().any(|membership| membership.organization == flow.organization))
 }
 
 /// Ends the pending invitations of users who are in the flow now, however they came.

@@ -1,28 +1,39 @@
 //! Inviting many addresses at once.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
 
 use eddyline_model::address_list::{self, Item};
 use eddyline_model::flows::FlowMembership;
 use eddyline_model::invitations::Invitation;
 use eddyline_model::log::Control;
-use eddyline_model::names::{Email, email_key};
+use eddyline_model::names::Email;
 use eddyline_model::policy::FlowDeed;
 use eddyline_model::users::User;
-use eddyline_model::{InvitationId, MessageId, RoomId, Timestamp, UserId};
-use eddyline_storage::{NewInvitations, Result as StoreResult, Tx};
+use eddyline_model::{EventId, MessageId, OrganizationId, RoomId, Timestamp, UserId};
+use eddyline_storage::{Result as StoreResult, Tx};
 use eddyline_wire::{FlowUser, ImportedInvitations};
 use serde_json::{Value, json};
+use tokio::sync::Mutex;
 
 use super::accept::fulfil;
-use super::queue;
+use super::send::{Refusal, Sending};
 use crate::actor::Actor;
 use crate::flow_users::action;
+use crate::mail_quota::MailQuotaExceeded;
 use crate::rooms::Room;
+use crate::transaction::NoCaller;
+use crate::turns::Turns;
 use crate::{App, Error, Result};
 
 /// How many entries a list may have.
 const MAX_ITEMS: usize = 10_000;
+/// How many entries one transaction takes. Other writes come between them.
+const PORTION: usize = 200;
+/// How many imports are under way, in the process and for one organization.
+const IMPORTS: (usize, usize) = (32, 2);
+/// Seconds after which there may be room for another.
+const RETRY_SECONDS: u64 = 5;
 /// How many addresses the flow is told of by name.
 const TOLD: usize = 50;
 
@@ -30,58 +41,178 @@ const TOLD: usize = 50;
 /// wrong with it.
 type Entry = std::result::Result<Email, (String, String)>;
 
-/// What becomes of the entries, each of which is in one place, in the order of the list.
-#[derive(Default)]
-struct Sorted {
-    invite: Vec<Email>,
-    add: Vec<User>,
-    erroneous: Vec<BTreeMap<String, String>>,
+/// The imports that are under way.
+#[derive(Debug)]
+pub(crate) struct Imports {
+    permits: Turns<OrganizationId>,
+    /// Held for each portion, so that a post waits for one of them at most, however many imports there are.
+    portion: Mutex<()>,
 }
 
-impl Sorted {
-    fn refuse(&mut self, text: &str, why: &str) {
-        self.erroneous.push(BTreeMap::from([(text.to_owned(), why.to_owned())]));
+impl Default for Imports {
+    fn default() -> Self {
+        Self { permits: Turns::new(IMPORTS.0, IMPORTS.1), portion: Mutex::new(()) }
+    }
+}
+
+/// An import into a flow.
+struct Import {
+    app: App,
+    actor: Actor,
+    room: Arc<Room>,
+    message: Option<String>,
+}
+
+/// What became of the entries, each of which is in one place, in the order of the list.
+#[derive(Default)]
+struct Outcome {
+    invitations: Vec<Invitation>,
+    /// The addresses of new invitations.
+    new: Vec<String>,
+    added: Vec<FlowUser>,
+    /// The nicks of those who were added.
+    nicks: Vec<String>,
+    erroneous: Vec<BTreeMap<String, String>>,
+    /// A quota on mail that was exceeded.
+    exceeded: Option<MailQuotaExceeded>,
+}
+
+impl Outcome {
+    fn refuse(&mut self, text: &str, why: impl Into<String>) {
+        self.erroneous.push(BTreeMap::from([(text.to_owned(), why.into())]));
+    }
+
+    fn extend(&mut self, more: Self) {
+        self.invitations.extend(more.invitations);
+        self.new.extend(more.new);
+        self.added.extend(more.added);
+        self.nicks.extend(more.nicks);
+        self.erroneous.extend(more.erroneous);
+        self.exceeded = self.exceeded.or(more.exceeded);
     }
 }
 
 impl App {
     /// Invites everybody on a list into a flow, and adds those at once who belong to its organization.
     /// Each address and each broken entry of the list is in one part of the answer, once. Invitations
-    /// that are pending already are sent again.
+    /// that are pending already are sent again, unless they were sent just now.
+    ///
+    /// The list is worked in portions, each a transaction of its own. An import that was interrupted is simply
+    /// repeated: what was done is found done.
     ///
     /// # Errors
     ///
     /// [`Error::Invalid`] for a list without entries or with more than 10,000; [`Error::NotFound`],
-    /// [`Error::Denied`], also when the organization is inactive.
+    /// [`Error::Denied`], also when the organization is inactive; [`Error::TooManyRequests`] while too many
+    /// imports are under way; [`Error::MailQuota`] when a quota on mail leaves nothing to be done.
     pub async fn import_invitations(
         &self,
         actor: &Actor,
-        room: &Room,
+        room: &Arc<Room>,
         list: &str,
         message: Option<String>,
     ) -> Result<ImportedInvitations> {
         let list = read(list)?;
-        let (done, event) = self
-            .change_room(actor, room.id(), FlowDeed::Invite, move |tx, actor, room| {
-                let sorted = sort(tx, room, &list)?;
-                add(tx, room.id(), &sorted)?;
-                let (invitations, new) = invite(tx, room.id(), &sorted, actor.user_id(), message.as_deref())?;
-                tell(tx, room.id(), actor.user_id(), &sorted.add, &new)?;
-                Ok((sorted, invitations, tx.now()))
+        let busy = |_| Error::TooManyRequests { retry_after: RETRY_SECONDS };
+        let permit = self.inner.imports.permits.take(room.organization.id).map_err(busy)?;
+        let import = Import { app: self.clone(), actor: actor.clone(), room: Arc::clone(room), message };
+        // A task of its own: a client that hangs up must not keep the flow from hearing of what was done.
+        let task = tokio::spawn(async move {
+            let _permit = permit;
+            import.run(list).await
+        });
+        task.await.map_err(|error| Error::Internal(error.to_string()))?
+    }
+}
+
+impl Import {
+    async fn run(self, list: Vec<Entry>) -> Result<ImportedInvitations> {
+        let mut done = Outcome::default();
+        let (mut last, mut failed) = (None, None);
+        for portion in list.chunks(PORTION) {
+            match self.portion(portion.to_vec()).await {
+                Ok((part, event)) => {
+                    done.extend(part);
+                    last = event.or(last);
+                }
+                Err(error) => {
+                    failed = Some(error);
+                    break;
+                }
+            }
+        }
+        // Also of an import that broke off: what was done stays.
+        if let Some(event) = self.announce(&done).await? {
+            last = Some(event);
+        }
+        // Invitations change nothing that a process remembers.
+        if !done.added.is_empty() {
+            self.app.settle(last).await;
+        }
+        if let Some(error) = failed {
+            return Err(error);
+        }
+        match done.exceeded {
+            Some(exceeded) if done.invitations.is_empty() && done.added.is_empty() => {
+                Err(Error::MailQuota(exceeded))
+            }
+            _ => Ok(ImportedInvitations {
+                invitations: done.invitations.iter().map(|i| self.app.show(&self.room, i)).collect(),
+                added_users: done.added,
+                erroneous_emails: done.erroneous,
+            }),
+        }
+    }
+
+    async fn portion(&self, entries: Vec<Entry>) -> Result<(Outcome, Option<EventId>)> {
+        let app = &self.app;
+        let _turn = app.inner.imports.portion.lock().await;
+        let (limits, message) = (app.mail_limits(), self.message.clone());
+        let base = app.config().addresses.base.clone();
+        let done = app
+            .change_room(&self.actor, self.room.id(), FlowDeed::Invite, move |tx, actor, room| {
+                let Sorted { invite, add, mut outcome } = sort(tx, room, &entries)?;
+                add_members(tx, room.id(), &add)?;
+                let emails: Vec<&Email> = invite.iter().collect();
+                let sent = Sending::of_member(limits, room, actor.user_id(), message.as_deref())
+                    .send(tx, &emails)?;
+                for (email, refusal) in sent.refused {
+                    outcome.refuse(email.as_str(), refusal.to_string());
+                    if let Refusal::Mail(exceeded) = refusal {
+                        outcome.exceeded.get_or_insert(exceeded);
+                    }
+                }
+                let now = tx.now();
+                outcome.added = add.iter().map(|user| added(room, user, now, &base)).collect();
+                outcome.nicks = add.into_iter().map(|user| user.nick).collect();
+                (outcome.invitations, outcome.new) = (sent.invitations, sent.new);
+                Ok(outcome)
             })
             .await?;
-        self.mail_is_queued();
-        let (sorted, invitations, now) = done;
-        // Invitations change nothing that a process remembers.
-        if !sorted.add.is_empty() {
-            self.settle(event).await;
-        }
-        let base = &self.config().addresses.base;
-        Ok(ImportedInvitations {
-            invitations: invitations.iter().map(|invitation| self.show(room, invitation)).collect(),
-            added_users: sorted.add.iter().map(|user| added(room, user, now, base)).collect(),
-            erroneous_emails: sorted.erroneous,
-        })
+        app.mail_is_queued();
+        Ok(done)
+    }
+
+    /// Tells the flow once, whatever was done: who was added, or else who was invited.
+    async fn announce(&self, done: &Outcome) -> Result<Option<EventId>> {
+        let (kind, description) = if !done.nicks.is_empty() {
+            ("add_people", json!(done.nicks.join(",")))
+        } else if !done.new.is_empty() {
+            ("invite", invited_in_words(&done.new))
+        } else {
+            return Ok(None);
+        };
+        let (room, actor) = (self.room.id(), self.actor.user_id());
+        let told = self.app.change(NoCaller::Announcement, move |tx| {
+            tx.lock_room(room)?;
+            // Nothing is said in an archived flow.
+            if tx.flow(room)?.is_some_and(|flow| !flow.disabled) {
+                let draft = action(tx, room, actor, kind, &description);
+                tx.post(&[draft])?;
+            }
+            Ok(())
+        });
+        Ok(told.await?.1)
     }
 }
 
@@ -102,6 +233,15 @@ fn read(text: &str) -> Result<Vec<Entry>> {
     Ok(items.into_iter().filter_map(&mut entry).collect())
 }
 
+/// What is to be done about a portion, in the order of the list.
+#[derive(Default)]
+struct Sorted {
+    invite: Vec<Email>,
+    add: Vec<User>,
+    /// With what is wrong with the others.
+    outcome: Outcome,
+}
+
 fn sort(tx: &mut Tx<'_, '_>, room: &Room, list: &[Entry]) -> StoreResult<Sorted> {
     let keys: Vec<String> = list.iter().flatten().map(Email::key).collect();
     let owners = tx.owners_of_addresses(&keys, room.organization.id)?;
@@ -112,15 +252,17 @@ fn sort(tx: &mut Tx<'_, '_>, room: &Room, list: &[Entry]) -> StoreResult<Sorted>
         let email = match entry {
             Ok(email) => email,
             Err((text, why)) => {
-                sorted.refuse(text, why);
+                sorted.outcome.refuse(text, why.as_str());
                 continue;
             }
         };
         let owner = owners.remove(&email.key());
         let member = owner.as_ref().and_then(|owner| room.member(owner.user.id));
         match (member, owner) {
-            (Some(member), _) if member.blocked => sorted.refuse(email.as_str(), "is blocked from the flow"),
-            (Some(_), _) => sorted.refuse(email.as_str(), "is already in the flow"),
+            (Some(member), _) if member.blocked => {
+                sorted.outcome.refuse(email.as_str(), "is blocked from the flow");
+            }
+            (Some(_), _) => sorted.outcome.refuse(email.as_str(), "is already in the flow"),
             (None, Some(owner)) if owner.belongs => sorted.add.push(owner.user),
             (None, _) => sorted.invite.push(email.clone()),
         }
@@ -129,12 +271,12 @@ fn sort(tx: &mut Tx<'_, '_>, room: &Room, list: &[Entry]) -> StoreResult<Sorted>
 }
 
 /// Puts members of the organization into the flow. Invitations they had are over.
-fn add(tx: &mut Tx<'_, '_>, room: RoomId, sorted: &Sorted) -> StoreResult<()> {
-    if sorted.add.is_empty() {
+fn add_members(tx: &mut Tx<'_, '_>, room: RoomId, add: &[User]) -> StoreResult<()> {
+    if add.is_empty() {
         return Ok(());
     }
-    fulfil(tx, room, &sorted.add)?;
-    let users: Vec<UserId> = sorted.add.iter().map(|user| user.id).collect();
+    fulfil(tx, room, add)?;
+    let users: Vec<UserId> = add.iter().map(|user| user.id).collect();
     let now = tx.now();
     tx.insert_room_members(room, &users, now)?;
     tx.bump_access(room)?;
@@ -142,51 +284,6 @@ fn add(tx: &mut Tx<'_, '_>, room: RoomId, sorted: &Sorted) -> StoreResult<()> {
         tx.tell(Control::FlowAdd { room, user });
         tx.tell(Control::UserJoin { room, user });
     }
-    Ok(())
-}
-
-/// Invites, in the order of the list. Gives all invitations, and the addresses of the new ones.
-fn invite(
-    tx: &mut Tx<'_, '_>,
-    room: RoomId,
-    sorted: &Sorted,
-    inviter: Option<UserId>,
-    message: Option<&str>,
-) -> StoreResult<(Vec<Invitation>, Vec<String>)> {
-    let now = tx.now();
-    let keys: Vec<String> = sorted.invite.iter().map(Email::key).collect();
-    let by_key = |invitation: Invitation| (email_key(&invitation.email), invitation);
-    let mut all: HashMap<String, Invitation> =
-        tx.pending_invitations_to(room, &keys)?.into_iter().map(by_key).collect();
-    let known: Vec<InvitationId> = all.values().map(|invitation| invitation.id).collect();
-    tx.touch_invitations(&known, inviter, message, now)?;
-    let new: Vec<&Email> =
-        sorted.invite.iter().zip(&keys).filter(|(_, key)| !all.contains_key(*key)).map(|(e, _)| e).collect();
-    let told = new.iter().map(|email| email.to_string()).collect();
-    let made = tx.insert_invitations(NewInvitations { room, emails: &new, inviter, message, now })?;
-    all.extend(made.into_iter().map(by_key));
-    let invitations: Vec<Invitation> = keys.iter().filter_map(|key| all.remove(key)).collect();
-    queue(tx, &invitations)?;
-    Ok((invitations, told))
-}
-
-/// Tells the flow once, whatever was done: who was added, or else who was invited.
-fn tell(
-    tx: &mut Tx<'_, '_>,
-    room: RoomId,
-    actor: Option<UserId>,
-    added: &[User],
-    invited: &[String],
-) -> StoreResult<()> {
-    let draft = if !added.is_empty() {
-        let nicks: Vec<&str> = added.iter().map(|user| user.nick.as_str()).collect();
-        action(tx, room, actor, "add_people", &json!(nicks.join(",")))
-    } else if !invited.is_empty() {
-        action(tx, room, actor, "invite", &invited_in_words(invited))
-    } else {
-        return Ok(());
-    };
-    tx.post(&[draft])?;
     Ok(())
 }
 

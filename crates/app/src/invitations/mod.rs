@@ -7,29 +7,36 @@ pub(crate) mod accept;
 mod create;
 mod end;
 mod import;
+mod send;
 
 use eddyline_model::invitations::{Invitation, InvitationState};
-use eddyline_model::mail::Purpose;
 use eddyline_model::names::email_key;
 use eddyline_model::policy::{self, FlowDeed, Invited};
 use eddyline_model::{InvitationId, RoomId};
-use eddyline_storage::{NewMail, Result as StoreResult, Session, Tx};
+use eddyline_storage::{Session, Tx};
 use eddyline_wire::Invitation as WireInvitation;
 
+pub(crate) use self::import::Imports;
+pub(crate) use self::send::MailLimits;
 use crate::actor::Actor;
 use crate::change::Attempt;
 use crate::rooms::Room;
 use crate::{App, Error, Result};
 
 impl App {
-    /// The pending invitations into a flow, oldest first.
+    /// The pending invitations into a flow with higher numbers than `after`, oldest first, at most `limit`.
     ///
     /// # Errors
     ///
     /// [`Error::Unavailable`].
-    pub async fn invitations(&self, room: &Room) -> Result<Vec<WireInvitation>> {
+    pub async fn invitations(
+        &self,
+        room: &Room,
+        after: InvitationId,
+        limit: i64,
+    ) -> Result<Vec<WireInvitation>> {
         let id = room.id();
-        let pending = self.store().read(move |session| session.pending_invitations(id)).await?;
+        let pending = self.store().read(move |session| session.pending_invitations(id, after, limit)).await?;
         Ok(pending.iter().map(|invitation| self.show(room, invitation)).collect())
     }
 
@@ -50,6 +57,10 @@ impl App {
         let (who, wanted) = (actor.clone(), room.clone());
         let (invitation, _) = self.look(move |session| meet(session, &who, &wanted, id)).await?;
         Ok(self.show(&room, &invitation))
+    }
+
+    pub(crate) fn mail_limits(&self) -> MailLimits {
+        MailLimits { quotas: self.config().mail_quotas, invitations: self.config().invitations }
     }
 
     fn show(&self, room: &Room, invitation: &Invitation) -> WireInvitation {
@@ -77,23 +88,6 @@ fn meet(
     });
     let who = policy::invited(standing, &room.flow, own).map_err(Error::from)?;
     Ok((invitation, who))
-}
-
-/// Puts the mails of invitations into the queue, but for those that wait there already.
-fn queue(tx: &mut Tx<'_, '_>, invitations: &[Invitation]) -> StoreResult<()> {
-    let ids: Vec<InvitationId> = invitations.iter().map(|invitation| invitation.id).collect();
-    let waiting = tx.invitations_with_mail(&ids)?;
-    let mails: Vec<NewMail> = invitations
-        .iter()
-        .filter(|invitation| !waiting.contains(&invitation.id))
-        .map(|invitation| NewMail {
-            purpose: Purpose::Invitation(invitation.id),
-            recipient: invitation.email.clone(),
-            detail: None,
-        })
-        .collect();
-    let now = tx.now();
-    tx.queue_mails(&mails, now)
 }
 
 /// The invitation as it is now, held against others, unless it is over.

@@ -34,7 +34,8 @@ impl App {
             tx.insert_domain(&domain, organization, now)?;
             set_proved(tx, organization, &domain, true)
         };
-        let (proved, _) = self.store().change(NoCaller::Operator, work).await.map_err(|undone| taken(undone, &belongs))?;
+        let (proved, _) =
+            self.store().change(NoCaller::Operator, work).await.map_err(|undone| taken(undone, &belongs))?;
         Ok(proved)
     }
 

@@ -15,6 +15,7 @@ use crate::accounts::{end_access, end_address_claims};
 use crate::audit::note;
 use crate::change::Attempt;
 use crate::coming_in::enter;
+use crate::join_links::replace_join_secrets;
 use crate::transaction::NoCaller;
 use crate::{App, Error, Result};
 
@@ -167,6 +168,9 @@ fn set_active(tx: &mut Tx<'_, '_>, id: UserId, active: bool) -> eddyline_storage
     tx.tell(Control::UserEdit { user: id });
     if active {
         return Ok(());
+    }
+    for membership in tx.memberships_of(id)? {
+        replace_join_secrets(tx, membership.organization)?;
     }
     end_access(tx, id)?;
     end_address_claims(tx, id)

@@ -18,6 +18,7 @@ use super::{ScimProvider, address, random_end, state};
 use crate::accounts::end_access;
 use crate::audit::note;
 use crate::change::Attempt;
+use crate::join_links::replace_join_secrets;
 use crate::{App, Error, Result};
 
 /// What a provider wants of a user.
@@ -192,6 +193,12 @@ pub(super) fn apply(
         identity.stated_email = Some(email_key(&after.email));
     }
     if change == Change::Suspend || (before.active && !after.active) {
+        // A membership that ended took the organization's join links with it.
+        if change != Change::Suspend {
+            for membership in tx.memberships_of(before.id)? {
+                replace_join_secrets(tx, membership.organization)?;
+            }
+        }
         end_access(tx, before.id)?;
     }
     identity.version += 1;

@@ -33,6 +33,8 @@ pub(crate) enum NoCaller {
     Link,
     /// A request for a letter to an address, which needs no credential.
     MailRequest,
+    /// A flow is told of an import, each portion of which its caller has written.
+    Announcement,
     /// An application exchanges or revokes codes and tokens, each of which is looked up in the transaction.
     OAuthClient,
     /// The process itself: signs of life, settings, presence, sending mail, clearing away, the bytes of

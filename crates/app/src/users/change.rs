@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use eddyline_auth::Password;
 use eddyline_model::UserId;
 use eddyline_model::log::Control;
+use eddyline_model::mail::MailKind;
 use eddyline_model::names::{Email, Nick, Website, display_name, email_key, nick_key};
 use eddyline_model::users::User;
 use eddyline_storage::{Error as StoreError, Result as StoreResult, Tx, Undone};
@@ -13,6 +14,7 @@ use crate::accounts::follow_up_change;
 use crate::accounts::password::{personal, replace};
 use crate::actor::{Actor, Credential};
 use crate::change::Attempt;
+use crate::mail_quota::MailCause;
 use crate::{App, Error, Result};
 
 /// What a user changes about themselves; what is absent stays.
@@ -67,7 +69,7 @@ impl App {
         }
         let name = changes.name.as_deref().map(display_name).transpose().map_err(Error::wrong_name)?;
         let changes = UserChanges { name, ..changes };
-        let id = caller.user.id;
+        let (id, quotas) = (caller.user.id, self.config().mail_quotas);
         let moves = changes.email.as_ref().is_some_and(|email| email.key() != email_key(&caller.user.email));
         let evidence = self.evidence(actor, &caller.user, &changes, moves, address).await?;
         if moves {
@@ -81,6 +83,10 @@ impl App {
                 let before = tx.user(id)?.ok_or(Error::NotFound)?;
                 let after = changed(&before, &changes);
                 check(tx, &before, &after, evidence.checked.as_deref())?;
+                if email_key(&before.email) != email_key(&after.email) && before.email_proved {
+                    let cause = MailCause { kind: MailKind::Account, sender: Some(id), organization: None };
+                    quotas.record_one(tx, cause, &email_key(&before.email))?;
+                }
                 apply(tx, &before, &after, evidence.new.as_deref()).map_err(taken)?;
                 Ok(email_key(&before.email) != email_key(&after.email))
             })

@@ -65,8 +65,12 @@ pub fn parameterize(name: &str) -> String {
     result
 }
 
+/// How many forms of a name are tried before one that ends in random characters.
+const NUMBERED: u64 = 10;
+
 /// The forms of `name` for URLs in the order in which they are to be tried, without end: the
-/// plain one, then with `-2`, `-3` and so on. A reserved one is left out.
+/// plain one, then with `-2` to `-10`, then with `-<random>`, which is free with near certainty however many
+/// have the name, and then numbers again behind that. A reserved one is left out.
 ///
 /// `random` stands in for a name with nothing to write in ASCII, as `flow-<random>`.
 pub fn parameterized_candidates(name: &str, random: &str) -> impl Iterator<Item = String> + use<> {
@@ -75,13 +79,19 @@ pub fn parameterized_candidates(name: &str, random: &str) -> impl Iterator<Item 
         base = parameterize(&format!("flow-{random}"));
     }
     let plain = (!RESERVED.contains(&base.as_str())).then(|| base.clone());
-    let numbered = (2_u64..).map(move |number| {
-        let suffix = format!("-{number}");
+    let random = parameterize(random);
+    let suffixed = move |suffix: String| {
         let mut candidate = base.clone();
         cut(&mut candidate, MAX_PARAMETERIZED - suffix.len());
         candidate + &suffix
+    };
+    let numbered = (2..=NUMBERED).map(|number| format!("-{number}"));
+    let last = format!("-{random}");
+    let rest = (2_u64..).map({
+        let last = last.clone();
+        move |number| format!("{last}-{number}")
     });
-    plain.into_iter().chain(numbered)
+    plain.into_iter().chain(numbered.chain([last]).chain(rest).map(suffixed))
 }
 
 /// Shortens an ASCII name, and leaves no separator at its end.
@@ -129,6 +139,12 @@ mod tests {
     }
 
     #[test]
+    fn a_name_that_is_often_taken_gets_random_characters() {
+        let names: Vec<String> = parameterized_candidates("Main", "1f8a").skip(9).take(3).collect();
+        assert_eq!(names, ["main-10", "main-1f8a", "main-1f8a-2"]);
+    }
+
+    #[test]
     fn a_reserved_name_starts_with_number_two() {
         for word in RESERVED {
             assert_eq!(parameterize(word), *word, "a reserved word is in its own form");
@@ -152,7 +168,7 @@ mod tests {
     proptest! {
         #[test]
         fn every_candidate_can_stand_in_a_path(name: String, random in "[0-9a-f]{8}") {
-            for candidate in parameterized_candidates(&name, &random).take(3) {
+            for candidate in parameterized_candidates(&name, &random).take(12) {
                 prop_assert!(!candidate.is_empty() && candidate.len() <= MAX_PARAMETERIZED);
                 prop_assert!(candidate.bytes().all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'-')));
                 prop_assert!(!candidate.starts_with('-') && !candidate.ends_with('-'));

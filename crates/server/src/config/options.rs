@@ -149,6 +149,20 @@ options! {
         mail_from: String = value("Eddyline <eddyline@localhost>"), "MAILBOX";
         /// Seconds until mail that could not be sent is tried again; then twice as long each time
         mail_retry_seconds: NonZeroU32 = value("60"), "SECONDS";
+        /// Seconds in which nobody is mailed the same invitation again; 0 for no pause
+        invitation_pause_seconds: u32 = value("300"), "SECONDS";
+        /// Mail a minute to one address; 0 for any number
+        mail_per_recipient_minute: u32 = value("5"), "N";
+        /// Mail a day to one address; 0 for any number
+        mail_per_recipient_day: u32 = value("20"), "N";
+        /// Mail a minute that one user causes; 0 for any number
+        mail_per_user_minute: u32 = value("1000"), "N";
+        /// Mail a day that one user causes; 0 for any number
+        mail_per_user_day: u32 = value("2000"), "N";
+        /// Mail a minute that one organization causes; 0 for any number
+        mail_per_organization_minute: u32 = value("2000"), "N";
+        /// Mail a day that one organization causes; 0 for any number
+        mail_per_organization_day: u32 = value("5000"), "N";
     }
     Files {
         /// Folder of the files that people send
@@ -208,6 +222,12 @@ options! {
         max_body_bytes: NonZeroUsize = value("1048576"), "BYTES";
         /// Requests a minute allowed to one caller
         requests_per_minute: Option<NonZeroU32> = absent("any number"), "N";
+        /// Pending invitations of members in one flow, and as many requested at its join link; 0 for any number
+        max_pending_invitations: u32 = value("1000"), "N";
+        /// Flows in one organization, archived ones included; 0 for any number
+        max_flows_per_organization: u32 = value("5000"), "N";
+        /// Flows that one user makes in one organization; 0 for any number
+        max_flows_per_user: u32 = value("1000"), "N";
         /// Connections open at the same time, streams included
         max_connections: NonZeroUsize = value("20000"), "N";
         /// Database connections for reading

@@ -51,15 +51,18 @@ async fn many_invitations_are_made_at_once_in_order(home: Arc<Home>) {
     let emails: Vec<&str> = made.iter().map(|invitation| invitation.email.as_str()).collect();
     assert_eq!(emails, addresses);
     let room = world.main;
-    let pending = world.read(move |session| session.pending_invitations(room)).await;
+    let pending = world.read(move |session| session.pending_invitations(room, InvitationId(0), 5000)).await;
     assert_eq!(pending.len(), made.len());
+    let after = made[700].id;
+    let page = world.read(move |session| session.pending_invitations(room, after, 2)).await;
+    assert_eq!(page, made[701..703]);
     let id = made[600].id;
     assert_eq!(world.read(move |session| session.invitation(id)).await.as_ref(), Some(&made[600]));
     let keys: Vec<String> = addresses.iter().map(|address| address.to_lowercase()).collect();
     let found = world.read(move |session| session.pending_invitations_to(room, &keys)).await;
     assert_eq!(found.len(), made.len());
     let side = world.side;
-    assert_eq!(world.read(move |session| session.pending_invitations(side)).await, []);
+    assert_eq!(world.read(move |session| session.pending_invitations(side, InvitationId(0), 5000)).await, []);
     let everywhere = world.read(|session| session.invitations_for_email("p7@x.org")).await;
     assert_eq!(everywhere, [made[1].clone()]);
 }
@@ -86,23 +89,29 @@ async fn words_and_the_name_under_them_go_together(home: Arc<Home>) {
     let world = World::new(&home).await;
     let made = invite(&world, &["dan@x.org".to_owned()], Some(world.ann)).await.remove(0);
     let asked = invite(&world, &["eve@x.org".to_owned()], None).await.remove(0);
+    let room = world.main;
+    let counted = world.read(move |session| {
+        Ok((session.count_pending_invitations(room, true)?, session.count_pending_invitations(room, false)?))
+    });
+    assert_eq!(counted.await, (1, 1), "those of members and those that were requested are counted apart");
     let (bob, ids) = (Some(world.bob), [made.id, asked.id]);
     let seen = async |id: InvitationId| {
         let now = world.read(move |session| session.invitation(id)).await.expect("it is there");
         (now.inviter, now.message, now.sent_at.0)
     };
-    let touch = async |asker, message: Option<&'static str>, now| {
-        let touched = world.store.write(move |tx| tx.touch_invitations(&ids, asker, message, Timestamp(now)));
-        touched.await.expect("they are touched");
-    };
-    touch(None, None, 7).await;
+    let sent = world.store.write(move |tx| tx.set_invitations_sent(&ids, Timestamp(7)));
+    sent.await.expect("they are sent");
     assert_eq!(seen(made.id).await, (Some(world.ann), Some("hi".into()), 7));
     assert_eq!(seen(asked.id).await, (None, Some("hi".into()), 7));
-    touch(bob, None, 8).await;
-    assert_eq!(seen(made.id).await, (Some(world.ann), Some("hi".into()), 8));
-    assert_eq!(seen(asked.id).await, (bob, Some("hi".into()), 8));
-    touch(bob, Some("come"), 9).await;
-    assert_eq!(seen(made.id).await, (bob, Some("come".into()), 9));
+    let touch = async |message: Option<&'static str>| {
+        let touched = world.store.write(move |tx| tx.touch_invitations(&ids, world.bob, message));
+        touched.await.expect("they are touched");
+    };
+    touch(None).await;
+    assert_eq!(seen(made.id).await, (Some(world.ann), Some("hi".into()), 7));
+    assert_eq!(seen(asked.id).await, (bob, Some("hi".into()), 7));
+    touch(Some("come")).await;
+    assert_eq!(seen(made.id).await, (bob, Some("come".into()), 7));
 }
 
 async fn addresses_are_known_with_their_owners(home: Arc<Home>) {
@@ -121,7 +130,10 @@ async fn an_accepted_invitation_is_not_pending_any_more(home: Arc<Home>) {
     let made = invite(&world, &["a@x.org".to_owned(), "b@x.org".to_owned()], Some(world.ann)).await;
     let (accepted, room) = (made[0].id, world.main);
     world.store.write(move |tx| tx.set_invitations_accepted(&[accepted])).await.expect("it is accepted");
-    assert_eq!(world.read(move |session| session.pending_invitations(room)).await, made[1..]);
+    assert_eq!(
+        world.read(move |session| session.pending_invitations(room, InvitationId(0), 5000)).await,
+        made[1..]
+    );
     let shown = world.read(move |session| session.invitation(accepted)).await.expect("it is kept");
     assert_eq!(shown.state, InvitationState::Accepted);
     assert_eq!(world.read(|session| session.invitations_for_email("a@x.org")).await, []);

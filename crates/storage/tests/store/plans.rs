@@ -1,11 +1,13 @@
-//! How the databases find provided users: by an index, however many there are.
+//! How the databases find provided users, pending invitations and records of mail: by an index, however many
+//! there are.
 
 use std::sync::{Arc, Mutex};
 
-use diesel::connection::InstrumentationEvent;
+use diesel::connection::{InstrumentationEvent, SimpleConnection as _};
 use diesel::prelude::*;
 use diesel::sql_types::Text;
-use eddyline_model::{OrganizationId, UserId};
+use eddyline_model::mail::MailKind;
+use eddyline_model::{OrganizationId, RoomId, Timestamp, UserId};
 use eddyline_storage::{ProvidedQuery, Result, Session};
 
 use crate::home;
@@ -46,7 +48,7 @@ fn ask_everything(session: &mut Session<'_>) -> Result<()> {
 }
 
 /// The statements that a connection is given meanwhile, without their values.
-fn statements<C: Connection>(c: &mut C, ask: impl FnOnce(&mut C) -> Result<()>) -> Vec<String> {
+fn heard<C: Connection>(c: &mut C, ask: impl FnOnce(&mut C) -> Result<()>) -> Vec<String> {
     let heard = Arc::new(Mutex::new(Vec::new()));
     let told = heard.clone();
     c.set_instrumentation(move |event: InstrumentationEvent<'_>| {
@@ -59,6 +61,12 @@ fn statements<C: Connection>(c: &mut C, ask: impl FnOnce(&mut C) -> Result<()>) 
     ask(c).expect("the questions are answered");
     c.set_instrumentation(|_: InstrumentationEvent<'_>| {});
     let heard = heard.lock().expect("nobody panics").clone();
+    heard
+}
+
+/// Those of [`ask_everything`].
+fn statements<C: Connection>(c: &mut C, ask: impl FnOnce(&mut C) -> Result<()>) -> Vec<String> {
+    let heard = heard(c, ask);
     // Counting is asked for where a page is full, which each of them is.
     assert!(heard.iter().filter(|sql| sql.contains("COUNT(*)")).count() >= 5, "{heard:#?}");
     heard
@@ -133,4 +141,88 @@ fn postgres_reads_no_more_than_it_must() {
 
 fn execute_on(c: &mut PgConnection, sql: &str) {
     diesel::connection::SimpleConnection::batch_execute(c, sql).expect("the statement is good");
+}
+
+/// What is asked for each invitation, and the index that answers it.
+type Question = (fn(&mut Session<'_>) -> Result<()>, &'static str);
+
+const OF_INVITATIONS: [Question; 5] = [
+    (
+        |session| {
+            let keys: Vec<String> = (0..200).map(|n| format!("user{n}@example.org")).collect();
+            session.pending_invitations_to(RoomId(1), &keys).map(drop)
+        },
+        "invitations_pending",
+    ),
+    (
+        |session| session.mail_to(MailKind::Invitation, &["a", "b"], Timestamp(5)).map(drop),
+        "mail_records_recipient",
+    ),
+    (|session| session.count_mail_by(UserId(1), Timestamp(5)).map(drop), "mail_records_sender"),
+    (
+        |session| session.count_mail_of(MailKind::Invitation, OrganizationId(1), Timestamp(5)).map(drop),
+        "mail_records_organization",
+    ),
+    (
+        |session| session.nth_last_mail_of(MailKind::Invitation, OrganizationId(1), 9).map(drop),
+        "mail_records_organization",
+    ),
+];
+
+/// Twenty thousand invitations into each of two flows, most of them accepted, and as much mail.
+fn invitations(url: &str, numbers: &str) {
+    execute(
+        url,
+        &format!(
+            "insert into rooms (kind) values (0); insert into rooms (kind) values (0); \
+             insert into invitations (room_id, email, email_key, state, created_at, sent_at) \
+                select 1 + n % 2, '', 'user' || n || '@example.org', case when n % 50 < 2 then 0 else 1 end, 1, 1 \
+                from {numbers}; \
+             insert into mail_records (kind, recipient_key, sender_id, organization_id, at) \
+                select 0, 'user' || n, n % 500, n % 500, n from {numbers};"
+        ),
+    );
+}
+
+#[test]
+fn sqlite_finds_invitations_and_mail_by_an_index() {
+    let home = home::sqlite_file().expect("a file");
+    home.open();
+    invitations(
+        &home.url,
+        "(with recursive t (n) as (select 1 union all select n + 1 from t where n < 20000) select n from t)",
+    );
+    let path = home.url.strip_prefix("sqlite:").expect("a path");
+    let mut c = SqliteConnection::establish(path).expect("SQLite opens");
+    // The store that made the tables may still be closing.
+    c.batch_execute("pragma busy_timeout = 5000").expect("a pragma");
+    for (ask, index) in OF_INVITATIONS {
+        for sql in heard(&mut c, |c| ask(&mut Session::from(c))) {
+            let steps: Vec<Step> =
+                diesel::sql_query(format!("explain query plan {sql}")).load(&mut c).expect("a plan");
+            let plan: Vec<String> = steps.into_iter().map(|step| step.detail).collect();
+            let by_index = plan.iter().any(|step| step.starts_with("SEARCH") && step.contains(index));
+            assert!(by_index, "{sql}: {plan:#?}");
+        }
+    }
+}
+
+#[test]
+fn postgres_finds_invitations_and_mail_by_an_index() {
+    let Some(home) = home::postgres() else { return };
+    home.open();
+    invitations(&home.url, "generate_series(1, 20000) n");
+    let mut c = PgConnection::establish(&home.url).expect("PostgreSQL answers");
+    execute_on(&mut c, "set plan_cache_mode = force_generic_plan; analyze");
+    for (ask, index) in OF_INVITATIONS {
+        for sql in heard(&mut c, |c| ask(&mut Session::from(c))) {
+            let values = vec!["null"; sql.matches('$').count()].join(", ");
+            execute_on(&mut c, &format!("prepare question as {sql}"));
+            let explain = format!("explain execute question ({values})");
+            let plan: Vec<Line> = diesel::sql_query(explain).load(&mut c).expect("a plan");
+            execute_on(&mut c, "deallocate question");
+            let plan: Vec<String> = plan.into_iter().map(|line| line.text).collect();
+            assert!(plan.iter().any(|line| line.contains(index)), "{sql}: {plan:#?}");
+        }
+    }
 }

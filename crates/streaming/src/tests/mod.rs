@@ -139,6 +139,7 @@ impl World {
             format: Format::Json,
             resume,
             presence: false,
+            full_detail: true,
         }
     }
 

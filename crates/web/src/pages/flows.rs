@@ -4,9 +4,13 @@ use askama::Template;
 use axum::response::Response;
 use eddyline_model::policy::FlowDeed;
 use eddyline_wire::{Flow, FlowUser};
+use http::StatusCode;
 
+use crate::answer::see_other;
 use crate::failure::Failure;
+use crate::field::FormView;
 use crate::segments::FlowNames;
+use crate::submission::Submission;
 use crate::visit::{Inside, Visit};
 
 #[derive(Template)]
@@ -23,6 +27,9 @@ struct FlowPage {
     flow: Flow,
     people: Vec<FlowUser>,
     api: String,
+    done: Option<&'static str>,
+    /// Replaces the join link, for those who may.
+    replace: Option<FormView>,
 }
 
 pub(super) async fn list(visit: Visit) -> Result<Response, Failure> {
@@ -41,5 +48,30 @@ pub(super) async fn show(
     let people = flow.users.take().unwrap_or_default();
     let people = people.into_iter().filter(|person| !person.disabled).collect();
     let api = visit.app().config().addresses.base.clone();
-    Ok(visit.page(&FlowPage { inside: visit.inside(), flow, people, api }))
+    let done = (visit.query("done") == "replaced")
+        .then_some("The flow has a new join link; the one before is dead.");
+    let replace = (flow.join_url.is_some() && flow.flow_admin).then(|| {
+        let here = path(&flow.organization.parameterized_name, &flow.parameterized_name);
+        FormView::new(&here, visit.csrf(), "Replace the join link").hidden("do", "replace").quiet()
+    });
+    Ok(visit.page(&FlowPage { inside: visit.inside(), flow, people, api, done, replace }))
+}
+
+pub(super) async fn change(
+    FlowNames(organization, flow): FlowNames,
+    sent: Submission,
+) -> Result<Response, Failure> {
+    let visit = &sent.visit;
+    let actor = visit.signed_in()?;
+    if sent.get("do") != "replace" {
+        return Err(Failure::Unreadable(StatusCode::BAD_REQUEST));
+    }
+    let room = visit.app().room(actor, &organization, &flow, FlowDeed::Configure).await?;
+    visit.app().replace_join_link(actor, &room).await?;
+    let here = path(&room.organization.parameterized_name, &room.flow.parameterized_name);
+    Ok(see_other(&format!("{here}?done=replaced")))
+}
+
+fn path(organization: &str, flow: &str) -> String {
+    format!("/app/{organization}/{flow}")
 }

@@ -38,7 +38,7 @@ pub(crate) fn router(site: Site) -> Router {
         .route("/email/{link}", get(email::show).post(email::undo))
         .route("/invitations/{link}", get(invitations::show).post(invitations::submit))
         .route("/app", get(flows::list))
-        .route("/app/{organization}/{flow}", get(flows::show))
+        .route("/app/{organization}/{flow}", get(flows::show).post(flows::change))
         .route("/app/{organization}/{flow}/inbox", get(inbox::show).post(inbox::remove))
         .route("/account", get(account::show).post(account::change))
         .route("/oauth/authorize", get(authorize::show).post(authorize::decide))

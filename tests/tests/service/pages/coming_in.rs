@@ -193,15 +193,18 @@ async fn a_join_link_leads_nowhere_unless_the_flow_takes_people_by_it(tenant: Te
     blocked.get(&link).await.says(403, "You cannot come in here");
     blocked.post(&link, &[("do", "join")]).await.says(403, "You cannot come in here");
 
-    for (change, back) in [
-        (json!({"access_mode": "invitation"}), json!({"access_mode": "link"})),
-        (json!({"disabled": true}), json!({"disabled": false})),
-    ] {
+    for change in [json!({"access_mode": "invitation"}), json!({"access_mode": "link", "disabled": true})] {
         tenant.ada.does(Method::PUT, &tenant.path(""), &change).await;
         browser.get(&link).await.says(404, "This link leads nowhere");
         browser.post(&link, &[("do", "join")]).await.says(404, "This link leads nowhere");
-        tenant.ada.does(Method::PUT, &tenant.path(""), &back).await;
     }
+    tenant.ada.does(Method::PUT, &tenant.path(""), &json!({"disabled": false})).await;
+    browser.get(&link).await.says(404, "This link leads nowhere");
+    let link = join_link(&tenant, "link").await;
+    browser.get(&link).await.says(200, "Join as zoe");
+    tenant.ada.does(Method::PUT, &tenant.path(""), &json!({"disabled": true})).await;
+    browser.get(&link).await.says(404, "This link leads nowhere");
+    tenant.ada.does(Method::PUT, &tenant.path(""), &json!({"disabled": false})).await;
     let active = |active: &str| {
         tenant.server().admin(&["org", "update", "--org", &tenant.name, "--active", active]);
     };

@@ -77,6 +77,7 @@ pub(crate) const ROWS: &[Row] = &[
     row("GET /flows/{organization}/{flow}", none, WHO_SEES_THE_FLOW),
     row("POST /flows/{organization}", |_| Body::Json(json!({"name": "New"})), "201 201 201 201 201 201 404 404 403 401"),
     row("PUT /flows/{organization}/{flow}", |_| Body::Json(json!({"name": "Main"})), "403 403 403 403 200 200 404 404 403 401"),
+    row("POST /flows/{organization}/{flow}/join_url", none, "403 403 403 403 200 200 404 404 403 401"),
     row("PUT /flows/{organization}/{flow}/read", |_| Body::Json(json!({"message": 1})), MEMBERS),
 
     row("POST /messages", |stage| {

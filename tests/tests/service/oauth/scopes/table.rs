@@ -51,6 +51,7 @@ pub(super) const ROWS: &[Row] = &[
     row("GET /flows/{organization}/{flow}", "flow manage integration"),
     row("POST /flows/{organization}", "manage"),
     Row { as_asked: Some("manage"), ..row("PUT /flows/{organization}/{flow}", "flow manage") },
+    row("POST /flows/{organization}/{flow}/join_url", "manage"),
     row("PUT /flows/{organization}/{flow}/read", "flow"),
 
     row("POST /messages", "flow"),

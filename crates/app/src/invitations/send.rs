@@ -1,0 +1,200 @@
+//! Making invitations and sending them again, within the bounds on both.
+
+use std::collections::HashMap;
+
+use eddyline_model::invitations::Invitation;
+use eddyline_model::mail::{MailKind, Purpose};
+use eddyline_model::names::{Email, email_key};
+use eddyline_model::{InvitationId, UserId};
+use eddyline_storage::{NewInvitations, NewMail, Result as StoreResult, Tx};
+
+use crate::mail_quota::{MailCause, MailQuotaExceeded, MailQuotas};
+use crate::rooms::Room;
+use crate::{Error, InvitationLimits};
+
+/// What bounds invitations.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MailLimits {
+    pub(crate) quotas: MailQuotas,
+    pub(crate) invitations: InvitationLimits,
+}
+
+/// Why an address gets no invitation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum Refusal {
+    #[error("the flow has {0} pending invitations, and no more are possible; cancel some first")]
+    Full(u32),
+    #[error(transparent)]
+    Mail(MailQuotaExceeded),
+}
+
+impl From<Refusal> for Error {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::Full(_) => Self::Conflict(refusal.to_string()),
+            Refusal::Mail(exceeded) => Self::MailQuota(exceeded),
+        }
+    }
+}
+
+/// Invitations into one flow, by one person and with the same words.
+pub(super) struct Sending<'a> {
+    limits: MailLimits,
+    room: &'a Room,
+    kind: MailKind,
+    inviter: Option<UserId>,
+    message: Option<&'a str>,
+}
+
+/// What became of some addresses; each is in one part, in the order in which they were given.
+#[derive(Debug, Default)]
+pub(super) struct Sent {
+    /// All invitations, new ones and those that were pending.
+    pub(super) invitations: Vec<Invitation>,
+    /// The addresses of the new ones.
+    pub(super) new: Vec<String>,
+    pub(super) refused: Vec<(Email, Refusal)>,
+}
+
+impl<'a> Sending<'a> {
+    /// By a member of the flow.
+    pub(super) fn of_member(
+        limits: MailLimits,
+        room: &'a Room,
+        inviter: Option<UserId>,
+        message: Option<&'a str>,
+    ) -> Self {
+        Self { limits, room, kind: MailKind::Invitation, inviter, message }
+    }
+
+    /// By a visitor of the page of the join link.
+    pub(super) fn of_join_page(limits: MailLimits, room: &'a Room) -> Self {
+        Self { limits, room, kind: MailKind::JoinRequest, inviter: None, message: None }
+    }
+
+    /// Invites each of these addresses, which are different. The same mail goes to an address once in a pause;
+    /// within it the invitation gets the new words, and no second letter.
+    pub(super) fn send(&self, tx: &mut Tx<'_, '_>, emails: &[&Email]) -> StoreResult<Sent> {
+        let keys: Vec<String> = emails.iter().map(|email| email.key()).collect();
+        let mut fates = self.plan(tx, &keys)?;
+        self.record_mail(tx, &keys, &mut fates)?;
+        let made = self.write(tx, emails, &fates)?;
+        let mut made = made.into_iter();
+        let mut sent = Sent::default();
+        for (email, fate) in emails.iter().zip(fates) {
+            match fate {
+                Fate::New => {
+                    sent.new.push(email.to_string());
+                    sent.invitations.extend(made.next());
+                }
+                Fate::Again(invitation) | Fate::Waiting(invitation) => sent.invitations.push(invitation),
+                Fate::Refused(refusal) => sent.refused.push(((*email).clone(), refusal)),
+            }
+        }
+        Ok(sent)
+    }
+
+    /// What is to become of each address, as far as quotas on mail allow.
+    fn plan(&self, tx: &mut Tx<'_, '_>, keys: &[String]) -> StoreResult<Vec<Fate>> {
+        let room = self.room.id();
+        let pending = tx.pending_invitations_to(room, keys)?;
+        let ids: Vec<InvitationId> = pending.iter().map(|invitation| invitation.id).collect();
+        let queued = tx.invitations_with_mail(&ids)?;
+        let mut pending: HashMap<String, Invitation> =
+            pending.into_iter().map(|invitation| (email_key(&invitation.email), invitation)).collect();
+        let limit = self.limits.invitations.pending;
+        let mut left = match limit {
+            0 => i64::MAX,
+            limit => i64::from(limit) - tx.count_pending_invitations(room, self.inviter.is_some())?,
+        };
+        let since = tx.now().plus_millis(-self.limits.invitations.pause_millis);
+        let mut fate = |key: &String| match pending.remove(key) {
+            Some(known) if known.sent_at > since || queued.contains(&known.id) => Fate::Waiting(known),
+            Some(known) => Fate::Again(known),
+            None if left <= 0 => Fate::Refused(Refusal::Full(limit)),
+            None => {
+                left -= 1;
+                Fate::New
+            }
+        };
+        Ok(keys.iter().map(&mut fate).collect())
+    }
+
+    /// Records the mail that is to be sent, and refuses what the quotas do not allow.
+    fn record_mail(&self, tx: &mut Tx<'_, '_>, keys: &[String], fates: &mut [Fate]) -> StoreResult<()> {
+        let organization = Some(self.room.organization.id);
+        let cause = MailCause { kind: self.kind, sender: self.inviter, organization };
+        let mailed: Vec<usize> = (0..keys.len()).filter(|place| fates[*place].is_mailed()).collect();
+        let recipients: Vec<&str> = mailed.iter().map(|place| keys[*place].as_str()).collect();
+        let verdicts = self.limits.quotas.record(tx, cause, &recipients)?;
+        for (place, verdict) in mailed.into_iter().zip(verdicts) {
+            if let Some(exceeded) = verdict {
+                fates[place] = Fate::Refused(Refusal::Mail(exceeded));
+            }
+        }
+        Ok(())
+    }
+
+    /// Does what was planned, and gives the new invitations in the order of their addresses.
+    fn write(&self, tx: &mut Tx<'_, '_>, emails: &[&Email], fates: &[Fate]) -> StoreResult<Vec<Invitation>> {
+        let now = tx.now();
+        let known = |wanted: fn(&Fate) -> bool| -> Vec<InvitationId> {
+            fates.iter().filter(|fate| wanted(fate)).filter_map(Fate::id).collect()
+        };
+        if let Some(inviter) = self.inviter {
+            tx.touch_invitations(&known(|_| true), inviter, self.message)?;
+        }
+        tx.set_invitations_sent(&known(Fate::is_mailed), now)?;
+        let new: Vec<&Email> = emails
+            .iter()
+            .zip(fates)
+            .filter(|(_, fate)| matches!(fate, Fate::New))
+            .map(|(email, _)| *email)
+            .collect();
+        let made = tx.insert_invitations(NewInvitations {
+            room: self.room.id(),
+            emails: &new,
+            inviter: self.inviter,
+            message: self.message,
+            now,
+        })?;
+        let again = fates.iter().filter_map(|fate| match fate {
+            Fate::Again(invitation) => Some(invitation),
+            _ => None,
+        });
+        let mails: Vec<NewMail> = again
+            .chain(&made)
+            .map(|invitation| NewMail {
+                purpose: Purpose::Invitation(invitation.id),
+                recipient: invitation.email.clone(),
+                detail: None,
+            })
+            .collect();
+        tx.queue_mails(&mails, now)?;
+        Ok(made)
+    }
+}
+
+/// What becomes of an address.
+enum Fate {
+    /// It gets an invitation.
+    New,
+    /// The letter of its pending invitation is sent again.
+    Again(Invitation),
+    /// Its pending invitation was sent a moment ago, or is about to be.
+    Waiting(Invitation),
+    Refused(Refusal),
+}
+
+impl Fate {
+    fn is_mailed(&self) -> bool {
+        matches!(self, Self::New | Self::Again(_))
+    }
+
+    fn id(&self) -> Option<InvitationId> {
+        match self {
+            Self::Again(invitation) | Self::Waiting(invitation) => Some(invitation.id),
+            Self::New | Self::Refused(_) => None,
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! The secrets of join links. A link ends when its flow gets another secret: with each change of its access
+//! mode, when a member who may configure the flow asks for it, and when a user is removed from the
+//! organization, who may have copied the links of all its flows.
+
+use eddyline_auth::Secret;
+use eddyline_model::log::Control;
+use eddyline_model::policy::FlowDeed;
+use eddyline_model::{OrganizationId, RoomId};
+use eddyline_storage::{Result as StoreResult, Tx};
+use eddyline_wire::Flow as WireFlow;
+
+use crate::actor::Actor;
+use crate::flow_links::Shown;
+use crate::rooms::Room;
+use crate::{App, Result};
+
+impl App {
+    /// Gives a flow another join link. The link before leads nowhere once this answers.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::Denied`] when the caller may not configure the flow, or the organization is inactive.
+    pub async fn replace_join_link(&self, actor: &Actor, room: &Room) -> Result<WireFlow> {
+        let (id, user) = (room.id(), actor.user()?.user.id);
+        let ((), event) = self
+            .change_room(actor, id, FlowDeed::Configure, |tx, _, room| {
+                replace_join_secret(tx, room.id())?;
+                // Clients that show the link fetch the flow again.
+                tx.tell(Control::FlowChange { room: room.id() });
+                Ok(())
+            })
+            .await?;
+        self.settle(event).await;
+        self.describe(id, user, Shown::by(actor)).await
+    }
+}
+
+/// A secret for a join link.
+pub(crate) fn new_join_secret() -> String {
+    Secret::generate_hex::<20>().expose().to_owned()
+}
+
+/// Ends the join link of a flow, whose room the caller holds.
+pub(crate) fn replace_join_secret(tx: &mut Tx<'_, '_>, room: RoomId) -> StoreResult<()> {
+    tx.set_join_secrets(&[(room, new_join_secret())])
+}
+
+/// Ends the join links of all flows of an organization. A flow without one gets another secret with its next
+/// access mode.
+pub(crate) fn replace_join_secrets(tx: &mut Tx<'_, '_>, organization: OrganizationId) -> StoreResult<()> {
+    let rooms = tx.rooms_with_join_link(organization)?;
+    let secrets: Vec<(RoomId, String)> = rooms.into_iter().map(|room| (room, new_join_secret())).collect();
+    tx.set_join_secrets(&secrets)
+}

@@ -1,0 +1,37 @@
+//! Users who were removed from an organization.
+
+use diesel::prelude::*;
+use eddyline_model::{OrganizationId, Timestamp, UserId};
+
+use crate::Result;
+use crate::schema::removed_members;
+use crate::session::portable;
+
+portable! {
+    /// Records that a user was removed from an organization.
+    pub fn insert_removed_member(c, organization: OrganizationId, user: UserId, at: Timestamp) -> Result<()> {
+        diesel::insert_into(removed_members::table)
+            .values((
+                removed_members::organization_id.eq(organization.0),
+                removed_members::user_id.eq(user.0),
+                removed_members::removed_at.eq(at.0),
+            ))
+            .on_conflict((removed_members::organization_id, removed_members::user_id))
+            .do_update()
+            .set(removed_members::removed_at.eq(at.0))
+            .execute(c)?;
+        Ok(())
+    }
+
+    /// Deletes the record that a user was removed from an organization, if there is one.
+    pub(crate) fn delete_removed_member(c, organization: OrganizationId, user: UserId) -> Result<()> {
+        diesel::delete(removed_members::table.find((organization.0, user.0))).execute(c)?;
+        Ok(())
+    }
+
+    /// Whether a user was removed from an organization and has not come back since.
+    pub fn is_removed_member(c, organization: OrganizationId, user: UserId) -> Result<bool> {
+        let row = removed_members::table.find((organization.0, user.0));
+        Ok(diesel::select(diesel::dsl::exists(row)).get_result(c)?)
+    }
+}

@@ -1,0 +1,2 @@
+drop table mail_records;
+drop table removed_members;
