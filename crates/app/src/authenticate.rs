@@ -13,6 +13,7 @@ use eddyline_model::{CredentialId, GrantId, RoomId, Timestamp, names};
 use eddyline_storage::{FlowTokenOf, Result as StoreResult, Session};
 
 use crate::actor::{AccessCredential, Actor, Caller, Credential};
+use crate::read_budget::charge;
 use crate::remembered::Remembered;
 use crate::{App, Error, Result};
 
@@ -175,7 +176,7 @@ impl App {
             Ok(caller.map(|caller| KnownAccess { caller, scopes: token.scopes, credential }))
         });
         let known = self.inner.callers.access.find(self.trusts_caches(), hash, load).await?;
-        known.ok_or(Error::InvalidToken)?.actor(self.now())
+        known.ok_or(Error::InvalidToken)?.actor(self.now()).inspect(charge)
     }
 
     /// What is another value once credentials have ended, or changed in what they are good for; `None`
@@ -207,7 +208,7 @@ impl App {
             Ok(token.map(|token| holder(token, hash)))
         });
         let known = self.inner.callers.flow_tokens.find(self.trusts_caches(), hash, load).await?;
-        known.ok_or(Error::Unauthenticated("The flow token is not valid"))?.ok_or(Error::Gone)
+        known.ok_or(Error::Unauthenticated("The flow token is not valid"))?.ok_or(Error::Gone).inspect(charge)
     }
 
     async fn by_api_token(&self, token: &Secret) -> Result<Actor> {
@@ -222,12 +223,13 @@ impl App {
         });
         let caller = self.inner.callers.users.find(self.trusts_caches(), hash, load).await?;
         let caller = caller.ok_or(Error::Unauthenticated("The credentials are not valid"))?;
-        Ok(Actor::User { caller, scopes: Scopes::ALL, credential })
+        Ok(Actor::User { caller, scopes: Scopes::ALL, credential }).inspect(charge)
     }
 
     async fn by_password(&self, email: &str, password: &Password, address: IpAddr) -> Result<Actor> {
         let known = self.check_password(email, password, address).await?;
-        Ok(Actor::User { caller: known.1.clone(), scopes: Scopes::ALL, credential: Credential::Password })
+        let (caller, credential) = (known.1.clone(), Credential::Password);
+        Ok(Actor::User { caller, scopes: Scopes::ALL, credential }).inspect(charge)
     }
 
     /// The account of this address, if the password is its own.

@@ -34,6 +34,7 @@ mod organizations;
 mod presence;
 mod private;
 mod push;
+mod read_budget;
 mod reading;
 mod remembered;
 mod rooms;
@@ -79,11 +80,12 @@ pub use eddyline_auth::{
 pub use eddyline_model::audit::AuditEntry;
 pub use eddyline_outbound::Config as OutboundConfig;
 pub use eddyline_scim::ScimError;
+pub use eddyline_storage::Account;
 pub use error::{Error, FieldErrors, IntegrationFailed, Result};
 pub use files::{Download, FileContent, FilesConfig, NewAttachment, Upload, Uploaded};
 pub use flows::FlowChanges;
 pub use mailer::Mailing;
-pub use messages::{Edit, NewInbox, NewPost, Posted, Pushed, PushedMail};
+pub use messages::{Edit, LIST_BYTES, MessageList, NewInbox, NewPost, Posted, Pushed, PushedMail};
 pub use oauth::{
     ApplicationChanges, Asked, AskingFailure, AuthenticatedClient, Authorized, AuthorizedByMember,
     ClientFailure, Introspection, KeyMaterial, NewApplication, OAuthConfig, Tokens,
@@ -92,11 +94,12 @@ pub use operator::{NewFlow, NewOrganization, NewPerson, OrganizationChanges};
 pub use organizations::OwnOrganization;
 pub use private::NewPrivateMessage;
 pub use push::Pushing;
+pub use read_budget::{as_client, current_caller};
 pub use rooms::{Member, Room};
 pub use scim::{SCIM_ATTEMPTS, ScimProvider, UsersWanted};
 pub use sources::{NewSource, SourceChanges};
 pub use stream::{Listen, StreamPoint};
-pub use threads::ThreadsOf;
+pub use threads::{ThreadPage, ThreadsOf};
 pub use turns::{NoTurn, Turn, Turns};
 pub use users::{NewPassword, UserChanges};
 

@@ -12,6 +12,7 @@ use super::api_tokens::owner;
 use super::password::still_opens;
 use crate::actor::{Actor, Credential};
 use crate::authenticate::load_caller;
+use crate::read_budget::charge;
 use crate::{App, Error, Result};
 
 /// How long a session lasts after it was last used, in days.
@@ -101,7 +102,9 @@ impl App {
                 tracing::debug!(%error, "the use of a session could not be noted");
             }
         }
-        Ok(Some(Actor::User { caller, scopes: Scopes::ALL, credential: Credential::Session(hash) }))
+        let actor = Actor::User { caller, scopes: Scopes::ALL, credential: Credential::Session(hash) };
+        charge(&actor);
+        Ok(Some(actor))
     }
 
     /// Notes what the browser of a session calls itself: its first 200 characters, without those that

@@ -21,6 +21,7 @@ use eddyline_scim::{ScimError, Shown, State};
 
 pub use find::UsersWanted;
 
+use crate::read_budget::charge_provider;
 use crate::{App, Error, Result};
 
 /// How many wrong tokens are taken in a minute for a provider from one address, unless said otherwise.
@@ -74,6 +75,7 @@ impl App {
         };
         match provider {
             Some(provider) if token.is_some_and(|token| is_token_of(&provider, &token)) => {
+                charge_provider(provider.organization);
                 Ok(ScimProvider { organization: provider.organization, uid: provider.uid })
             }
             _ => {
