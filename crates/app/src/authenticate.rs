@@ -13,6 +13,7 @@ use eddyline_storage::{FlowTokenOf, PostGate, Result as StoreResult, Session};
 
 use crate::actor::{AccessCredential, Actor, Caller, Credential};
 use crate::quota::Owner;
+use crate::read_budget::charge;
 use crate::remembered::Remembered;
 use crate::transaction::Principal;
 use crate::{App, Error, Result};
@@ -192,7 +193,7 @@ impl App {
             Ok(caller.map(|caller| KnownAccess { caller, scopes: token.scopes, credential }))
         });
         let known = self.inner.callers.access.find(self.trusts_caches(), hash, load).await?;
-        known.ok_or(Error::InvalidToken)?.actor(self.now(), epoch)
+        known.ok_or(Error::InvalidToken)?.actor(self.now(), epoch).inspect(charge)
     }
 
     /// Counts how often credentials have ended, or changed in what they are good for; `None` while this
@@ -240,7 +241,7 @@ impl App {
         });
         let known = self.inner.callers.flow_tokens.find(self.trusts_caches(), hash, load).await?;
         let known = known.ok_or(Error::Unauthenticated("The flow token is not valid"))?;
-        Ok(known.ok_or(Error::Gone)?.checked_in(epoch))
+        Ok(known.ok_or(Error::Gone)?.checked_in(epoch)).inspect(charge)
     }
 
     async fn by_api_token(&self, token: &Secret) -> Result<Actor> {
@@ -255,7 +256,7 @@ impl App {
         });
         let caller = self.inner.callers.users.find(self.trusts_caches(), hash, load).await?;
         let caller = caller.ok_or(Error::Unauthenticated("The credentials are not valid"))?;
-        Ok(Actor::User { caller, scopes: Scopes::ALL, credential, epoch })
+        Ok(Actor::User { caller, scopes: Scopes::ALL, credential, epoch }).inspect(charge)
     }
 
     async fn by_password(&self, email: &str, password: &Password, address: IpAddr) -> Result<Actor> {
@@ -263,7 +264,8 @@ impl App {
         let known = self.check_password(email, password, address).await?;
         let hash = known.0.password_hash.as_deref().unwrap_or_default();
         let credential = Credential::Password(TokenHash::of(hash));
-        Ok(Actor::User { caller: known.1.clone(), scopes: Scopes::ALL, credential, epoch })
+        let actor = Actor::User { caller: known.1.clone(), scopes: Scopes::ALL, credential, epoch };
+        Ok(actor).inspect(charge)
     }
 
     /// The account of this address, if the password is its own.

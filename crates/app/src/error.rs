@@ -17,6 +17,9 @@ pub type FieldErrors = BTreeMap<String, Vec<String>>;
 /// The result of a use case.
 pub type Result<T> = std::result::Result<T, Error>;
 
+/// Seconds after which a caller may come back of whom too many reads wait.
+const READS_RETRY_SECONDS: u64 = 1;
+
 /// Why a use case did not do what it was asked.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -80,6 +83,9 @@ pub enum Error {
     /// The store does not answer or has too much to do; trying later may help.
     #[error("the service is unavailable: {0}")]
     Unavailable(String),
+    /// It took longer to look up than it may.
+    #[error("the read took too long")]
+    TookTooLong,
     /// There is no room for more data.
     #[error("the disk is full")]
     DiskFull,
@@ -125,6 +131,8 @@ impl From<StoreError> for Error {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::Unavailable(_) | StoreError::Busy => Self::Unavailable(error.to_string()),
+            StoreError::TooManyReads => Self::TooManyRequests { retry_after: READS_RETRY_SECONDS },
+            StoreError::Deadline => Self::TookTooLong,
             StoreError::DiskFull => Self::DiskFull,
             StoreError::Exists(_) => Self::Conflict("it exists already".into()),
             StoreError::Refused(why) => Self::Conflict(why.into()),

@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use eddyline_model::log::{Control, LogBody, LogItem, Seq};
 use eddyline_model::{EventId, UserId};
@@ -16,6 +16,7 @@ use tokio::task::JoinHandle;
 
 use crate::actor::{grant_key, key};
 use crate::feed_encode::Scribe;
+use crate::read_budget::as_replay;
 use crate::recent::{Amended, Recent};
 use crate::transaction::Database;
 use crate::{App, Result};
@@ -31,6 +32,13 @@ const CHECK: Duration = Duration::from_millis(500);
 const TICK: Duration = Duration::from_secs(5);
 /// How many streams may read the log at once.
 const REPLAYS: usize = 3;
+/// About how many bytes a page for streams has at most. One entry may be larger.
+const REPLAY_BYTES: usize = 512 * 1024;
+/// How many entries of such a page are read at once: their number times the size of the largest message is what
+/// may be in memory before they are counted.
+const REPLAY_PORTION: usize = 64;
+/// How long one page is looked for. What was passed over until then need not be looked at again.
+const REPLAY_TIME: Duration = Duration::from_secs(1);
 const RETRY: Duration = Duration::from_millis(250);
 
 /// The log as streams read it when the ring no longer has what they want.
@@ -50,25 +58,38 @@ impl StoredLog {
         let _turn = self.turns.acquire().await;
         let scribe = self.scribe.clone();
         let wanted = LogFilter { rooms: filter.rooms().to_vec(), user: filter.user() };
-        let page = self.store.read(move |session| {
+        let page = as_replay(self.store.read(move |session| {
             let mut page = Page { entries: Vec::new(), through: after };
             let mut acquaintances = HashMap::new();
             // Stretches with nothing for this filter are passed over here rather than handed out.
-            while page.entries.len() < limit && page.through < through {
-                let missing = i64::try_from(limit - page.entries.len()).unwrap_or(i64::MAX);
+            let (mut bytes, started) = (0, Instant::now());
+            let goes_on = |page: &Page, bytes| {
+                page.entries.len() < limit && bytes < REPLAY_BYTES && page.through < through
+            };
+            while goes_on(&page, bytes) && started.elapsed() < REPLAY_TIME {
+                let missing = (limit - page.entries.len()).min(REPLAY_PORTION);
+                let missing = i64::try_from(missing).unwrap_or(i64::MAX);
                 let next = session.log_page(page.through, through, &wanted, missing)?;
                 for item in &next.items {
+                    if bytes >= REPLAY_BYTES {
+                        // The rest of the portion belongs to the next page.
+                        return Ok(page);
+                    }
+                    page.through = item.id.seq;
                     if let (Some(user), Some(two)) = (wanted.user, private_parties(item))
                         && !are_acquainted(session, user, two, &mut acquaintances)?
                     {
                         continue;
                     }
-                    page.entries.extend(scribe.encode(session, item)?.map(Arc::new));
+                    if let Some(entry) = scribe.encode(session, item)? {
+                        bytes += entry.size();
+                        page.entries.push(Arc::new(entry));
+                    }
                 }
                 page.through = next.through;
             }
             Ok(page)
-        });
+        }));
         Ok(page.await?)
     }
 }

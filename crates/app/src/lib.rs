@@ -37,6 +37,7 @@ mod presence;
 mod private;
 mod push;
 mod quota;
+mod read_budget;
 mod reading;
 mod recent;
 mod remembered;
@@ -87,12 +88,13 @@ pub use eddyline_model::audit::AuditEntry;
 pub use eddyline_model::mail::MailRate;
 pub use eddyline_outbound::Config as OutboundConfig;
 pub use eddyline_scim::ScimError;
+pub use eddyline_storage::Account;
 pub use error::{Error, FieldErrors, IntegrationFailed, Result};
 pub use files::{Download, FileContent, FilesConfig, NewAttachment, Upload, Uploaded};
 pub use flows::FlowChanges;
 pub use mail_quota::{MailQuota, MailQuotaExceeded, MailQuotas};
 pub use mailer::Mailing;
-pub use messages::{Edit, NewInbox, NewPost, Posted, Pushed, PushedMail};
+pub use messages::{Edit, LIST_BYTES, MessageList, NewInbox, NewPost, Posted, Pushed, PushedMail};
 pub use oauth::{
     ApplicationChanges, Asked, AskingFailure, AuthenticatedClient, Authorized, AuthorizedByMember,
     ClientFailure, Introspection, KeyMaterial, NewApplication, OAuthConfig, Tokens,
@@ -102,11 +104,12 @@ pub use organizations::OwnOrganization;
 pub use private::NewPrivateMessage;
 pub use push::Pushing;
 pub use quota::{KeyedSemaphore, Owner, Permit, Quota, QuotaExceeded, QuotaKey};
+pub use read_budget::{as_client, current_caller};
 pub use rooms::{Member, Room};
 pub use scim::{SCIM_ATTEMPTS, ScimProvider, UsersWanted};
 pub use sources::{NewSource, SourceChanges};
 pub use stream::{Listen, StreamPoint};
-pub use threads::ThreadsOf;
+pub use threads::{ThreadPage, ThreadsOf};
 pub use users::UserChanges;
 
 /// What the stream hands out; see [`App::listen`].

@@ -2,11 +2,13 @@
 
 use axum::body::Body;
 use axum::response::Response;
+use bytes::Bytes;
 use http::header::{CONTENT_TYPE, HeaderValue};
 use http::{HeaderName, StatusCode};
 use serde::Serialize;
 
-use crate::error::Failure;
+use crate::answer_bytes;
+use crate::error::{self, Failure};
 
 /// What an endpoint answers.
 pub(crate) type Answer = Result<Response, Failure>;
@@ -19,9 +21,16 @@ pub(crate) fn json<T: Serialize>(status: StatusCode, value: &T) -> Answer {
     Ok(encoded(status, bytes))
 }
 
-/// A JSON answer that is encoded already.
-pub(crate) fn encoded(status: StatusCode, bytes: impl Into<Body>) -> Response {
-    let mut response = Response::new(bytes.into());
+/// A JSON answer that is encoded already. It counts for the caller until it is sent.
+pub(crate) fn encoded(status: StatusCode, bytes: impl Into<Bytes>) -> Response {
+    match answer_bytes::hold(bytes.into()) {
+        Ok(bytes) => shaped(status, bytes),
+        Err(exceeded) => error::response(exceeded.into()),
+    }
+}
+
+fn shaped(status: StatusCode, bytes: Bytes) -> Response {
+    let mut response = Response::new(Body::from(bytes));
     *response.status_mut() = status;
     response.headers_mut().insert(CONTENT_TYPE, JSON);
     response

@@ -191,8 +191,17 @@ impl Endpoint {
             .takes("skip", "integer", "Matches to pass over")
             .takes("since_id", "integer", "Only messages after this one; not in searches")
             .takes("until_id", "integer", "Only messages before this one; not in searches")
-            .takes("search", "string", "Words that must all be there")
-            .answers(200, "Messages, ascending by id", Some(Shape::Many("Message")))
+            .takes(
+                "beyond_id",
+                "integer",
+                "Only messages beyond this one in the order of sort; also in searches",
+            )
+            .takes("search", "string", "Words that must all be there, 20 at most")
+            .answers(
+                200,
+                "Messages, ascending by id; the header Link says where the list goes on",
+                Some(Shape::Many("Message")),
+            )
     }
 
     /// Names the scopes of which an access token needs one.

@@ -120,6 +120,10 @@ fn of_app(error: Error) -> Response {
             let text = "The service is temporarily unavailable; try again";
             retry(plain(StatusCode::SERVICE_UNAVAILABLE, text), RETRY_SECONDS)
         }
+        Error::TookTooLong => {
+            let text = "This took too long to look up; ask for less, or try again";
+            retry(plain(StatusCode::SERVICE_UNAVAILABLE, text), RETRY_SECONDS)
+        }
         Error::DiskFull => {
             tracing::error!("the disk is full");
             plain(StatusCode::INSUFFICIENT_STORAGE, "The server has no room for more data")

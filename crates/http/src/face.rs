@@ -6,6 +6,7 @@
 
 use std::borrow::Cow;
 use std::convert::Infallible;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,6 +22,7 @@ use tower::{ServiceExt as _, service_fn};
 use tower_http::compression::Compression;
 use tower_http::cors::{AllowHeaders, AllowOrigin, Cors, CorsLayer};
 
+use crate::answer_bytes::answering;
 use crate::call::{Call, Segments};
 use crate::endpoint::{Access, Endpoint};
 use crate::error::Failure;
@@ -56,6 +58,10 @@ impl Api {
 impl Answers for Api {
     async fn answer(&self, request: Request<Body>) -> Response {
         self.inner.shared_across_origins(request).await
+    }
+
+    fn client(&self, request: &Request<Body>) -> IpAddr {
+        self.inner.shared.proxies.client(request.headers(), request.extensions()).addr
     }
 
     fn shown(path: &str) -> Cow<'_, str> {
@@ -133,8 +139,9 @@ impl Inner {
             Access::Provider => scim::Face::of(request.headers()),
             _ => scim::Face::Plain,
         };
+        let is_safe = request.method().is_safe();
         let outcome = match Call::read(&self.shared, endpoint, segments, request, &mut seen).await {
-            Ok(call) => (endpoint.handler)(call).await,
+            Ok(call) => answering(is_safe, (endpoint.handler)(call)).await,
             Err(failure) => Err(failure),
         };
         let mut response = outcome.unwrap_or_else(|failure| face.failed(failure));

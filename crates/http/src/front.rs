@@ -3,12 +3,14 @@
 
 use std::borrow::Cow;
 use std::convert::Infallible;
+use std::net::IpAddr;
 use std::panic::AssertUnwindSafe;
 use std::task::{Context, Poll};
 use std::time::Instant;
 
 use axum::body::Body;
 use axum::response::Response;
+use eddyline_app::as_client;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use http::Request;
@@ -24,6 +26,9 @@ pub trait Answers: Clone + Send + Sync + 'static {
 
     /// The answer in place of one that panicked, which is in the log already.
     fn broken(&self) -> impl Future<Output = Response> + Send;
+
+    /// Where a request comes from, for whom its reads count until it is known who asks.
+    fn client(&self, request: &Request<Body>) -> IpAddr;
 
     /// The path as the log has it, without any secret. The query is left out of the log anyway, since
     /// credentials may stand there.
@@ -65,7 +70,8 @@ async fn identified<A: Answers>(behind: &A, request: Request<Body>) -> Response 
     // Only when somebody looks at it.
     let line = tracing::enabled!(tracing::Level::DEBUG)
         .then(|| (Instant::now(), request.method().clone(), masked(&A::shown(request.uri().path()))));
-    let answering = AssertUnwindSafe(behind.answer(request)).catch_unwind();
+    let answering =
+        AssertUnwindSafe(as_client(behind.client(&request), behind.answer(request))).catch_unwind();
     async move {
         let mut response = match answering.await {
             Ok(response) => response,
@@ -114,6 +120,10 @@ mod tests {
         async fn answer(&self, request: Request<Body>) -> Response {
             assert_eq!(request.uri().path(), "/fine", "it answers nothing else");
             "fine".into_response()
+        }
+
+        fn client(&self, _: &Request<Body>) -> IpAddr {
+            std::net::Ipv4Addr::LOCALHOST.into()
         }
 
         async fn broken(&self) -> Response {

@@ -10,6 +10,7 @@
 //! either on our own sockets.
 
 mod answer;
+mod answer_bytes;
 mod avatars;
 mod beside;
 mod body;

@@ -5,7 +5,8 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use eddyline_app::{Actor, Edit, Error, NewInbox, NewPost, Posted, Pushed, Room};
+use axum::response::Response;
+use eddyline_app::{Actor, Edit, Error, MessageList, NewInbox, NewPost, Posted, Pushed, Room};
 use eddyline_model::items::{MAX_BODY_BYTES, MAX_EXTERNAL_ID_CHARS, MAX_TITLE_CHARS};
 use eddyline_model::messages::{
     Event, MAX_EXTERNAL_NAME_CHARS, MAX_UUID_CHARS, MessageQuery, MessageView, Sort,
@@ -26,7 +27,10 @@ use crate::uploads::{self, Described};
 
 /// The most a search may say.
 const MAX_SEARCH_CHARS: usize = 500;
-const MAX_SKIP: i64 = 1_000_000_000;
+/// The most words of a search. More are refused: leaving some out would find what was not asked for.
+const MAX_SEARCH_WORDS: usize = 20;
+/// The most messages that a list passes over. Ids lead further.
+const MAX_SKIP: i64 = 10_000;
 
 /// A list under way, so that lists can stand in one table.
 pub(crate) type Listing = Pin<Box<dyn Future<Output = Answer> + Send>>;
@@ -214,16 +218,17 @@ pub(crate) fn list(call: Call) -> Listing {
     Box::pin(async move {
         let room = call.room(FlowDeed::Read).await?;
         let query = query(&call)?;
-        find(&call, &room, query).await
+        find(&call, &room, query, "messages").await
     })
 }
 
 pub(crate) fn list_thread(call: Call) -> Listing {
     Box::pin(async move {
         let room = call.room(FlowDeed::Read).await?;
-        let root = call.app().thread_root(&room, call.segment("thread"))?;
+        let thread = call.segment("thread");
+        let root = call.app().thread_root(&room, thread)?;
         let query = MessageQuery { thread_root: Some(root), ..query(&call)? };
-        find(&call, &room, query).await
+        find(&call, &room, query, &format!("threads/{thread}/messages")).await
     })
 }
 
@@ -234,7 +239,7 @@ pub(crate) fn list_comments(call: Call) -> Listing {
         let parent = call.app().message(&room, parent).await?.message;
         let query =
             MessageQuery { parent: Some(parent.id), thread_root: parent.thread_root, ..query(&call)? };
-        find(&call, &room, query).await
+        find(&call, &room, query, &format!("messages/{}/comments", parent.id)).await
     })
 }
 
@@ -253,6 +258,10 @@ pub(crate) fn query(call: &Call) -> Result<MessageQuery, Failure> {
         params.error("tags", format!("can't be more than {MAX_TAGS}"));
     }
     let search = params.opt_text("search", 0..=MAX_SEARCH_CHARS).filter(|text| !text.is_empty());
+    let search = search.map(|text| search::query(&text));
+    if search.as_ref().is_some_and(|words| words.len() > MAX_SEARCH_WORDS) {
+        params.error("search", format!("can't have more than {MAX_SEARCH_WORDS} words"));
+    }
     let query = MessageQuery {
         events,
         limit: params.number_in("limit", 1..=100, 30),
@@ -262,9 +271,10 @@ pub(crate) fn query(call: &Call) -> Result<MessageQuery, Failure> {
             .unwrap_or_default(),
         since: params.opt_number_in("since_id", 0..=i64::MAX).map(MessageId),
         until: params.opt_number_in("until_id", 0..=i64::MAX).map(MessageId),
+        beyond: params.opt_number_in("beyond_id", 0..=i64::MAX).map(MessageId),
         tags: call.shared.names.tags(tags.into_iter().collect()),
         any_tag: params.opt_choice("tag_mode", &[("and", false), ("or", true)]).unwrap_or_default(),
-        search: search.map(|text| search::query(&text)),
+        search,
         tags_widen: false,
         thread_root: None,
         parent: None,
@@ -273,8 +283,54 @@ pub(crate) fn query(call: &Call) -> Result<MessageQuery, Failure> {
     Ok(query)
 }
 
-async fn find(call: &Call, room: &Room, query: MessageQuery) -> Answer {
-    Ok(encoded(StatusCode::OK, call.app().list_messages(room, query).await?))
+/// Answers a list of messages, which has this path below its flow.
+async fn find(call: &Call, room: &Room, query: MessageQuery, path: &str) -> Answer {
+    let list = call.app().list_messages(room, query.clone()).await?;
+    let flow = || call.app().config().addresses.flow(&room.organization, &room.flow);
+    Ok(listed(call, list, &query, || format!("{}/{path}", flow())))
+}
+
+/// A list of messages, with a link to where it goes on at this address.
+pub(crate) fn listed(
+    call: &Call,
+    list: MessageList,
+    query: &MessageQuery,
+    address: impl FnOnce() -> String,
+) -> Response {
+    let answer = encoded(StatusCode::OK, list.json);
+    match list.next {
+        None => answer,
+        Some(next) => {
+            let next = next_address(call, query, &address(), next);
+            with_header(answer, LINK, &format!("<{next}>; rel=\"next\""))
+        }
+    }
+}
+
+/// The address of the part of a list that goes on beyond `next`.
+fn next_address(call: &Call, query: &MessageQuery, address: &str, next: MessageId) -> String {
+    let mut params = call.params.reader();
+    let mut given = Vec::new();
+    for name in ["event", "tags"] {
+        given.extend(params.list_of_text(name).map(|list| (name, list.join(","))));
+    }
+    for name in ["tag_mode", "search", "sort", "limit"] {
+        given.extend(params.opt_text(name, 0..=MAX_SEARCH_CHARS).map(|text| (name, text)));
+    }
+    let id = |name, id: Option<MessageId>| id.map(|id| (name, id.to_string()));
+    // A search has no other bounds.
+    let (since, until) = match (&query.search, query.sort) {
+        (Some(_), _) => {
+            given.extend(id("beyond_id", Some(next)));
+            (None, None)
+        }
+        (None, Sort::Descending) => (query.since, Some(next)),
+        (None, Sort::Ascending) => (Some(next), query.until),
+    };
+    given.extend(id("since_id", since));
+    given.extend(id("until_id", until));
+    let given: Vec<(&str, &str)> = given.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    eddyline_model::applications::with_query(address, &given)
 }
 
 pub(crate) async fn get(call: Call) -> Answer {

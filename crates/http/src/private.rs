@@ -13,7 +13,7 @@ use crate::call::Call;
 use crate::endpoint::Endpoint;
 use crate::endpoint::Shape::{Empty, Many, One};
 use crate::error::Failure;
-use crate::messages::query;
+use crate::messages::{listed, query};
 use crate::uploads::{self, Described};
 
 pub(crate) fn endpoints() -> Vec<Endpoint> {
@@ -125,8 +125,10 @@ async fn send(mut call: Call) -> Answer {
 
 async fn list_messages(call: Call) -> Answer {
     let with = other(&call)?;
-    let found = call.app().list_private_messages(call.actor()?, with, query(&call)?).await?;
-    Ok(encoded(StatusCode::OK, found))
+    let query = query(&call)?;
+    let list = call.app().list_private_messages(call.actor()?, with, query.clone()).await?;
+    let conversation = || call.app().config().addresses.private(with);
+    Ok(listed(&call, list, &query, || format!("{}/messages", conversation())))
 }
 
 async fn get_message(call: Call) -> Answer {

@@ -1,6 +1,6 @@
 //! Threads (specification, section 4, Threads), and triggering their actions (section 6).
 
-use eddyline_app::{Error, Room, ThreadsOf};
+use eddyline_app::{Error, Room, ThreadPage, ThreadsOf};
 use eddyline_model::Timestamp;
 use eddyline_model::items::MAX_SHORT_CHARS;
 use eddyline_model::messages::ThreadState;
@@ -72,10 +72,10 @@ fn position(call: &Call) -> Result<usize, Failure> {
 async fn list(call: Call) -> Answer {
     let room = call.room(FlowDeed::Read).await?;
     let (of, query) = question(&call, &room)?;
-    let threads = call.app().threads(&room, of, query).await?;
+    let ThreadPage { threads, more } = call.app().threads(&room, of, query).await?;
     let answer = encoded(StatusCode::OK, call.app().encoder().threads(room.id(), &threads));
     match threads.last() {
-        Some(last) if threads.len() as i64 == query.limit => {
+        Some(last) if more => {
             Ok(with_header(answer, LINK, &format!("<{}>; rel=\"next\"", next(&call, &room, &query, last))))
         }
         _ => Ok(answer),

@@ -127,7 +127,11 @@ pub(crate) async fn open_app(
     make_directory(&settings.data_dir)?;
     let url = settings.database_url().expose().to_owned();
     let key = secret_key::material(settings)?;
-    let options = Options { readers: settings.readers.get(), ..Options::default() };
+    let options = Options {
+        readers: settings.readers.get(),
+        read_time: Duration::from_secs(settings.read_seconds.get().into()),
+        ..Options::default()
+    };
     let store = tokio::task::spawn_blocking(move || Store::open_with(&url, options)).await??;
     let config = Config {
         addresses,

@@ -6,6 +6,8 @@ use std::time::Duration;
 use diesel::r2d2::{ConnectionManager, Pool, PooledConnection};
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
 
+#[cfg(feature = "postgres")]
+use crate::cancel::{Backend, Canceller};
 use crate::session::{Inner, Session};
 use crate::{Error, Result};
 
@@ -63,7 +65,7 @@ pub(crate) enum Connections {
     #[cfg(feature = "sqlite")]
     Sqlite(Pool<Lite>),
     #[cfg(feature = "postgres")]
-    Postgres(Pool<Pg>),
+    Postgres(Pool<Pg>, Canceller),
 }
 
 /// A connection of one's own, or borrowed from the pool.
@@ -112,9 +114,8 @@ impl Connections {
                     .min_idle(Some(1))
                     .test_on_check_out(true)
                     .connection_timeout(CONNECT_TIMEOUT)
-                    .connection_customizer(Box::new(Patience))
                     .build(manager)?;
-                Ok(Self::Postgres(pool))
+                Ok(Self::Postgres(pool, Canceller::new(url)))
             }
             #[cfg(not(all(feature = "sqlite", feature = "postgres")))]
             other => Err(Error::Url(format!("this program was built without support for {other:?}"))),
@@ -123,6 +124,7 @@ impl Connections {
 
     #[cfg(feature = "sqlite")]
     fn sqlite(path: &str, size: u32) -> Result<Self> {
+        eddyline_sqlite_interrupt::install(crate::deadline::has_passed);
         // Once before the pool, which would try for as long as it has patience and then say nothing
         // but that.
         connect_sqlite(path)?;
@@ -140,12 +142,36 @@ impl Connections {
         Ok(Self::Sqlite(pool))
     }
 
+    /// What cancels a read on this database.
+    #[cfg(feature = "postgres")]
+    pub(crate) fn backend(&self) -> Option<Backend> {
+        match self {
+            #[cfg(feature = "sqlite")]
+            Self::Sqlite(_) => None,
+            Self::Postgres(_, canceller) => Some(canceller.backend()),
+        }
+    }
+
+    /// A connection whose statements may take so long. On SQLite the thread's own deadline bounds them.
+    pub(crate) fn get_to_read(&self, time: Duration) -> Result<Connection> {
+        match self {
+            #[cfg(feature = "sqlite")]
+            Self::Sqlite(pool) => Ok(Connection::PooledSqlite(pool.get()?)),
+            #[cfg(feature = "postgres")]
+            Self::Postgres(pool, _) => {
+                let mut connection = pool.get()?;
+                bound_statements(&mut connection, time)?;
+                Ok(Connection::PooledPostgres(connection))
+            }
+        }
+    }
+
     pub(crate) fn get(&self) -> Result<Connection> {
         Ok(match self {
             #[cfg(feature = "sqlite")]
             Self::Sqlite(pool) => Connection::PooledSqlite(pool.get()?),
             #[cfg(feature = "postgres")]
-            Self::Postgres(pool) => Connection::PooledPostgres(pool.get()?),
+            Self::Postgres(pool, _) => Connection::PooledPostgres(pool.get()?),
         })
     }
 }
@@ -212,7 +238,7 @@ fn patient(url: &str) -> String {
 }
 
 #[cfg(feature = "postgres")]
-fn connect_postgres(url: &str) -> Result<diesel::PgConnection> {
+pub(crate) fn connect_postgres(url: &str) -> Result<diesel::PgConnection> {
     <diesel::PgConnection as diesel::Connection>::establish(&patient(url))
         .map_err(|error| Error::Unavailable(error.to_string()))
 }
@@ -228,17 +254,45 @@ impl diesel::r2d2::CustomizeConnection<diesel::SqliteConnection, diesel::r2d2::E
     }
 }
 
-/// No question may keep a reading connection for longer than anybody waits for its answer.
+/// How long the statements of a connection may take, so that it is told only when that changes.
 #[cfg(feature = "postgres")]
-#[derive(Debug)]
-struct Patience;
+struct StatementTime(Duration);
 
 #[cfg(feature = "postgres")]
-impl diesel::r2d2::CustomizeConnection<diesel::PgConnection, diesel::r2d2::Error> for Patience {
-    fn on_acquire(&self, c: &mut diesel::PgConnection) -> std::result::Result<(), diesel::r2d2::Error> {
-        use diesel::connection::SimpleConnection as _;
-        c.batch_execute("set statement_timeout = '30s'").map_err(diesel::r2d2::Error::QueryError)
+fn bound_statements(connection: &mut PooledConnection<Pg>, time: Duration) -> Result<()> {
+    use diesel::connection::SimpleConnection as _;
+    let known = PooledConnection::extensions(connection).get::<StatementTime>();
+    if known.is_none_or(|known| known.0 != time) {
+        connection.batch_execute(&format!("set statement_timeout = {}", time.as_millis().max(1)))?;
+        PooledConnection::extensions_mut(connection).insert(StatementTime(time));
     }
+    Ok(())
+}
+
+#[cfg(feature = "postgres")]
+struct Process(i32);
+
+impl Connection {
+    /// The process that serves this connection, if it is one of PostgreSQL's that was lent.
+    #[cfg(feature = "postgres")]
+    pub(crate) fn process(&mut self) -> Result<Option<i32>> {
+        use diesel::RunQueryDsl as _;
+        let Self::PooledPostgres(connection) = self else { return Ok(None) };
+        if let Some(known) = PooledConnection::extensions(connection).get::<Process>() {
+            return Ok(Some(known.0));
+        }
+        let process =
+            diesel::sql_query("select pg_backend_pid() as process").get_result::<Served>(connection)?.process;
+        PooledConnection::extensions_mut(connection).insert(Process(process));
+        Ok(Some(process))
+    }
+}
+
+#[cfg(feature = "postgres")]
+#[derive(diesel::QueryableByName)]
+struct Served {
+    #[diesel(sql_type = diesel::sql_types::Integer)]
+    process: i32,
 }
 
 /// The transaction around all of them is the lock: a second process waits, then finds nothing left

@@ -12,6 +12,12 @@ pub enum Error {
     /// More writes wait than the queue holds.
     #[error("too many writes are waiting")]
     Busy,
+    /// As many reads of this caller wait as may.
+    #[error("too many reads of this caller are waiting")]
+    TooManyReads,
+    /// A read took longer than it may and was interrupted.
+    #[error("the read took too long")]
+    Deadline,
     /// No room is left for data.
     #[error("the disk is full")]
     DiskFull,
@@ -48,6 +54,17 @@ impl Error {
             Self::Refused(why) => Self::Refused(why),
             Self::Corrupt(what) => Self::Corrupt(what),
             other => Self::Unavailable(other.to_string()),
+        }
+    }
+
+    /// The same of a read, whose statement was interrupted when its deadline passed.
+    pub(crate) fn of_read(self) -> Self {
+        match self {
+            Self::Unavailable(why) if why.contains("canceling statement") => Self::Deadline,
+            Self::Database(Diesel::DatabaseError(_, info)) if info.message() == "interrupted" => {
+                Self::Deadline
+            }
+            other => other,
         }
     }
 

@@ -58,8 +58,74 @@ pub(crate) fn is_indexed(query: &MessageQuery) -> bool {
         || (!query.events.is_empty() && query.events.iter().all(|event| kind_tag(*event).is_some()))
 }
 
-/// Finds the numbers of messages with the words, tags, thread or rare kinds of the query.
-pub(crate) fn statement(room: RoomId, query: &MessageQuery, wording: &Wording) -> Statement {
+/// How many messages with the words of a search are looked at for its further conditions: first few, which mostly
+/// suffice, then as many as one request may. The list goes on behind them.
+pub(crate) const CANDIDATES: [i64; 2] = [500, 10_000];
+
+/// Whether a search has conditions that are looked at message by message.
+pub(crate) fn examines(query: &MessageQuery) -> bool {
+    let widened = query.tags_widen && !query.tags.is_empty();
+    let narrowed = !query.tags.is_empty() || !query.events.is_empty();
+    let of_a_place = query.thread_root.is_some() || query.parent.is_some();
+    query.search.is_some() && !widened && (narrowed || of_a_place)
+}
+
+/// The place of a list among the numbers in `id`.
+fn is_beyond(query: &MessageQuery, id: &str) -> Option<String> {
+    let order = match query.sort {
+        Sort::Descending => "<",
+        Sort::Ascending => ">",
+    };
+    query.beyond.map(|beyond| format!("{id} {order} {beyond}"))
+}
+
+fn direction(sort: Sort) -> &'static str {
+    match sort {
+        Sort::Descending => "desc",
+        Sort::Ascending => "asc",
+    }
+}
+
+/// The messages with the words of a search, in order, `limit` of them after `skip`.
+fn candidates_source(
+    room: RoomId,
+    query: &MessageQuery,
+    words: &[String],
+    wording: &Wording,
+    (limit, skip): (i64, i64),
+    value: &mut impl FnMut(String) -> String,
+) -> String {
+    let (id, from, order) = (wording.words_id, wording.words_from, wording.words_order);
+    let mut conditions = vec![(wording.words_match)(room, &value((wording.words_value)(words)))];
+    conditions.extend(is_beyond(query, id));
+    let (conditions, direction) = (conditions.join(" and "), direction(query.sort));
+    format!(
+        "select {id} as message_id from {from} where {conditions} order by {order} {direction} limit {limit} \
+         offset {skip}"
+    )
+}
+
+/// Finds the last of the candidates that a search looks at, if there are so many.
+pub(crate) fn last_candidate(
+    room: RoomId,
+    query: &MessageQuery,
+    wording: &Wording,
+    candidates: i64,
+) -> Statement {
+    let mut values = Vec::new();
+    let mut value = |text: String| {
+        values.push(text);
+        (wording.placeholder)(values.len())
+    };
+    let words = query.search.as_deref().unwrap_or_default();
+    let source = candidates_source(room, query, words, wording, (1, candidates - 1), &mut value);
+    let sql = format!("select t.message_id as id from ({source}) t");
+    Statement { sql, values }
+}
+
+/// Finds the numbers of messages with the words, tags, thread or rare kinds of the query. Of a search with further
+/// conditions it looks at `candidates` messages only.
+pub(crate) fn statement(room: RoomId, query: &MessageQuery, wording: &Wording, candidates: i64) -> Statement {
     let mut values = Vec::new();
     let mut conditions = Vec::new();
     let mut value = |text: String| {
@@ -72,6 +138,9 @@ pub(crate) fn statement(room: RoomId, query: &MessageQuery, wording: &Wording) -
         let words = words_source(room, words, wording, &mut value);
         let tagged = tagged_source(room, query, &mut tags, &mut value);
         (from, id, order) = (format!("({words} union {tagged}) t"), "t.message_id", "t.message_id");
+    } else if let Some(words) = query.search.as_ref().filter(|_| examines(query)) {
+        let source = candidates_source(room, query, words, wording, (candidates, 0), &mut value);
+        (from, id, order) = (format!("({source}) t"), "t.message_id", "t.message_id");
     } else if let Some(words) = &query.search {
         (from, id, order) = (wording.words_from.to_owned(), wording.words_id, wording.words_order);
         conditions.push((wording.words_match)(room, &value((wording.words_value)(words))));
@@ -90,14 +159,11 @@ pub(crate) fn statement(room: RoomId, query: &MessageQuery, wording: &Wording) -
         conditions.extend(query.since.map(|since| format!("{id} > {since}")));
         conditions.extend(query.until.map(|until| format!("{id} < {until}")));
     }
+    conditions.extend(is_beyond(query, id));
     conditions.extend(message_condition(room, query, id));
     let filter =
         if conditions.is_empty() { String::new() } else { format!("where {}", conditions.join(" and ")) };
-    let direction = match query.sort {
-        Sort::Descending => "desc",
-        Sort::Ascending => "asc",
-    };
-    let (limit, skip) = (query.limit, query.skip);
+    let (limit, skip, direction) = (query.limit, query.skip, direction(query.sort));
     let sql = format!(
         "select {id} as id from {from} {filter} order by {order} {direction} limit {limit} offset {skip}"
     );

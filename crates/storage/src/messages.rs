@@ -12,6 +12,7 @@ use eddyline_model::{MessageId, RoomId, Timestamp, UserId};
 
 use crate::backlog::Backlog;
 use crate::find;
+use crate::lists::Budget;
 use crate::schema::{mentions, mentions_seen, message_tags, messages};
 use crate::session::{Session, dialect, portable};
 use crate::threads::{Left, Record};
@@ -92,7 +93,7 @@ portable! {
             .load(c)?)
     }
 
-    fn plain_list(c, room: RoomId, query: &MessageQuery) -> Result<Vec<Row>> {
+    pub(crate) fn plain_list(c, room: RoomId, query: &MessageQuery) -> Result<Vec<Row>> {
         let mut found = messages::table.filter(messages::room_id.eq(room.0)).into_boxed();
         if query.events.is_empty() {
             found = found.filter(messages::event.lt(Event::MessageEdit.code()));
@@ -105,6 +106,11 @@ portable! {
         if let Some(until) = query.until {
             found = found.filter(messages::id.lt(until.0));
         }
+        found = match (query.beyond, query.sort) {
+            (Some(beyond), Sort::Descending) => found.filter(messages::id.lt(beyond.0)),
+            (Some(beyond), Sort::Ascending) => found.filter(messages::id.gt(beyond.0)),
+            (None, _) => found,
+        };
         found = match query.sort {
             Sort::Descending => found.order(messages::id.desc()),
             Sort::Ascending => found.order(messages::id.asc()),
@@ -231,7 +237,7 @@ impl Session<'_> {
         Ok(self.messages_by_id(room, &[id.0])?.pop())
     }
 
-    /// Whether messages of a room cannot be found by their words yet; [`crate::Store::find`] looks
+    /// Whether messages of a room cannot be found by their words yet; [`crate::Store::list`] looks
     /// after that.
     pub(crate) fn search_is_behind(&mut self, room: RoomId) -> Result<bool> {
         dialect!(self, is_behind, room)
@@ -242,28 +248,10 @@ impl Session<'_> {
         dialect!(self, catch_up, backlog)
     }
 
-    /// The matches of a query, ascending by number. A search by words may not find what was posted
-    /// just now; [`crate::Store::find`] does.
-    pub fn find_messages(&mut self, room: RoomId, query: &MessageQuery) -> Result<Vec<Message>> {
-        if !find::is_indexed(query) {
-            let mut found =
-                self.plain_list(room, query)?.into_iter().map(message).collect::<Result<Vec<_>>>()?;
-            if query.sort == Sort::Descending {
-                found.reverse();
-            }
-            return Ok(found);
-        }
-        if query.search.as_ref().is_some_and(Vec::is_empty) {
-            return Ok(Vec::new());
-        }
-        let ids = dialect!(self, find_ids, room, query)?;
-        self.messages_by_id(room, &ids)
-    }
-
     /// The messages with what is needed to show them: what comments answer, and the threads as
     /// they are now. All are of one room.
     pub fn views(&mut self, room: RoomId, found: Vec<Message>) -> Result<Vec<MessageView>> {
-        self.views_with(room, found, None)
+        self.views_with(room, found, None, None)
     }
 
     /// The same with the counts of threads as each message left them, which makes a story that is told later
@@ -277,7 +265,7 @@ impl Session<'_> {
             }
         }
         let found = rows.into_iter().map(message).collect::<Result<Vec<_>>>()?;
-        let mut views = self.views_with(room, found, Some(&left))?;
+        let mut views = self.views_with(room, found, Some(&left), None)?;
         self.fill_notices(room, &mut views)?;
         Ok(views)
     }
@@ -304,26 +292,44 @@ impl Session<'_> {
         Ok(())
     }
 
-    fn views_with(
+    /// The first of these messages, in the order of the budget, that it has room for; one at least. States of
+    /// items, which each message of a thread bears, are loaded for those only.
+    pub(crate) fn views_within(
         &mut self,
         room: RoomId,
         found: Vec<Message>,
+        budget: Budget,
+    ) -> Result<Vec<MessageView>> {
+        self.views_with(room, found, None, Some(budget))
+    }
+
+    fn views_with(
+        &mut self,
+        room: RoomId,
+        mut found: Vec<Message>,
         left: Option<&HashMap<i64, Left>>,
+        budget: Option<Budget>,
     ) -> Result<Vec<MessageView>> {
         let roots: BTreeSet<i64> = found.iter().filter_map(|m| m.thread_root).map(|id| id.0).collect();
+        let records = self.records_without_items(room, &roots.iter().copied().collect::<Vec<_>>())?;
+        let item_id = |message: &Message| records.get(&message.thread_root?.0)?.item_id;
+        if let Some(budget) = budget {
+            let sizes = self.item_sizes(room, found.iter().filter_map(item_id))?;
+            let item_size = |message: &Message| item_id(message).and_then(|id| sizes.get(&id)).copied();
+            budget.cut(&mut found, |message| message.content.len() + item_size(message).unwrap_or_default());
+        }
+        let items = self.items_of(room, found.iter().filter_map(item_id))?;
         let here: BTreeMap<i64, Referred> = found.iter().map(|m| (m.id.0, refer(m))).collect();
         let referred: BTreeSet<i64> = found.iter().filter_map(|m| m.parent).map(|id| id.0).collect();
         let missing: Vec<i64> = roots.union(&referred).copied().filter(|id| !here.contains_key(id)).collect();
         let elsewhere = if missing.is_empty() { HashMap::new() } else { self.referred(room, &missing)? };
-        let roots: Vec<i64> = roots.into_iter().collect();
-        let records = self.thread_records(room, &roots)?;
         let other = |id: MessageId| here.get(&id.0).or_else(|| elsewhere.get(&id.0));
         let state = |message: &Message, root: MessageId| {
             let first = other(root);
             let record = match (records.get(&root.0), left) {
-                (Some(record), None) => record.clone(),
+                (Some(record), None) => record.with_item(&items),
                 (Some(record), Some(left)) => match left.get(&message.id.0) {
-                    Some(left) => record.as_left(*left),
+                    Some(left) => record.with_item(&items).as_left(*left),
                     None => begun(first, message),
                 },
                 (None, _) => begun(first, message),

@@ -8,7 +8,7 @@ use eddyline_model::{MessageId, RoomId};
 
 use crate::Result;
 use crate::append::LockedRoom;
-use crate::find::{Wording, statement};
+use crate::find::{Statement, Wording, last_candidate, statement};
 use crate::log::NewRow;
 use crate::messages::{MentionRow, Row};
 use crate::schema::{rooms, writers};
@@ -217,8 +217,27 @@ struct Found {
     id: i64,
 }
 
-pub(crate) fn find_ids(c: &mut PgConnection, room: RoomId, query: &MessageQuery) -> Result<Vec<i64>> {
-    let statement = statement(room, query, &WORDING);
+/// Looks at this many candidates of a search that has further conditions.
+pub(crate) fn find_ids(
+    c: &mut PgConnection,
+    room: RoomId,
+    query: &MessageQuery,
+    candidates: i64,
+) -> Result<Vec<i64>> {
+    ids(c, statement(room, query, &WORDING, candidates))
+}
+
+/// The last of the candidates, if there are so many.
+pub(crate) fn find_last_candidate(
+    c: &mut PgConnection,
+    room: RoomId,
+    query: &MessageQuery,
+    candidates: i64,
+) -> Result<Option<i64>> {
+    Ok(ids(c, last_candidate(room, query, &WORDING, candidates))?.pop())
+}
+
+fn ids(c: &mut PgConnection, statement: Statement) -> Result<Vec<i64>> {
     let mut sql = diesel::sql_query(statement.sql).into_boxed();
     for value in statement.values {
         sql = sql.bind::<Text, _>(value);

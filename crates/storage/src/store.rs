@@ -1,21 +1,20 @@
 //! The handle by which everything else reaches the data.
 
 use std::convert::Infallible;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use eddyline_model::log::{EventId, LogItem};
-use eddyline_model::messages::{Draft, MessageQuery, MessageView};
+use eddyline_model::messages::Draft;
 use eddyline_model::{RoomId, Timestamp};
-use tokio::sync::{Semaphore, mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot};
 
 use crate::commit::Committer;
 use crate::connect::{Connections, Location};
 use crate::gate::PostGate;
-use crate::session::Session;
+use crate::reads::Readers;
 use crate::transaction::Tx;
 use crate::work::{Closure, Undone};
 use crate::writer::{Job, Posted, Writer};
@@ -34,6 +33,8 @@ pub struct Options {
     pub readers: u32,
     /// How many writes may wait; more are refused with [`Error::Busy`].
     pub queue: usize,
+    /// How long a read of a request may take; then its statement is interrupted.
+    pub read_time: Duration,
     /// What time it is.
     pub clock: Clock,
 }
@@ -43,13 +44,14 @@ impl std::fmt::Debug for Options {
         f.debug_struct("Options")
             .field("readers", &self.readers)
             .field("queue", &self.queue)
+            .field("read_time", &self.read_time)
             .finish_non_exhaustive()
     }
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { readers: 8, queue: 4096, clock: Arc::new(system_time) }
+        Self { readers: 8, queue: 4096, read_time: Duration::from_secs(5), clock: Arc::new(system_time) }
     }
 }
 
@@ -76,7 +78,7 @@ pub struct Store {
 struct StoreInner {
     location: Location,
     pool: Connections,
-    permits: Arc<Semaphore>,
+    readers: Readers,
     jobs: SyncSender<Job>,
     writer: Mutex<Option<JoinHandle<()>>>,
     committed: Mutex<Option<mpsc::Receiver<Vec<LogItem>>>>,
@@ -125,7 +127,7 @@ impl Store {
             inner: Arc::new(StoreInner {
                 location,
                 pool,
-                permits: Arc::new(Semaphore::new(readers as usize)),
+                readers: Readers::new(readers as usize, options.read_time),
                 jobs,
                 writer: Mutex::new(Some(thread)),
                 committed: Mutex::new(Some(receiver)),
@@ -158,56 +160,7 @@ impl Store {
         self.inner.committed.lock().ok()?.take()
     }
 
-    /// Reads. The closure runs where it may block, and should ask all it needs.
-    ///
-    /// # Errors
-    ///
-    /// What the closure answers, and [`Error::Unavailable`].
-    pub async fn read<R, F>(&self, work: F) -> Result<R>
-    where
-        R: Send + 'static,
-        F: FnOnce(&mut Session<'_>) -> Result<R> + Send + 'static,
-    {
-        let permit = self.inner.permits.clone().acquire_owned().await.map_err(|_| closed())?;
-        let pool = self.inner.pool.clone();
-        let task = tokio::task::spawn_blocking(move || {
-            let _permit = permit;
-            let mut connection = pool.get()?;
-            // A connection dropped while a panic unwinds is closed, and with it a database in memory
-            // would end.
-            catch_unwind(AssertUnwindSafe(|| work(&mut connection.session())))
-                .unwrap_or(Err(Error::Corrupt("a read panicked")))
-        });
-        task.await.unwrap_or(Err(Error::Corrupt("a read panicked")))
-    }
-
-    /// What `show` makes of the matches of a query in a room, ascending by number. They hold everything
-    /// that was posted before. It works on a blocking thread: the matches may be long.
-    ///
-    /// # Errors
-    ///
-    /// As [`Store::read`].
-    pub async fn find<R, F>(&self, room: RoomId, query: MessageQuery, show: F) -> Result<R>
-    where
-        R: Send + 'static,
-        F: FnOnce(&[MessageView]) -> R + Send + 'static,
-    {
-        let searches = query.search.is_some();
-        if searches
-            && self.read(move |session| session.search_is_behind(room)).await?
-            && let Err(error) = self.index_words(room).await
-        {
-            // A full disk keeps nobody from finding what was said before.
-            tracing::warn!(%error, "a search does without the latest messages");
-        }
-        self.read(move |session| {
-            let found = session.find_messages(room, &query)?;
-            Ok(show(&session.views(room, found)?))
-        })
-        .await
-    }
-
-    async fn index_words(&self, room: RoomId) -> Result<()> {
+    pub(crate) async fn index_words(&self, room: RoomId) -> Result<()> {
         let (reply, answer) = oneshot::channel();
         self.send(Job::Index(room, reply))?;
         answer.await.map_err(|_| closed())?
@@ -287,6 +240,10 @@ impl Store {
         if let Ok(Some(Err(_))) = ended.await {
             tracing::error!("the writer ended in a panic");
         }
+    }
+
+    pub(crate) fn readers(&self) -> &Readers {
+        &self.inner.readers
     }
 
     pub(crate) fn connections(&self) -> &Connections {

@@ -12,6 +12,8 @@ use crate::entry::{Audience, Entry, Filter};
 
 /// How many pages are kept for listeners who are about to want them.
 const KEPT_PAGES: usize = 32;
+/// About how many bytes of pages are kept. The latest is kept whatever its size.
+const KEPT_BYTES: usize = 8 << 20;
 
 /// The log, as far as the stream has to read it. It is given to the hub by whoever owns it.
 pub trait Log: Send + Sync + 'static {
@@ -20,7 +22,7 @@ pub trait Log: Send + Sync + 'static {
     fn verify(&self, id: EventId) -> BoxFuture<'_, Result<bool, LogUnavailable>>;
 
     /// The entries after `after` and up to `through` that `filter` lets through, in ascending
-    /// order, the first `limit` of them at most. `through` is a position that has been published.
+    /// order, the first `limit` of them at most, or fewer where they are large. `through` is a position that has been published.
     fn page(
         &self,
         after: Seq,
@@ -36,8 +38,7 @@ pub struct Page {
     /// The entries, in ascending order.
     pub entries: Vec<Arc<Entry>>,
     /// The page is complete up to and including this position. It is always beyond the position
-    /// that was asked after; when fewer entries than the limit were found, it is the end that was
-    /// asked for.
+    /// that was asked after; when all entries were found, it is the end that was asked for.
     pub through: Seq,
 }
 
@@ -138,6 +139,7 @@ impl Pages {
         if let Some(slot) = slots.iter_mut().find(|slot| slot.after == after && slot.filter == filter) {
             slot.content = Content::Read(Arc::clone(&page));
         }
+        drop_old(&mut slots, after, &filter);
         Ok(page)
     }
 
@@ -164,6 +166,28 @@ impl Pages {
 
     fn slots(&self) -> MutexGuard<'_, VecDeque<Slot>> {
         self.slots.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Lets the oldest pages go while all have too many bytes, but for the one that was read just now.
+fn drop_old(slots: &mut VecDeque<Slot>, after: Seq, filter: &Arc<Filter>) {
+    let mut bytes: usize = slots.iter().map(Slot::bytes).sum();
+    slots.retain(|slot| {
+        let latest = slot.after == after && slot.filter == *filter;
+        let kept = bytes <= KEPT_BYTES || latest || slot.bytes() == 0;
+        if !kept {
+            bytes -= slot.bytes();
+        }
+        kept
+    });
+}
+
+impl Slot {
+    fn bytes(&self) -> usize {
+        match &self.content {
+            Content::Reading(_) => 0,
+            Content::Read(page) => page.entries.iter().map(|entry| entry.size()).sum(),
+        }
     }
 }
 

@@ -124,7 +124,8 @@ impl Entry {
 
     /// About how many bytes its frame has. It is the same for all formats, so that nothing is
     /// encoded just to be counted.
-    pub(crate) fn size(&self) -> usize {
+    #[must_use]
+    pub fn size(&self) -> usize {
         self.size + framing::LINE_END.len() + framing::SSE_OVERHEAD
     }
 }

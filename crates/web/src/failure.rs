@@ -182,6 +182,10 @@ fn of_app(error: Error) -> Response {
             let text = "The server is busy or its database does not answer. Try again in a moment.";
             retry(say(StatusCode::SERVICE_UNAVAILABLE, "Not available for now", text), RETRY_SECONDS)
         }
+        Error::TookTooLong => {
+            let text = "This took too long to look up. Try again in a moment.";
+            retry(say(StatusCode::SERVICE_UNAVAILABLE, "Not available for now", text), RETRY_SECONDS)
+        }
         Error::DiskFull => {
             tracing::error!("the disk is full");
             let text = "The server has no room for more data.";

@@ -2,6 +2,7 @@
 //! pages are reached.
 
 use std::borrow::Cow;
+use std::net::IpAddr;
 
 use axum::Router;
 use axum::body::Body;
@@ -10,6 +11,7 @@ use eddyline_http::front::{Answers, Front};
 use http::Request;
 use tower::ServiceExt as _;
 
+use crate::Site;
 use crate::failure::Failure;
 use crate::root::Root;
 
@@ -17,15 +19,16 @@ use crate::root::Root;
 pub type Pages = Front<Rooted>;
 
 /// The pages under the path of their address.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Rooted {
     router: Router,
     root: Root,
+    site: Site,
 }
 
 impl Rooted {
-    pub(crate) fn new(router: Router, root: Root) -> Self {
-        Self { router, root }
+    pub(crate) fn new(site: &Site, router: Router, root: Root) -> Self {
+        Self { router, root, site: site.clone() }
     }
 }
 
@@ -37,6 +40,10 @@ impl Answers for Rooted {
 
     async fn broken(&self) -> Response {
         self.root.put_back(Failure::Broken.into_response()).await
+    }
+
+    fn client(&self, request: &Request<Body>) -> IpAddr {
+        self.site.proxies.client(request.headers(), request.extensions()).addr
     }
 
     fn shown(path: &str) -> Cow<'_, str> {

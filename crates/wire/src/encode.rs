@@ -75,6 +75,42 @@ impl Encoder {
             .expect("writing to memory does not fail, and no map has other keys than text");
     }
 
+    /// A JSON array of as many of these messages as fit into so many bytes, counted from their end, or from their
+    /// beginning where the `oldest` come first, and how many those are. One is there in any case.
+    #[must_use]
+    pub fn messages_within(
+        &self,
+        views: &[MessageView],
+        place: Place<'_>,
+        bytes: usize,
+        oldest: bool,
+    ) -> (Vec<u8>, usize) {
+        let mut json = Vec::with_capacity(2 + views.len() * 1024);
+        // Where each begins, after its bracket or comma.
+        let mut starts = Vec::with_capacity(views.len());
+        for view in views {
+            json.push(if starts.is_empty() { b'[' } else { b',' });
+            starts.push(json.len());
+            self.write_message(&mut json, view, place);
+            if oldest && json.len() >= bytes && starts.len() > 1 {
+                json.truncate(starts.pop().unwrap_or(1) - 1);
+                json.push(b']');
+                return (json, starts.len());
+            }
+        }
+        if starts.is_empty() {
+            return (b"[]".to_vec(), 0);
+        }
+        json.push(b']');
+        let surplus = json.len().saturating_sub(bytes);
+        let first = starts.iter().position(|start| *start > surplus).unwrap_or(starts.len() - 1);
+        if !oldest && first > 0 {
+            json.drain(1..starts[first]);
+        }
+        let left_out = if oldest { 0 } else { first };
+        (json, views.len() - left_out)
+    }
+
     /// A JSON array of messages.
     #[must_use]
     pub fn messages(&self, views: &[MessageView], place: Place<'_>) -> Vec<u8> {
@@ -328,6 +364,23 @@ mod tests {
         let thread = message.thread.unwrap();
         assert_eq!((thread.title.as_str(), thread.internal_comments), ("a &lt; b", 1));
         assert_eq!(Some(thread.id), message.thread_id);
+    }
+
+    #[test]
+    fn a_list_that_is_too_long_keeps_the_end_that_counts() {
+        let (encoder, view) = (encoder(false), view(Event::Message, "x", None));
+        let views = vec![view; 3];
+        let all = encoder.messages(&views, Place::Private);
+        let two = encoder.messages(&views[1..], Place::Private);
+        for oldest in [true, false] {
+            let within = |bytes| encoder.messages_within(&views, Place::Private, bytes, oldest);
+            assert_eq!(within(all.len()), (all.clone(), 3));
+            assert_eq!(within(all.len() - 1), (two.clone(), 2), "oldest: {oldest}");
+            assert_eq!(within(two.len()), (two.clone(), 2));
+            assert_eq!(within(two.len() - 1).1, 1);
+            assert_eq!(within(0).1, 1);
+            assert_eq!(encoder.messages_within(&[], Place::Private, 0, oldest), (b"[]".to_vec(), 0));
+        }
     }
 
     #[test]

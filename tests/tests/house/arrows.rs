@@ -18,7 +18,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("markup", &[]),
     ("outbound", &[]),
     ("streaming", &["model"]),
-    ("storage", &["model"]),
+    ("sqlite-interrupt", &[]),
+    ("storage", &["model", "sqlite-interrupt"]),
     (
         "app",
         &[

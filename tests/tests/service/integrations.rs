@@ -8,7 +8,7 @@ use serde_json::json;
 mod older_push;
 mod push;
 mod sources;
-mod threads;
+pub(crate) mod threads;
 mod tracker;
 
 /// A source, with what only its maker was told.

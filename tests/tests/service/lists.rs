@@ -1,8 +1,14 @@
 //! Listing messages (specification, section 4): which, how many, in what order.
 
-use eddyline_client::{Json, Method};
+use eddyline_client::{Client, Json, Method};
 use eddyline_tests::{Tenant, on_shared_servers};
 use serde_json::json;
+
+use crate::integrations::threads::pages as threads;
+use crate::integrations::{Source, update};
+
+/// The most bytes of a list.
+const LIST_BYTES: usize = 4 * 1024 * 1024;
 
 on_shared_servers![
     a_list_is_ascending_whichever_end_it_comes_from,
@@ -21,6 +27,10 @@ on_shared_servers![
     unknown_parameters_are_ignored,
     an_empty_flow_has_an_empty_list,
     notices_of_edits_are_not_listed,
+    skip_is_at_most_ten_thousand,
+    the_link_leads_to_every_message_once,
+    a_list_ends_at_its_bytes_and_the_link_leads_on,
+    threads_end_at_their_bytes_and_the_link_leads_on,
 ];
 
 async fn list(tenant: &Tenant, query: &str) -> Vec<i64> {
@@ -42,6 +52,106 @@ async fn refused(tenant: &Tenant, query: &str, field: &str) {
     assert_eq!(answer.status, 400, "{query}");
     assert_eq!(answer.json()["message"], "Validation error", "{query}");
     assert!(answer.json()["errors"][field].is_array(), "{query}: {}", answer.text());
+}
+
+/// The ids on all pages from this path on.
+async fn pages(client: &Client, path: &str) -> Vec<Vec<i64>> {
+    let mut pages = Vec::new();
+    let mut next = Some(path.to_owned());
+    while let Some(path) = next {
+        let answer = client.request(Method::GET, &path).send().await.unwrap().success().unwrap();
+        assert!(answer.body.len() <= LIST_BYTES, "{path}: {}", answer.body.len());
+        next = answer.header("link").map(|link| {
+            let address = link.strip_prefix('<').unwrap().strip_suffix(">; rel=\"next\"").unwrap();
+            address.strip_prefix(client.base_url()).unwrap().to_owned()
+        });
+        let ids =
+            |list: &Json| list.as_array().unwrap().iter().map(|one| one["id"].as_i64().unwrap()).collect();
+        pages.push(ids(&answer.json()));
+    }
+    pages
+}
+
+async fn skip_is_at_most_ten_thousand(tenant: Tenant) {
+    fill(&tenant, 1).await;
+    for more in ["", "&search=number", "&tags=x"] {
+        assert_eq!(list(&tenant, &format!("skip=10000{more}")).await, [0; 0]);
+        refused(&tenant, &format!("skip=10001{more}"), "skip").await;
+    }
+}
+
+async fn the_link_leads_to_every_message_once(tenant: Tenant) {
+    fill(&tenant, 12).await;
+    let first = tenant.ben.get(&tenant.path("/messages/1")).await;
+    let comment = json!({"event": "comment", "content": "number"});
+    for _ in 0..5 {
+        tenant.ben.does(Method::POST, &format!("{}/comments", tenant.message_path(&first)), &comment).await;
+    }
+    let thread = first["thread_id"].as_str().unwrap();
+    for (path, all) in [
+        ("/messages".to_owned(), (1..=17).collect::<Vec<_>>()),
+        ("/messages?search=number".to_owned(), (1..=17).collect()),
+        ("/messages?search=number&event=message".to_owned(), (1..=12).collect()),
+        ("/messages?event=comment".to_owned(), (13..=17).collect()),
+        ("/messages?since_id=3&until_id=9".to_owned(), (4..=8).collect()),
+        (format!("/threads/{thread}/messages"), [1, 13, 14, 15, 16, 17].into()),
+        ("/messages/1/comments".to_owned(), (13..=17).collect()),
+    ] {
+        for sort in ["asc", "desc"] {
+            let question = if path.contains('?') { "&" } else { "?" };
+            let path = tenant.path(&format!("{path}{question}sort={sort}&limit=2"));
+            let mut shown = pages(&tenant.ben.client, &path).await;
+            if sort == "desc" {
+                shown.reverse();
+            }
+            assert_eq!(shown.concat(), all, "{path}");
+        }
+    }
+}
+
+/// Pushes a thread whose state has some 100 KB.
+async fn large_thread(source: &Source, number: usize) -> Json {
+    let body = format!("<p>{}</p>", "x".repeat(60_000));
+    let fields = vec![json!({"label": "l", "value": "v".repeat(900)}); 50];
+    let item = json!({"title": "large", "body": body, "fields": fields});
+    source.push(&update(&number.to_string(), "opened", &item)).await
+}
+
+async fn a_list_ends_at_its_bytes_and_the_link_leads_on(tenant: Tenant) {
+    let source = Source::new(&tenant).await;
+    let thread = large_thread(&source, 1).await["thread_id"].clone();
+    let reply = json!({"event": "message", "content": "reply", "thread_id": thread});
+    for _ in 0..59 {
+        tenant.ben.post(&tenant.main, &reply).await;
+    }
+    let thread = thread.as_str().unwrap();
+    // Before the thread there is the message that tells how the source came to be.
+    for (path, first) in [("/messages?".to_owned(), 1), (format!("/threads/{thread}/messages?"), 2)] {
+        for sort in ["asc", "desc"] {
+            let path = tenant.path(&format!("{path}limit=100&sort={sort}"));
+            let mut shown = pages(&tenant.ben.client, &path).await;
+            assert_eq!(shown.len(), 2, "{path}");
+            if sort == "desc" {
+                shown.reverse();
+            }
+            assert_eq!(shown.concat(), (first..=61).collect::<Vec<_>>(), "{path}");
+        }
+    }
+    let found = pages(&tenant.ben.client, &tenant.path("/messages?limit=100&search=reply")).await;
+    assert_eq!((found.len(), found.concat().len()), (2, 59));
+}
+
+async fn threads_end_at_their_bytes_and_the_link_leads_on(tenant: Tenant) {
+    let source = Source::new(&tenant).await;
+    for number in 0..50 {
+        large_thread(&source, number).await;
+    }
+    let shown = threads(&tenant.ben.client, &tenant.path("/threads?limit=100")).await;
+    assert_eq!(shown.len(), 2);
+    let mut ids: Vec<String> = shown.concat().iter().map(|thread| thread["id"].to_string()).collect();
+    ids.sort();
+    ids.dedup();
+    assert_eq!(ids.len(), 50);
 }
 
 async fn a_list_is_ascending_whichever_end_it_comes_from(tenant: Tenant) {

@@ -19,6 +19,7 @@ on_shared_servers![
     an_edit_is_found_by_its_new_words_only,
     what_was_deleted_is_not_found,
     comments_and_statuses_are_found,
+    a_search_has_at_most_twenty_words,
 ];
 
 async fn search(tenant: &Tenant, words: &str) -> Vec<i64> {
@@ -30,6 +31,23 @@ async fn search_with(tenant: &Tenant, words: &str, more: &[(&str, &str)]) -> Vec
     let request = more.iter().fold(request, |request, (name, value)| request.query(name, value));
     let found: Json = request.call().await.unwrap();
     found.as_array().unwrap().iter().map(|message| message["id"].as_i64().unwrap()).collect()
+}
+
+async fn a_search_has_at_most_twenty_words(tenant: Tenant) {
+    let words = |count: usize| (1..=count).map(|n| format!("w{n}")).collect::<Vec<_>>().join(" ");
+    let han = |count: u32| (0..count).filter_map(|n| char::from_u32(0x4e00 + n)).collect::<String>();
+    say_all(&tenant, &[&words(21), &han(22)]).await;
+    assert_eq!(search(&tenant, &words(20)).await, [1]);
+    // Neighbouring characters make a pair.
+    assert_eq!(search(&tenant, &han(21)).await, [2]);
+    let again = format!("{} W1 w20", words(20));
+    assert_eq!(search(&tenant, &again).await, [1], "a word counts once");
+    for text in [words(21), han(22)] {
+        let request = tenant.ben.client.request(Method::GET, &tenant.path("/messages"));
+        let answer = request.query("search", &text).send().await.unwrap();
+        assert_eq!(answer.status, 400, "{text}");
+        assert!(answer.json()["errors"]["search"].is_array(), "{}", answer.text());
+    }
 }
 
 async fn say_all(tenant: &Tenant, texts: &[&str]) {

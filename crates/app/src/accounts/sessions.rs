@@ -12,6 +12,7 @@ use super::api_tokens::owner;
 use super::password::still_opens;
 use crate::actor::{Actor, Credential};
 use crate::authenticate::load_caller;
+use crate::read_budget::charge;
 use crate::transaction::NoCaller;
 use crate::{App, Error, Result};
 
@@ -107,7 +108,9 @@ impl App {
             }
         }
         let credential = Credential::Session(hash);
-        Ok(Some(Actor::User { caller, scopes: Scopes::ALL, credential, epoch }))
+        let actor = Actor::User { caller, scopes: Scopes::ALL, credential, epoch };
+        charge(&actor);
+        Ok(Some(actor))
     }
 
     /// Whether the caller shows the password with this request, or has signed in within the last ten

@@ -21,9 +21,9 @@ use super::send::{Refusal, Sending};
 use crate::actor::Actor;
 use crate::flow_users::action;
 use crate::mail_quota::MailQuotaExceeded;
+use crate::quota::{KeyedSemaphore, Quota, QuotaKey};
 use crate::rooms::Room;
 use crate::transaction::NoCaller;
-use crate::turns::Turns;
 use crate::{App, Error, Result};
 
 /// How many entries a list may have.
@@ -31,9 +31,7 @@ const MAX_ITEMS: usize = 10_000;
 /// How many entries one transaction takes. Other writes come between them.
 const PORTION: usize = 200;
 /// How many imports are under way, in the process and for one organization.
-const IMPORTS: (usize, usize) = (32, 2);
-/// Seconds after which there may be room for another.
-const RETRY_SECONDS: u64 = 5;
+const IMPORTS: Quota = Quota::new(32, 2, 2);
 /// How many addresses the flow is told of by name.
 const TOLD: usize = 50;
 
@@ -44,14 +42,14 @@ type Entry = std::result::Result<Email, (String, String)>;
 /// The imports that are under way.
 #[derive(Debug)]
 pub(crate) struct Imports {
-    permits: Turns<OrganizationId>,
+    permits: KeyedSemaphore,
     /// Held for each portion, so that a post waits for one of them at most, however many imports there are.
     portion: Mutex<()>,
 }
 
 impl Default for Imports {
     fn default() -> Self {
-        Self { permits: Turns::new(IMPORTS.0, IMPORTS.1), portion: Mutex::new(()) }
+        Self { permits: KeyedSemaphore::new(IMPORTS), portion: Mutex::new(()) }
     }
 }
 
@@ -114,7 +112,7 @@ impl App {
     ) -> Result<ImportedInvitations> {
         let list = read(list)?;
         let busy = |_| Error::TooManyRequests { retry_after: RETRY_SECONDS };
-        let permit = self.inner.imports.permits.take(room.organization.id).map_err(busy)?;
+        let permit = self.inner.imports.permits.acquire(&[QuotaKey::Organization(room.organization.id)], 1)?;
         let import = Import { app: self.clone(), actor: actor.clone(), room: Arc::clone(room), message };
         // A task of its own: a client that hangs up must not keep the flow from hearing of what was done.
         let task = tokio::spawn(async move {

@@ -6,14 +6,15 @@
 
 use std::sync::Arc;
 
-use bytes::Bytes;
-use eddyline_model::messages::{MessageQuery, MessageView};
+use eddyline_model::messages::MessageQuery;
 use eddyline_model::{RoomId, Seq};
+use eddyline_storage::MessagePage;
 use eddyline_wire::Place;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 
 use super::find::resolve_tags;
+use super::list::{LIST_BYTES, MessageList};
 use crate::rooms::Room;
 use crate::{App, Result};
 
@@ -28,7 +29,7 @@ pub(crate) struct Latest(Cache<(RoomId, i64), Kept, Weight>);
 #[derive(Clone)]
 struct Kept {
     read_at: Seq,
-    answer: Bytes,
+    answer: MessageList,
 }
 
 #[derive(Clone)]
@@ -36,7 +37,7 @@ struct Weight;
 
 impl Weighter<(RoomId, i64), Kept> for Weight {
     fn weight(&self, _: &(RoomId, i64), kept: &Kept) -> u64 {
-        kept.answer.len() as u64 + 100
+        kept.answer.json.len() as u64 + 100
     }
 }
 
@@ -47,25 +48,23 @@ impl Default for Latest {
 }
 
 impl App {
-    /// The matches of a query in a room that the caller may read, ascending by number, as a JSON array.
-    /// Tags may come in any form.
+    /// The matches of a query in a room that the caller may read. Tags may come in any form.
     ///
     /// # Errors
     ///
     /// [`crate::Error::Unavailable`].
-    pub async fn list_messages(&self, room: &Room, query: MessageQuery) -> Result<Bytes> {
+    pub async fn list_messages(&self, room: &Room, query: MessageQuery) -> Result<MessageList> {
         if query == (MessageQuery { limit: query.limit, ..MessageQuery::default() }) {
             return self.latest_messages(room, query).await;
         }
         let (encoder, flow) = (self.encoder().clone(), room.flow.id.clone());
-        let show = move |found: &[MessageView]| encoder.messages(found, Place::Flow(&flow)).into();
-        match resolve_tags(query, room) {
-            Some(query) => Ok(self.store().find(room.id(), query, show).await?),
-            None => Ok(show(&[])),
-        }
+        let Some(query) = resolve_tags(query, room) else { return Ok(MessageList::empty()) };
+        let wanted = query.clone();
+        let show = move |page: MessagePage| MessageList::encode(&encoder, &page, &wanted, Place::Flow(&flow));
+        Ok(self.store().list(room.id(), query, LIST_BYTES, show).await?)
     }
 
-    async fn latest_messages(&self, room: &Room, query: MessageQuery) -> Result<Bytes> {
+    async fn latest_messages(&self, room: &Room, query: MessageQuery) -> Result<MessageList> {
         let key = (room.id(), query.limit);
         let kept = self.inner.latest.0.get(&key);
         let (encoder, flow) = (self.encoder().clone(), room.flow.id.clone());
@@ -78,9 +77,8 @@ impl App {
             }
             // Read first: what happens meanwhile may be in the answer, but is never taken to be.
             let read_at = session.log_head()?.seq;
-            let found = session.find_messages(key.0, &query)?;
-            let views = session.views(key.0, found)?;
-            let answer = Bytes::from(encoder.messages(&views, Place::Flow(&flow)));
+            let page = session.list_messages(key.0, &query, LIST_BYTES)?;
+            let answer = MessageList::encode(&encoder, &page, &query, Place::Flow(&flow));
             inner.latest.0.insert(key, Kept { read_at, answer: answer.clone() });
             Ok(answer)
         });

@@ -5,12 +5,11 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use bytes::Bytes;
 use eddyline_model::messages::{Author, Draft, Event, Message, MessageQuery, MessageView};
 use eddyline_model::policy::{self, Deletion, PrivateDeed};
 use eddyline_model::tags::{self, Context, Extracted};
 use eddyline_model::{MessageId, UserId, search};
-use eddyline_storage::{Outcome, PrivateRoom, Tx};
+use eddyline_storage::{MessagePage, Outcome, PrivateRoom, Tx};
 use eddyline_wire::Place;
 use serde_json::json;
 
@@ -19,8 +18,8 @@ use crate::actor::Actor;
 use crate::change::Attempt;
 use crate::files::NewAttachment;
 use crate::messages::{
-    Edit, check_tags, check_text, digest, has_files, post_one, remove, resolve_tags, truncate, write_content,
-    write_tags,
+    Edit, LIST_BYTES, MessageList, check_tags, check_text, digest, has_files, post_one, remove, resolve_tags,
+    truncate, write_content, write_tags,
 };
 use crate::{App, Error, Posted, Profile, Result};
 
@@ -161,7 +160,7 @@ impl App {
         self.config().profile == Profile::Classic
     }
 
-    /// The matches of a query in the conversation with a user, ascending by number, as a JSON array.
+    /// The matches of a query in the conversation with a user.
     /// Tags count in the classic profile only, where they add to what a search finds.
     ///
     /// # Errors
@@ -172,17 +171,18 @@ impl App {
         actor: &Actor,
         with: UserId,
         mut query: MessageQuery,
-    ) -> Result<Bytes> {
+    ) -> Result<MessageList> {
         let pair = self.admit_private(actor, with, PrivateDeed::Read).await?;
         if !self.tags_private_messages() {
             query.tags.clear();
         }
         let encoder = self.encoder().clone();
-        let show = move |found: &[MessageView]| encoder.messages(found, Place::Private).into();
-        match (pair.room, widen(query, &pair)) {
-            (Some(room), Some(query)) => Ok(self.store().find(room.id, query, show).await?),
-            _ => Ok(show(&[])),
-        }
+        let (Some(room), Some(query)) = (pair.room, widen(query, &pair)) else {
+            return Ok(MessageList::empty());
+        };
+        let wanted = query.clone();
+        let show = move |page: MessagePage| MessageList::encode(&encoder, &page, &wanted, Place::Private);
+        Ok(self.store().list(room.id, query, LIST_BYTES, show).await?)
     }
 
     /// One message of the conversation with a user.

@@ -29,6 +29,7 @@ use eddyline_storage::{Session, Tx};
 pub use find::UsersWanted;
 
 use crate::change::Attempt;
+use crate::read_budget::charge_provider;
 use crate::{App, Error, Result};
 
 /// How many wrong tokens are taken in a minute for a provider from one address, unless said otherwise.
@@ -106,6 +107,7 @@ impl App {
         };
         match (provider, token) {
             (Some(provider), Some(token)) if is_token_of(&provider, &token) => {
+                charge_provider(provider.organization);
                 Ok(ScimProvider { organization: provider.organization, uid: provider.uid, token })
             }
             _ => {

@@ -6,7 +6,9 @@ mod asking;
 pub(crate) use asking::Integrations;
 use eddyline_model::messages::ThreadState;
 use eddyline_model::threads::{ThreadQuery, Threads};
+pub use eddyline_storage::ThreadPage;
 
+use crate::messages::LIST_BYTES;
 use crate::rooms::Room;
 use crate::{App, Error, Result};
 
@@ -30,12 +32,7 @@ impl App {
     /// # Errors
     ///
     /// [`Error::Unavailable`].
-    pub async fn threads(
-        &self,
-        room: &Room,
-        of: ThreadsOf,
-        mut query: ThreadQuery,
-    ) -> Result<Vec<ThreadState>> {
+    pub async fn threads(&self, room: &Room, of: ThreadsOf, mut query: ThreadQuery) -> Result<ThreadPage> {
         let room = room.id();
         let found = self.store().read(move |session| {
             query.threads = match &of {
@@ -46,11 +43,11 @@ impl App {
                     Ok(id) => Threads::Of(id),
                     Err(_) => match session.application_by_client_id(name)? {
                         Some((application, _)) => Threads::Of(application.id),
-                        None => return Ok(Vec::new()),
+                        None => return Ok(ThreadPage::default()),
                     },
                 },
             };
-            session.threads(room, &query)
+            session.threads(room, &query, LIST_BYTES)
         });
         Ok(found.await?)
     }

@@ -9,9 +9,9 @@ use std::convert::Infallible;
 use std::sync::Arc;
 
 use eddyline_model::log::LogItem;
-use eddyline_model::messages::{Draft, MessageQuery, MessageView};
+use eddyline_model::messages::{Draft, MessageQuery};
 use eddyline_model::{EventId, RoomId, Timestamp};
-use eddyline_storage::{Doorbell, PostGate, Posted, Result as StoreResult, Session, Store, Tx, Undone};
+use eddyline_storage::{Doorbell, MessagePage, PostGate, Posted, Result as StoreResult, Session, Store, Tx, Undone};
 use tokio::sync::mpsc;
 
 pub(crate) use self::principal::Principal;
@@ -89,13 +89,19 @@ impl Database {
         self.0.read(work).await
     }
 
-    /// As [`Store::find`].
-    pub(crate) async fn find<R, F>(&self, room: RoomId, query: MessageQuery, show: F) -> StoreResult<R>
+    /// As [`Store::list`].
+    pub(crate) async fn list<R, F>(
+        &self,
+        room: RoomId,
+        query: MessageQuery,
+        bytes: usize,
+        show: F,
+    ) -> StoreResult<R>
     where
         R: Send + 'static,
-        F: FnOnce(&[MessageView]) -> R + Send + 'static,
+        F: FnOnce(MessagePage) -> R + Send + 'static,
     {
-        self.0.find(room, query, show).await
+        self.0.list(room, query, bytes, show).await
     }
 
     /// Posts a message of a caller, whose credential must have held in the present epoch when it was

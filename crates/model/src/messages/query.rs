@@ -28,6 +28,8 @@ pub struct MessageQuery {
     pub since: Option<MessageId>,
     /// Only messages before this one; ignored in searches.
     pub until: Option<MessageId>,
+    /// Only messages beyond this one in the order of `sort`: where a list goes on, also that of a search.
+    pub beyond: Option<MessageId>,
     /// Tags in their stored form.
     pub tags: Vec<String>,
     /// Whether one of the tags is enough.
@@ -51,6 +53,7 @@ impl Default for MessageQuery {
             sort: Sort::Descending,
             since: None,
             until: None,
+            beyond: None,
             tags: Vec::new(),
             any_tag: false,
             search: None,

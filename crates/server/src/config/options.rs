@@ -232,6 +232,8 @@ options! {
         max_connections: NonZeroUsize = value("20000"), "N";
         /// Database connections for reading
         readers: NonZeroU32 = value("8"), "N";
+        /// Seconds that a request may read in the database before its statement is interrupted
+        read_seconds: NonZeroU32 = value("5"), "SECONDS";
         /// Seconds that running requests may take to end when the server is told to stop
         shutdown_seconds: Duration = value("8"), "SECONDS";
     }

@@ -8,7 +8,7 @@ use eddyline_model::messages::MessageQuery;
 
 use crate::Result;
 use crate::append::LockedRoom;
-use crate::find::{Wording, statement};
+use crate::find::{Statement, Wording, last_candidate, statement};
 use crate::kept::MoveRoom;
 use crate::log::NewRow;
 use crate::messages::{MentionRow, Row};
@@ -192,8 +192,27 @@ struct Found {
     id: i64,
 }
 
-pub(crate) fn find_ids(c: &mut SqliteConnection, room: RoomId, query: &MessageQuery) -> Result<Vec<i64>> {
-    let statement = statement(room, query, &WORDING);
+/// Looks at this many candidates of a search that has further conditions.
+pub(crate) fn find_ids(
+    c: &mut SqliteConnection,
+    room: RoomId,
+    query: &MessageQuery,
+    candidates: i64,
+) -> Result<Vec<i64>> {
+    ids(c, statement(room, query, &WORDING, candidates))
+}
+
+/// The last of the candidates, if there are so many.
+pub(crate) fn find_last_candidate(
+    c: &mut SqliteConnection,
+    room: RoomId,
+    query: &MessageQuery,
+    candidates: i64,
+) -> Result<Option<i64>> {
+    Ok(ids(c, last_candidate(room, query, &WORDING, candidates))?.pop())
+}
+
+fn ids(c: &mut SqliteConnection, statement: Statement) -> Result<Vec<i64>> {
     let mut sql = diesel::sql_query(statement.sql).into_boxed();
     for value in statement.values {
         sql = sql.bind::<Text, _>(value);
@@ -245,7 +264,7 @@ mod tests {
     fn plan(query: &MessageQuery) -> Vec<String> {
         let mut c = SqliteConnection::establish(":memory:").unwrap();
         c.run_pending_migrations(MIGRATIONS).unwrap();
-        let statement = statement(RoomId(1), query, &WORDING);
+        let statement = statement(RoomId(1), query, &WORDING, 10_000);
         let mut sql = diesel::sql_query(format!("explain query plan {}", statement.sql)).into_boxed();
         for value in statement.values {
             sql = sql.bind::<Text, _>(value);

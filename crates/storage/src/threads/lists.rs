@@ -1,11 +1,12 @@
 //! Lists of threads: those with a row, and those that nobody answered.
 
 use diesel::prelude::*;
-use eddyline_model::messages::{Event, ThreadCounts, ThreadState};
+use eddyline_model::messages::{Event, Sort, ThreadCounts, ThreadState};
 use eddyline_model::threads::{ThreadQuery, Threads};
 use eddyline_model::{MessageId, RoomId, Timestamp};
 
 use super::{CHAT, INBOX, Record, Row};
+use crate::lists::Budget;
 use crate::schema::{messages, threads};
 use crate::session::{Session, portable};
 use crate::{Error, Result};
@@ -84,13 +85,22 @@ portable! {
     }
 }
 
+/// A part of a list of threads.
+#[derive(Clone, Debug, Default)]
+pub struct ThreadPage {
+    /// The threads, those that changed last first.
+    pub threads: Vec<ThreadState>,
+    /// Whether the list may go on.
+    pub more: bool,
+}
+
 impl Session<'_> {
-    /// The threads of a flow that a query asks for, those that changed last first.
+    /// The threads of a flow that a query asks for, those that changed last first, of about so many bytes at most.
     ///
     /// # Errors
     ///
     /// As any query.
-    pub fn threads(&mut self, room: RoomId, query: &ThreadQuery) -> Result<Vec<ThreadState>> {
+    pub fn threads(&mut self, room: RoomId, query: &ThreadQuery, bytes: usize) -> Result<ThreadPage> {
         let ranges: &[Range] = match query.threads {
             Threads::All => &[Range::Origin(CHAT), Range::Origin(INBOX)],
             Threads::Chat => &[Range::Origin(CHAT)],
@@ -103,7 +113,7 @@ impl Session<'_> {
         }
         rows.sort_by_key(|row: &Row| std::cmp::Reverse((row.updated_at, row.root_id)));
         rows.truncate(usize::try_from(query.limit).unwrap_or(0));
-        let mut found = self.records(room, rows)?;
+        let mut found = self.records(rows)?;
         if query.empty && matches!(query.threads, Threads::All | Threads::Chat) {
             for (root, event, sent) in self.unanswered(room, query)? {
                 let event = Event::from_code(event).ok_or(Error::Corrupt("event"))?;
@@ -111,16 +121,25 @@ impl Session<'_> {
             }
         }
         found.sort_by_key(|(root, record)| std::cmp::Reverse((record.counts.updated_at, *root)));
-        found.truncate(usize::try_from(query.limit).unwrap_or(0));
+        let limit = usize::try_from(query.limit).unwrap_or(0);
+        found.truncate(limit);
+        let count = found.len();
+        let sizes = self.item_sizes(room, found.iter().filter_map(|(_, record)| record.item_id))?;
+        let size =
+            |record: &Record| record.item_id.and_then(|id| sizes.get(&id)).copied().unwrap_or_default();
+        Budget { bytes, sort: Sort::Ascending }.cut(&mut found, |(_, record)| size(record));
+        let more = count >= limit || found.len() < count;
+        let items = self.items_of(room, found.iter().filter_map(|(_, record)| record.item_id))?;
+        for (_, record) in &mut found {
+            *record = record.with_item(&items);
+        }
         let titled: Vec<i64> =
             found.iter().filter(|(_, r)| r.item.is_none()).map(|(root, _)| *root).collect();
         let mut texts = self.referred(room, &titled)?;
-        Ok(found
-            .into_iter()
-            .map(|(root, record)| {
-                let text = || texts.remove(&root).map_or_else(String::new, |first| first.text());
-                record.state(MessageId(root), text)
-            })
-            .collect())
+        let states = found.into_iter().map(|(root, record)| {
+            let text = || texts.remove(&root).map_or_else(String::new, |first| first.text());
+            record.state(MessageId(root), text)
+        });
+        Ok(ThreadPage { threads: states.collect(), more })
     }
 }

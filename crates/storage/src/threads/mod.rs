@@ -2,6 +2,8 @@
 
 mod lists;
 
+pub use lists::ThreadPage;
+
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
@@ -73,6 +75,11 @@ impl Record {
             external_comments: self.counts.external_comments,
             updated_at: self.counts.updated_at.0,
         }
+    }
+
+    /// The same thread with the state of its item, which is one of these.
+    pub(crate) fn with_item(&self, items: &HashMap<i64, Arc<Item>>) -> Self {
+        Self { item: self.item_id.and_then(|id| items.get(&id).cloned()), ..self.clone() }
     }
 
     /// The same thread with the counts that a message left it with. Its item is the present one: texts that
@@ -182,6 +189,16 @@ portable! {
             .load(c)?)
     }
 
+    /// How many bytes states of items take that are kept under the numbers of these messages.
+    fn item_size_rows(c, room: RoomId, ids: &[i64]) -> Result<Vec<(i64, i64)>> {
+        let size = diesel::dsl::sql::<diesel::sql_types::BigInt>("cast(octet_length(item) as bigint)");
+        Ok(thread_items::table
+            .filter(thread_items::room_id.eq(room.0))
+            .filter(thread_items::message_id.eq_any(ids))
+            .select((thread_items::message_id, size))
+            .load(c)?)
+    }
+
     /// Keeps the states of items: room, the message that brought the first one, state. A new state takes the
     /// place of the one before.
     pub(crate) fn insert_items(c, items: &[(i64, i64, String)]) -> Result<()> {
@@ -246,28 +263,62 @@ impl Session<'_> {
             return Ok(HashMap::new());
         }
         let rows = self.rows_of_threads(room, roots)?;
-        Ok(self.records(room, rows)?.into_iter().collect())
+        let mut records = self.records(rows)?;
+        let items = self.items_of(room, records.iter().filter_map(|(_, record)| record.item_id))?;
+        for (_, record) in &mut records {
+            *record = record.with_item(&items);
+        }
+        Ok(records.into_iter().collect())
     }
 
-    fn records(&mut self, room: RoomId, rows: Vec<Row>) -> Result<Vec<(i64, Record)>> {
+    /// The same without the states of their items, which may be large.
+    pub(crate) fn records_without_items(
+        &mut self,
+        room: RoomId,
+        roots: &[i64],
+    ) -> Result<HashMap<i64, Record>> {
+        if roots.is_empty() {
+            return Ok(HashMap::new());
+        }
+        let rows = self.rows_of_threads(room, roots)?;
+        Ok(self.records(rows)?.into_iter().collect())
+    }
+
+    fn records(&mut self, rows: Vec<Row>) -> Result<Vec<(i64, Record)>> {
         let ids: BTreeSet<i64> = rows.iter().filter_map(|row| row.source_id).filter(|id| *id > 0).collect();
         let shown = match ids.is_empty() {
             true => HashMap::new(),
             false => self.sources_shown(&ids.into_iter().collect::<Vec<_>>())?,
         };
-        let items = self.items_of(room, rows.iter().filter_map(|row| row.item_id))?;
         let filled = rows.into_iter().map(|row| {
             let (root, source) = (row.root_id, row.source_id);
             let mut record = row.record();
             record.source = source.and_then(|id| shown.get(&id).cloned());
-            record.item = record.item_id.and_then(|id| items.get(&id).cloned());
             (root, record)
         });
         Ok(filled.collect())
     }
 
-    /// The states of items that are kept under the numbers of these messages.
-    fn items_of(&mut self, room: RoomId, ids: impl Iterator<Item = i64>) -> Result<HashMap<i64, Arc<Item>>> {
+    /// How many bytes the states of items take that these messages brought.
+    pub(crate) fn item_sizes(
+        &mut self,
+        room: RoomId,
+        ids: impl Iterator<Item = i64>,
+    ) -> Result<HashMap<i64, usize>> {
+        let ids: BTreeSet<i64> = ids.collect();
+        if ids.is_empty() {
+            return Ok(HashMap::new());
+        }
+        let rows = self.item_size_rows(room, &ids.into_iter().collect::<Vec<_>>())?;
+        Ok(rows.into_iter().map(|(id, size)| (id, usize::try_from(size).unwrap_or(usize::MAX))).collect())
+    }
+
+    /// The states of items that these messages brought.
+    pub(crate) fn items_of(
+        &mut self,
+        room: RoomId,
+        ids: impl Iterator<Item = i64>,
+    ) -> Result<HashMap<i64, Arc<Item>>> {
         let ids: BTreeSet<i64> = ids.collect();
         if ids.is_empty() {
             return Ok(HashMap::new());

@@ -20,6 +20,7 @@ on_every_database!(
     a_search_is_narrowed_by_tags_and_kind,
     a_thread_and_comments_are_listed,
     numbers_of_no_message_are_passed_over,
+    a_narrowed_search_looks_at_so_many_messages_and_goes_on_behind_them,
 );
 
 async fn ten_messages(home: &Home) -> World {
@@ -30,6 +31,27 @@ async fn ten_messages(home: &Home) -> World {
         world.say(chat(world.main, world.ann, &format!("number n{n} {parity} {third}"))).await;
     }
     world
+}
+
+async fn a_narrowed_search_looks_at_so_many_messages_and_goes_on_behind_them(home: Arc<Home>) {
+    const LOOKED_AT: usize = 10_000;
+    let world = World::new(&home).await;
+    let mut drafts = vec![chat(world.main, world.ann, "needle"); LOOKED_AT + 1];
+    drafts[0] = chat(world.main, world.ann, "needle #rare");
+    world.store.write(move |tx| tx.post(&drafts).map(drop)).await.unwrap();
+    let rare = MessageQuery { search: Some(words("needle")), tags: texts(&["rare"]), ..Default::default() };
+    let list = async |query: MessageQuery| {
+        let page = world.store.list(world.main, query, usize::MAX, |page| page).await.unwrap();
+        (page.messages.iter().map(|view| view.message.id.0).collect::<Vec<_>>(), page.next)
+    };
+    assert_eq!(list(rare.clone()).await, (vec![], Some(MessageId(2))));
+    assert_eq!(list(MessageQuery { beyond: Some(MessageId(2)), ..rare.clone() }).await, (vec![1], None));
+    // At the edge nothing tells yet that nothing more follows.
+    let beyond = |id| MessageQuery { beyond: Some(MessageId(id)), ..rare.clone() };
+    assert_eq!(list(beyond(10_001)).await, (vec![1], Some(MessageId(1))));
+    assert_eq!(list(beyond(10_000)).await, (vec![1], None));
+    let oldest = MessageQuery { sort: Sort::Ascending, ..rare };
+    assert_eq!(list(oldest).await, (vec![1], Some(MessageId(10_000))));
 }
 
 fn limited(limit: i64, skip: i64, sort: Sort) -> MessageQuery {

@@ -52,7 +52,8 @@ impl Home {
 pub(crate) fn open_at(url: &str, queue: usize) -> Store {
     let now = AtomicI64::new(1_700_000_000_000);
     let clock = Arc::new(move || Timestamp(now.fetch_add(1, Ordering::Relaxed)));
-    Store::open_with(url, Options { readers: 3, queue, clock }).expect("the store opens")
+    Store::open_with(url, Options { readers: 3, queue, clock, ..Options::default() })
+        .expect("the store opens")
 }
 
 /// Runs a test on a database; passes over it where the database cannot be had.

@@ -202,8 +202,13 @@ impl Entry {
             }
             _ => tagged && found,
         };
+        let beyond = query.beyond.is_none_or(|beyond| match query.sort {
+            Sort::Descending => message.id < beyond,
+            Sort::Ascending => message.id > beyond,
+        });
         of_kind
             && chosen
+            && beyond
             && query.thread_root.is_none_or(|root| message.thread_root == Some(root))
             && query.parent.is_none_or(|parent| message.parent == Some(parent))
     }

@@ -202,6 +202,7 @@ impl History {
             sort: if dice.one_in(2) { Sort::Ascending } else { Sort::Descending },
             since: dice.one_in(4).then(|| MessageId(dice.below(last) as i64)),
             until: dice.one_in(4).then(|| MessageId(dice.below(last) as i64)),
+            beyond: dice.one_in(4).then(|| MessageId(dice.below(last) as i64)),
             tags,
             any_tag: dice.one_in(2),
             search: searched.then_some(words),
@@ -218,7 +219,13 @@ impl History {
             let asked = questions.clone();
             let mut answers = Vec::new();
             for query in asked {
-                answers.push(self.world.store.find(room, query, <[_]>::to_vec).await.expect("an answer"));
+                answers.push(
+                    self.world
+                        .store
+                        .list(room, query, usize::MAX, |page| page.messages)
+                        .await
+                        .expect("an answer"),
+                );
             }
             let model = &self.rooms[&room];
             for (query, answer) in questions.iter().zip(answers) {

@@ -165,7 +165,7 @@ const ALL: ThreadQuery =
 
 async fn roots(world: &World, query: ThreadQuery) -> Vec<i64> {
     let room = world.main;
-    let found = world.read(move |session| session.threads(room, &query)).await;
+    let found = world.read(move |session| session.threads(room, &query, usize::MAX)).await.threads;
     found.iter().map(|thread| thread.root.0).collect()
 }
 
@@ -209,7 +209,7 @@ async fn pages_go_on_within_one_moment(home: Arc<Home>) {
         let mut all = Vec::new();
         loop {
             let room = world.main;
-            let page = world.read(move |session| session.threads(room, &query)).await;
+            let page = world.read(move |session| session.threads(room, &query, usize::MAX)).await.threads;
             all.extend(page.iter().map(|thread| thread.root.0));
             let Some(last) = page.last().filter(|_| page.len() as i64 == limit) else { break };
             query.until = Some(last.counts.updated_at);

@@ -72,7 +72,11 @@ impl World {
     }
 
     pub(crate) async fn find_in(&self, room: RoomId, query: MessageQuery) -> Vec<i64> {
-        let found = self.store.find(room, query, <[_]>::to_vec).await.expect("the search is answered");
+        let found = self
+            .store
+            .list(room, query, usize::MAX, |page| page.messages)
+            .await
+            .expect("the search is answered");
         found.iter().map(|view| view.message.id.0).collect()
     }
 

@@ -1,0 +1,44 @@
+//! Lists of messages as they are answered: encoded, and no longer than a bound.
+
+use bytes::Bytes;
+use eddyline_model::MessageId;
+use eddyline_model::messages::{MessageQuery, Sort};
+use eddyline_storage::MessagePage;
+use eddyline_wire::{Encoder, Place};
+
+/// About how many bytes a list of messages or threads has at most. One entry may be larger.
+pub const LIST_BYTES: usize = 4 * 1024 * 1024;
+
+/// A part of a list of messages, encoded.
+#[derive(Clone, Debug)]
+pub struct MessageList {
+    /// A JSON array, ascending by number.
+    pub json: Bytes,
+    /// Beyond which message the list goes on, in its order. `None` at its end; there may turn out to be nothing
+    /// more.
+    pub next: Option<MessageId>,
+}
+
+impl MessageList {
+    /// The list of nothing.
+    pub(crate) fn empty() -> Self {
+        Self { json: Bytes::from_static(b"[]"), next: None }
+    }
+
+    pub(crate) fn encode(
+        encoder: &Encoder,
+        page: &MessagePage,
+        query: &MessageQuery,
+        place: Place<'_>,
+    ) -> Self {
+        let oldest = query.sort == Sort::Ascending;
+        let (json, kept) = encoder.messages_within(&page.messages, place, LIST_BYTES, oldest);
+        let count = page.messages.len();
+        let next = match (kept < count, oldest) {
+            (false, _) => page.next,
+            (true, true) => page.messages.get(kept - 1).map(|view| view.message.id),
+            (true, false) => page.messages.get(count - kept).map(|view| view.message.id),
+        };
+        Self { json: json.into(), next }
+    }
+}

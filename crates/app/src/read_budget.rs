@@ -1,0 +1,84 @@
+//! Whom the reads of a request count for: its caller and the organization it asks about.
+//!
+//! A request begins as that of a stranger, who counts by network. Each way of finding out who asks charges
+//! the caller from then on, and each admission to a room the organization of the room, so no use case has to
+//! think of it.
+
+use std::future::Future;
+use std::net::IpAddr;
+
+use eddyline_auth::network_of;
+use eddyline_model::{OrganizationId, RoomId, UserId};
+use eddyline_storage::{Account, ReadBudget};
+
+use crate::actor::Actor;
+
+/// The most reads of one caller that wait. Many clients of a caller may begin at once.
+const CALLER_LINE: usize = 256;
+/// The most reads of strangers of one network that wait: among them are all who come back at once through a proxy, as
+/// long as nothing is remembered of them.
+const NETWORK_LINE: usize = 4096;
+
+/// All strangers together.
+const STRANGERS: Account = Account::new(1, 0);
+/// Streams that read the log, together.
+const REPLAYS: Account = Account::new(2, 0);
+
+fn user(id: UserId) -> Account {
+    Account::new(3, id.0.unsigned_abs().into())
+}
+
+fn flow(room: RoomId) -> Account {
+    Account::new(4, room.0.unsigned_abs().into())
+}
+
+fn organization(id: OrganizationId) -> Account {
+    Account::new(5, id.0.unsigned_abs().into())
+}
+
+fn network(address: IpAddr) -> Account {
+    match network_of(address) {
+        IpAddr::V4(address) => Account::new(6, address.to_bits().into()),
+        IpAddr::V6(address) => Account::new(7, address.to_bits()),
+    }
+}
+
+/// Runs what handles a request from this address. Its reads count for a stranger from there until it is known
+/// who asks.
+pub fn as_client<F: Future>(address: IpAddr, handling: F) -> impl Future<Output = F::Output> {
+    ReadBudget { caller: network(address), group: STRANGERS, line: NETWORK_LINE }.scope(handling)
+}
+
+/// Runs what reads the log for streams.
+pub(crate) fn as_replay<F: Future>(reading: F) -> impl Future<Output = F::Output> {
+    ReadBudget { caller: REPLAYS, group: REPLAYS, line: usize::MAX }.scope(reading)
+}
+
+/// The caller of the request that this task handles, as far as it is known; or else the background.
+#[must_use]
+pub fn current_caller() -> Account {
+    ReadBudget::current().caller
+}
+
+/// Counts the further reads of this request for its caller, and for the organization of the caller until
+/// another one is named.
+pub(crate) fn charge(actor: &Actor) {
+    let (caller, group) = match actor {
+        Actor::User { caller, .. } => {
+            let own = user(caller.user.id);
+            (own, caller.organizations.first().map_or(own, |first| organization(first.organization)))
+        }
+        Actor::FlowToken { room, .. } => (flow(*room), flow(*room)),
+    };
+    ReadBudget { caller, group, line: CALLER_LINE }.charge();
+}
+
+/// Counts the further reads of this request for an organization.
+pub(crate) fn charge_organization(id: OrganizationId) {
+    ReadBudget::charge_group(organization(id));
+}
+
+/// Counts the further reads of this request for an identity provider, which is its organization.
+pub(crate) fn charge_provider(id: OrganizationId) {
+    ReadBudget { caller: organization(id), group: organization(id), line: CALLER_LINE }.charge();
+}

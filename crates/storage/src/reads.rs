@@ -1,0 +1,119 @@
+//! Reading: who may read when, and for how long.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
+
+use eddyline_model::RoomId;
+use eddyline_model::messages::MessageQuery;
+
+use crate::budget::{Account, ReadBudget};
+use crate::deadline::Deadline;
+use crate::fair::{FairSemaphore, Key, Limits, LineFull, Permit, Share};
+use crate::lists::MessagePage;
+use crate::session::Session;
+use crate::store::Store;
+use crate::{Error, Result};
+
+/// How long a read may take that belongs to no request.
+const BACKGROUND_TIME: Duration = Duration::from_secs(30);
+
+/// The permits to read, and how long a read may take.
+#[derive(Debug)]
+pub(crate) struct Readers {
+    semaphore: FairSemaphore<Account>,
+    time: Duration,
+}
+
+impl Readers {
+    /// So many reads at once: a fair share of a quarter for each caller and of a half for each group.
+    pub(crate) fn new(permits: usize, time: Duration) -> Self {
+        let part = |of: usize, parts: usize| (permits * of / parts).max(1);
+        let limits = Limits {
+            permits,
+            caller: Share { fair: part(1, 4), most: part(1, 2) },
+            group: Share { fair: part(1, 2), most: part(3, 4) },
+        };
+        Self { semaphore: FairSemaphore::new(limits), time }
+    }
+
+    async fn acquire(&self, budget: ReadBudget) -> Result<Permit<Account>> {
+        let key = Key { caller: budget.caller, group: budget.group };
+        self.semaphore.acquire(key, budget.line).await.map_err(|LineFull| Error::TooManyReads)
+    }
+
+    fn time(&self, budget: ReadBudget) -> Duration {
+        if budget == ReadBudget::BACKGROUND { BACKGROUND_TIME } else { self.time }
+    }
+}
+
+impl Store {
+    /// Reads. The closure runs where it may block, and should ask all it needs.
+    ///
+    /// The read counts for the budget of the task ([`ReadBudget::current`]) and waits for a permit of it. A
+    /// statement that is under way when the deadline passes, or when this future is dropped, is interrupted. What waits when the future is dropped waits no longer.
+    ///
+    /// # Errors
+    ///
+    /// What the closure answers, [`Error::TooManyReads`], [`Error::Deadline`] and [`Error::Unavailable`].
+    pub async fn read<R, F>(&self, work: F) -> Result<R>
+    where
+        R: Send + 'static,
+        F: FnOnce(&mut Session<'_>) -> Result<R> + Send + 'static,
+    {
+        let budget = ReadBudget::current();
+        let permit = self.readers().acquire(budget).await?;
+        let time = self.readers().time(budget);
+        let deadline = Deadline::after(time);
+        let pool = self.connections().clone();
+        #[cfg(feature = "postgres")]
+        let backend = pool.backend();
+        let _abandoned = deadline.abandon_on_drop(
+            #[cfg(feature = "postgres")]
+            backend.clone(),
+        );
+        let task = tokio::task::spawn_blocking(move || {
+            // Given back when the work has ended, which is not before the future has been dropped.
+            let _permit = permit;
+            if deadline.has_passed() {
+                return Err(Error::Deadline);
+            }
+            let mut connection = pool.get_to_read(time)?;
+            #[cfg(feature = "postgres")]
+            let _executing = match (&backend, connection.process()?) {
+                (Some(backend), Some(process)) => Some(backend.executes(process)),
+                _ => None,
+            };
+            // A connection dropped while a panic unwinds is closed, and with it a database in memory
+            // would end.
+            deadline
+                .run(|| catch_unwind(AssertUnwindSafe(|| work(&mut connection.session()))))
+                .unwrap_or(Err(Error::Corrupt("a read panicked")))
+        });
+        task.await.unwrap_or(Err(Error::Corrupt("a read panicked"))).map_err(Error::of_read)
+    }
+
+    /// What `show` makes of the matches of a query in a room, of about so many bytes at most. They hold everything
+    /// that was posted before. It works on a blocking thread: the matches may be long.
+    ///
+    /// # Errors
+    ///
+    /// As [`Store::read`].
+    pub async fn list<R, F>(&self, room: RoomId, query: MessageQuery, bytes: usize, show: F) -> Result<R>
+    where
+        R: Send + 'static,
+        F: FnOnce(MessagePage) -> R + Send + 'static,
+    {
+        let searches = query.search.is_some();
+        if searches
+            && self.read(move |session| session.search_is_behind(room)).await?
+            && let Err(error) = self.index_words(room).await
+        {
+            // A full disk keeps nobody from finding what was said before.
+            tracing::warn!(%error, "a search does without the latest messages");
+        }
+        self.read(move |session| Ok(show(session.list_messages(room, &query, bytes)?))).await
+    }
+}
+
+#[cfg(test)]
+mod tests;

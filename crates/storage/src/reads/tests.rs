@@ -1,0 +1,170 @@
+use std::future::Future;
+use std::sync::{Arc, Mutex, mpsc};
+use std::time::Duration;
+
+use diesel::RunQueryDsl as _;
+use tokio::sync::mpsc as tokio_mpsc;
+
+use crate::session::{Inner, Session};
+use crate::store::{Options, Store};
+use crate::{Account, Error, ReadBudget, Result};
+
+const ANN: ReadBudget = ReadBudget { caller: Account::new(9, 1), group: Account::new(8, 1), line: LINE };
+const BEN: ReadBudget = ReadBudget { caller: Account::new(9, 2), group: Account::new(8, 2), line: LINE };
+const LINE: usize = 10;
+const LONG: Duration = Duration::from_secs(600);
+
+fn sqlite(readers: u32, read_time: Duration) -> (Store, tempfile::TempDir) {
+    let directory = tempfile::tempdir().unwrap();
+    let url = format!("sqlite:{}", directory.path().join("store.db").display());
+    let options = Options { readers, read_time, ..Options::default() };
+    (Store::open_with(&url, options).unwrap(), directory)
+}
+
+fn run(test: impl Future<Output = ()>) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async { tokio::time::timeout(Duration::from_secs(60), test).await.unwrap() });
+}
+
+/// A statement that does not end by itself.
+fn endless(session: &mut Session<'_>) -> Result<()> {
+    match &mut session.0 {
+        Inner::Sqlite(c) => {
+            let count =
+                "with recursive n(i) as (select 1 union all select i + 1 from n) select 1 from n where i < 0";
+            diesel::sql_query(count).execute(*c)?;
+        }
+        Inner::Postgres(c) => {
+            diesel::sql_query("select pg_sleep(600)").execute(*c)?;
+        }
+    }
+    Ok(())
+}
+
+/// Begins a read that ends when the sender is dropped.
+async fn hold(store: &Store, budget: ReadBudget) -> (mpsc::Sender<()>, tokio::task::JoinHandle<Result<()>>) {
+    let (release, held) = mpsc::channel::<()>();
+    let (begun, mut begins) = tokio_mpsc::unbounded_channel();
+    let store = store.clone();
+    let read = tokio::spawn(budget.scope(async move {
+        let work = move |_: &mut Session<'_>| {
+            let _ = begun.send(());
+            let _ = held.recv();
+            Ok(())
+        };
+        store.read(work).await
+    }));
+    begins.recv().await.unwrap();
+    (release, read)
+}
+
+#[test]
+fn a_caller_who_holds_its_permits_keeps_nobody_else_from_reading() {
+    run(async {
+        let (store, _directory) = sqlite(4, LONG);
+        let held = [hold(&store, ANN).await, hold(&store, ANN).await];
+        let mut third = Box::pin(ANN.scope(store.read(|_| Ok("third"))));
+        assert!(futures_util::poll!(&mut third).is_pending());
+        assert_eq!(BEN.scope(store.read(|_| Ok("another"))).await.unwrap(), "another");
+        assert!(futures_util::poll!(&mut third).is_pending());
+        drop(held);
+        assert_eq!(third.await.unwrap(), "third");
+    });
+}
+
+#[test]
+fn a_caller_has_a_bounded_number_of_waiting_reads() {
+    run(async {
+        let (store, _directory) = sqlite(1, LONG);
+        let (release, _) = hold(&store, ANN).await;
+        let mut waiting: Vec<_> = (0..LINE).map(|_| Box::pin(ANN.scope(store.read(|_| Ok(()))))).collect();
+        for read in &mut waiting {
+            assert!(futures_util::poll!(read).is_pending());
+        }
+        assert!(matches!(ANN.scope(store.read(|_| Ok(()))).await, Err(Error::TooManyReads)));
+        let mut other = Box::pin(BEN.scope(store.read(|_| Ok(()))));
+        assert!(futures_util::poll!(&mut other).is_pending());
+        drop((waiting, release));
+        other.await.unwrap();
+    });
+}
+
+#[test]
+fn a_read_that_is_given_up_leaves_the_line_and_never_runs() {
+    run(async {
+        let (store, _directory) = sqlite(1, LONG);
+        let (release, read) = hold(&store, ANN).await;
+        let ran = Arc::new(Mutex::new(false));
+        let note = Arc::clone(&ran);
+        let mut given_up = Box::pin(ANN.scope(store.read(move |_| {
+            *note.lock().unwrap() = true;
+            Ok(())
+        })));
+        assert!(futures_util::poll!(&mut given_up).is_pending());
+        assert_eq!(store.readers().semaphore.waiting(), 1);
+        drop(given_up);
+        assert_eq!(store.readers().semaphore.waiting(), 0);
+        drop(release);
+        read.await.unwrap().unwrap();
+        BEN.scope(store.read(|_| Ok(()))).await.unwrap();
+        assert!(!*ran.lock().unwrap());
+    });
+}
+
+async fn is_interrupted_at_its_deadline(store: &Store) {
+    assert!(matches!(ANN.scope(store.read(endless)).await, Err(Error::Deadline)));
+    // The connection goes on, also for reads of the background, which may take longer.
+    ANN.scope(store.read(|session| session.log_head())).await.unwrap();
+    store.read(|session| session.log_head()).await.unwrap();
+}
+
+#[test]
+fn a_statement_is_interrupted_at_its_deadline_on_sqlite() {
+    run(async {
+        let (store, _directory) = sqlite(1, Duration::from_millis(20));
+        is_interrupted_at_its_deadline(&store).await;
+    });
+}
+
+#[test]
+fn a_statement_is_interrupted_at_its_deadline_on_postgres() {
+    let Some(database) = eddyline_testing::postgres::database() else { return };
+    run(async {
+        let options = Options { readers: 1, read_time: Duration::from_millis(20), ..Options::default() };
+        let store = Store::open_with(database.url(), options).unwrap();
+        is_interrupted_at_its_deadline(&store).await;
+    });
+}
+
+/// Gives a read up while its statement runs. The next one needs the same permit.
+async fn is_interrupted_when_given_up(store: Store) {
+    let (begun, mut begins) = tokio_mpsc::unbounded_channel();
+    let reading = store.clone();
+    let read = tokio::spawn(ANN.scope(async move {
+        let work = move |session: &mut Session<'_>| {
+            let _ = begun.send(());
+            endless(session)
+        };
+        reading.read(work).await
+    }));
+    begins.recv().await.unwrap();
+    read.abort();
+    BEN.scope(store.read(|session| session.log_head())).await.unwrap();
+}
+
+#[test]
+fn a_statement_is_interrupted_when_its_read_is_given_up_on_sqlite() {
+    run(async {
+        let (store, _directory) = sqlite(1, LONG);
+        is_interrupted_when_given_up(store).await;
+    });
+}
+
+#[test]
+fn a_statement_is_interrupted_when_its_read_is_given_up_on_postgres() {
+    let Some(database) = eddyline_testing::postgres::database() else { return };
+    run(async {
+        let options = Options { readers: 1, read_time: LONG, ..Options::default() };
+        is_interrupted_when_given_up(Store::open_with(database.url(), options).unwrap()).await;
+    });
+}
