@@ -3,11 +3,14 @@
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 
-use eddyline_client::{Method, StatusCode, StreamRequest};
+use eddyline_client::{Method, NewMessage, StatusCode, StreamRequest};
 use eddyline_tests::{Acme, Backend, Listener, Server, basic, on_both_databases, run};
 use rcgen::{CertifiedKey, generate_simple_self_signed};
 use rustls::{ClientConfig, RootCertStore};
 use tempfile::TempDir;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+use tokio::task::JoinSet;
 
 on_both_databases![&["--password-attempts-per-account", "3"];
     an_unnamed_proxy_is_not_believed,
@@ -15,7 +18,11 @@ on_both_databases![&["--password-attempts-per-account", "3"];
 on_both_databases![&["--password-attempts-per-account", "3", "--trusted-proxy", "127.0.0.0/8"];
     a_named_proxy_tells_who_guesses_passwords,
 ];
+on_both_databases![&["--max-connections", "16"];
+    idle_connections_without_credentials_make_room_for_members,
+];
 on_both_databases![
+    bodies_without_credentials_share_a_bound,
     an_answer_bears_the_id_of_its_request,
     a_compressed_answer_is_the_same_answer,
     both_addresses_say_whether_the_server_is_well,
@@ -43,7 +50,7 @@ fn both_addresses_speak_https_with_a_certificate() {
         let Acme { ada, .. } = server.acme();
         let client = server.client().tls(trusting).api_token(&ada.token).build().unwrap();
         let mut stream = Listener::open(&client, &StreamRequest::new().flow("acme/main")).await;
-        client.flow("acme", "main").post(&eddyline_client::NewMessage::chat("hidden")).await.unwrap();
+        client.flow("acme", "main").post(&NewMessage::chat("hidden")).await.unwrap();
         let message = stream.event("message").await;
         assert_eq!(message["content"], "hidden");
         let flow: eddyline_client::Json =
@@ -118,6 +125,73 @@ async fn a_compressed_answer_is_the_same_answer(server: Server) {
     let plain = ask().send().await.unwrap();
     assert_eq!(plain.header("content-encoding"), None);
     assert!(compressed.body.len() < plain.body.len());
+}
+
+async fn connect(server: &Server) -> TcpStream {
+    TcpStream::connect(server.base_url().strip_prefix("http://").unwrap()).await.unwrap()
+}
+
+/// What the server says until it closes, or until the head of an answer has come.
+async fn head(socket: &mut TcpStream) -> String {
+    let mut read = Vec::new();
+    while !read.windows(4).any(|window| window == b"\r\n\r\n") {
+        if !socket.read_buf(&mut read).await.is_ok_and(|count| count > 0) {
+            break;
+        }
+    }
+    String::from_utf8(read).unwrap()
+}
+
+async fn idle_connections_without_credentials_make_room_for_members(server: Server) {
+    let Acme { ada, .. } = server.acme();
+    let mut strangers = Vec::new();
+    for _ in 0..32 {
+        let mut stranger = connect(&server).await;
+        stranger.write_all(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n").await.unwrap();
+        assert!(head(&mut stranger).await.starts_with("HTTP/1.1 200 "));
+        strangers.push(stranger);
+    }
+    ada.client.me().await.unwrap();
+    let mut rest = Vec::new();
+    let _ = strangers[0].read_to_end(&mut rest).await;
+    assert!(ada.client.me().await.is_ok(), "a member's connection stays");
+}
+
+/// One network may take up 4 MiB: 32 bodies of 128 KiB.
+async fn bodies_without_credentials_share_a_bound(server: Server) {
+    let Acme { ben, .. } = server.acme();
+    let request = |length: usize, body: &str| {
+        let kind = "Content-Type: application/json\r\nConnection: close";
+        format!("POST /messages HTTP/1.1\r\nHost: x\r\n{kind}\r\nContent-Length: {length}\r\n\r\n{body}")
+    };
+    // None of them ends.
+    let large = request(128 * 1024, &"x".repeat(127 * 1024));
+    let mut answers = JoinSet::new();
+    for _ in 0..=32 {
+        let mut socket = connect(&server).await;
+        let large = large.clone();
+        answers.spawn(async move {
+            let _ = socket.write_all(large.as_bytes()).await;
+            head(&mut socket).await
+        });
+    }
+    let refused = answers.join_next().await.unwrap().unwrap();
+    assert!(refused.starts_with("HTTP/1.1 503 ") && refused.contains("\r\nretry-after: "), "{refused}");
+    assert!(answers.try_join_next().is_none(), "the others have room");
+    let mut small = connect(&server).await;
+    small.write_all(request(2, "{}").as_bytes()).await.unwrap();
+    assert!(head(&mut small).await.starts_with("HTTP/1.1 401 "), "small bodies do not count");
+    ben.client.flow("acme", "main").post(&NewMessage::chat(&"x".repeat(7000))).await.unwrap();
+    answers.shutdown().await;
+    loop {
+        let mut socket = connect(&server).await;
+        socket.write_all(request(5000, &"x".repeat(5000)).as_bytes()).await.unwrap();
+        let answer = head(&mut socket).await;
+        if !answer.starts_with("HTTP/1.1 503 ") {
+            assert!(answer.starts_with("HTTP/1.1 4"), "{answer}");
+            break;
+        }
+    }
 }
 
 async fn both_addresses_say_whether_the_server_is_well(server: Server) {
