@@ -118,10 +118,12 @@ fn a_jpeg_that_would_keep_the_decoder_busy_is_refused() {
 #[test]
 fn what_a_jpeg_holds_beside_its_picture_is_passed_over() {
     let jpeg = encoded(gradient(64, 64), ImageFormat::Jpeg);
-    let notes = vec![(0xe1, b"http://ns.adobe.com/xmp/extension/\0".as_slice()); 10_000];
+    let notes = |count| vec![(0xe1, b"http://ns.adobe.com/xmp/extension/\0".as_slice()); count];
     // What follows looks like any number of scans.
-    let upload = [jpeg_with(&jpeg, &notes), b"\xff\xda\0\x02".repeat(1000)].concat();
+    let upload = [jpeg_with(&jpeg, &notes(4000)), b"\xff\xda\0\x02".repeat(1000)].concat();
     assert_eq!(accept(&upload), accept(&jpeg));
+    // Its size is looked for among the first 4,096 segments.
+    assert_refused(&jpeg_with(&jpeg, &notes(4096)), Refused::Damaged);
 }
 
 #[test]
