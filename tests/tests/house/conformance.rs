@@ -1,4 +1,4 @@
-//! docs/conformance.md is complete and names tests that exist.
+//! docs/conformance.md is complete, and documents name tests that exist.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -65,4 +65,19 @@ fn every_test_that_a_row_names_exists() {
         missing.extend(names.map(|name| format!("{}: {name}", row.number)));
     }
     assert!(missing.is_empty(), "docs/conformance.md names unknown tests:\n{}", missing.join("\n"));
+}
+
+/// The tests that SECURITY.md and docs/limits.md name: what stands between backticks and has a path.
+#[test]
+fn every_test_that_another_document_names_exists() {
+    let functions = functions();
+    let mut missing = Vec::new();
+    for document in ["SECURITY.md", "docs/limits.md"] {
+        let page = fs::read_to_string(super::root().join(document)).unwrap();
+        let quoted = page.split('`').skip(1).step_by(2).filter(|text| text.contains("::"));
+        let names = quoted.map(|path| path.rsplit("::").next().unwrap_or(path));
+        let unknown = names.filter(|name| !functions.contains(*name));
+        missing.extend(unknown.map(|name| format!("{document}: {name}")));
+    }
+    assert!(missing.is_empty(), "documents name unknown tests:\n{}", missing.join("\n"));
 }

@@ -298,7 +298,10 @@ async fn ones_address_is_changed_and_the_old_one_can_take_it_back(tenant: Tenant
     }
     assert_eq!(tenant.ben.get("/user").await["email"], new.as_str(), "reading has changed nothing");
     owner.post(&link, &[]).await.says(200, "on its way to your old address");
-    assert_eq!(tenant.ben.get("/user").await["email"], tenant.ben.email.as_str());
+    let seen = tenant.ada.get(&format!("/users/{}", tenant.ben.id)).await;
+    assert_eq!(seen["email"], tenant.ben.email.as_str());
+    let token = tenant.ben.client.me().await.err().and_then(|error| error.status());
+    assert_eq!(token.map(|status| status.as_u16()), Some(401), "all API tokens have ended");
     assert_eq!(ben.get("/app").await.status, 303, "all sessions have ended");
     owner.post(&link, &[]).await.says(404, "This link leads nowhere");
     let sign_in = [("email", tenant.ben.email.as_str()), ("password", PASSWORD)];

@@ -10,7 +10,7 @@ use eddyline_model::log::Control;
 use eddyline_model::names::Email;
 use eddyline_model::policy::FlowDeed;
 use eddyline_model::users::User;
-use eddyline_model::{EventId, MessageId, OrganizationId, RoomId, Timestamp, UserId};
+use eddyline_model::{EventId, MessageId, RoomId, Timestamp, UserId};
 use eddyline_storage::{Result as StoreResult, Tx};
 use eddyline_wire::{FlowUser, ImportedInvitations};
 use serde_json::{Value, json};
@@ -111,7 +111,6 @@ impl App {
         message: Option<String>,
     ) -> Result<ImportedInvitations> {
         let list = read(list)?;
-        let busy = |_| Error::TooManyRequests { retry_after: RETRY_SECONDS };
         let permit = self.inner.imports.permits.acquire(&[QuotaKey::Organization(room.organization.id)], 1)?;
         let import = Import { app: self.clone(), actor: actor.clone(), room: Arc::clone(room), message };
         // A task of its own: a client that hangs up must not keep the flow from hearing of what was done.

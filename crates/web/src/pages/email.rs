@@ -24,8 +24,8 @@ pub(super) async fn show(visit: Visit, Link(link): Link) -> Result<Response, Fai
             found.name, found.old, found.present
         ))
         .text(
-            "If that was not you, go back to the old one. That ends all sessions and the password of the \
-             account, and a link to a new password is mailed to you.",
+            "If that was not you, go back to the old one. That ends all sessions, all API tokens and the \
+             password of the account, and a link to a new password is mailed to you.",
         )
         .form(form);
     Ok(visit.page(&shown))
@@ -36,7 +36,7 @@ pub(super) async fn undo(Link(link): Link, sent: Submission) -> Result<Response,
     let link = secret(&link, DIGITS).ok_or(Failure::LinkGone)?;
     visit.app().undo_email_change(&link).await.map_err(gone)?;
     let shown = Plain::new("The old address is back")
-        .text("All sessions of the account have ended, and so has its password.")
+        .text("All sessions and API tokens of the account have ended, and so has its password.")
         .text("A link to choose a new password is on its way to your old address.")
         .link("/sign-in", "Sign in");
     Ok(visit.page(&shown))

@@ -1,7 +1,7 @@
 //! Making users.
 
 use eddyline_client::{Json, Method};
-use eddyline_tests::{Provider, Tenant, on_shared_servers};
+use eddyline_tests::{PASSWORD, Provider, Tenant, on_shared_servers};
 use serde_json::json;
 
 use super::{at, is_refused, patched};
@@ -149,7 +149,7 @@ async fn an_address_that_was_merely_entered_does_not_keep_a_user_out(tenant: Ten
     let provider = tenant.server().provider(&tenant.name);
     let email = format!("ceo@{}.example", tenant.name);
     let squatter = tenant.user("squatter");
-    squatter.does(Method::PUT, "/user", &json!({"email": email})).await;
+    squatter.does(Method::PUT, "/user", &json!({"email": email, "current_password": PASSWORD})).await;
     let domain = format!("{}.example", tenant.name);
     tenant.server().admin(&["org", "domain", "add", "--org", &tenant.name, "--domain", &domain]);
     let user = create(&provider, &person(&email, "The", "Boss")).await;
@@ -162,7 +162,7 @@ async fn a_user_name_takes_nobodys_address(tenant: Tenant) {
     let elsewhere = tenant.neighbour();
     let somebody = &elsewhere.ben;
     let entered = format!("entered@{}.example", tenant.name);
-    somebody.does(Method::PUT, "/user", &json!({"email": entered})).await;
+    somebody.does(Method::PUT, "/user", &json!({"email": entered, "current_password": PASSWORD})).await;
     let body = json!({"userName": entered, "emails": [{"value": format!("other@{}.example", tenant.name)}]});
     create(&provider, &body).await;
     assert_eq!(somebody.get("/user").await["email"], entered);

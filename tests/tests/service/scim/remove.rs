@@ -1,7 +1,7 @@
 //! Removing users.
 
 use eddyline_client::{Json, Method};
-use eddyline_tests::{Listener, Tenant, on_shared_servers};
+use eddyline_tests::{Listener, PASSWORD, Tenant, on_shared_servers};
 use serde_json::json;
 
 use super::{at, is_refused, patched};
@@ -154,7 +154,9 @@ async fn who_was_removed_comes_back_with_the_same_account(tenant: Tenant) {
     let token = tenant.server().admin(&["user", "token", "--email", &email]);
     let own = tenant
         .client(eddyline_client::Credentials::ApiToken(token["api_token"].as_str().unwrap().to_owned()));
-    let change = json!({"email": format!("own@{}.example", tenant.name)});
+    let line = ["user", "set-password", "--email", &email, "--password", PASSWORD];
+    tenant.server().admin(&line);
+    let change = json!({"email": format!("own@{}.example", tenant.name), "current_password": PASSWORD});
     assert_eq!(own.request(Method::PUT, "/user").json(&change).send().await.unwrap().status, 200);
     let body = json!({"userName": email});
     // For a week its owner may still take the address back.

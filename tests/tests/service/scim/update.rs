@@ -1,7 +1,7 @@
 //! Changing users by PUT.
 
 use eddyline_client::{Json, Method};
-use eddyline_tests::{Provider, Tenant, on_shared_servers};
+use eddyline_tests::{PASSWORD, Provider, Tenant, on_shared_servers};
 use serde_json::json;
 
 use super::{at, is_refused};
@@ -87,7 +87,7 @@ async fn an_address_of_the_provider_counts_at_once(tenant: Tenant) {
     let ben = json!({"id": tenant.ben.id});
     // In whatever way ben himself has changed it before.
     let own = format!("own@{}.example", tenant.name);
-    tenant.ben.does(Method::PUT, "/user", &json!({"email": own})).await;
+    tenant.ben.does(Method::PUT, "/user", &json!({"email": own, "current_password": PASSWORD})).await;
     let email = format!("given@{}.example", tenant.name);
     put(&provider, &ben, &json!({"emails": [{"value": email}]})).await;
     assert_eq!(tenant.ben.get("/user").await["email"], email);
@@ -139,7 +139,7 @@ async fn a_linked_user_is_the_providers(tenant: Tenant) {
     link(&tenant.name, &tenant.ben.email).unwrap();
     let squatter = tenant.user("squatter");
     let entered = format!("ceo@{}.example", tenant.name);
-    squatter.does(Method::PUT, "/user", &json!({"email": entered})).await;
+    squatter.does(Method::PUT, "/user", &json!({"email": entered, "current_password": PASSWORD})).await;
     assert!(link(&tenant.name, &entered).is_err(), "nobody has shown that it is theirs");
     let listed = provider.get("/Users").await;
     assert_eq!(
