@@ -62,6 +62,7 @@ const FORMS: &[Form] = &[
     ),
     form("/developer/{application}/secret", "/developer/{application}/secret", &[]),
     form("/developer/{application}/remove", "/developer/{application}/remove", &[]),
+    form("/app/{organization}/{flow}", "/app/{organization}/main", &[("do", "replace")]),
     form("/app/{organization}/{flow}/inbox", "/app/{organization}/main/inbox", &[("source", "{source}")]),
     form("/invitations/{link}", "/invitations/{invitation}", &[("do", "join")]),
     form(
@@ -73,7 +74,8 @@ const FORMS: &[Form] = &[
 
 /// Those that need no session: a password or the secret of a mailed link is shown in the form itself, or
 /// the session ends by it.
-const WITHOUT_SESSION: &[&str] = &["/sign-in", "/sign-out", "/password", "/password/{link}", "/email/{link}"];
+const WITHOUT_SESSION: &[&str] =
+    &["/sign-in", "/sign-in/{link}", "/sign-out", "/password", "/password/{link}", "/email/{link}"];
 
 async fn every_form_has_a_row(_: Tenant) {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/web/src/pages/mod.rs");

@@ -2,7 +2,7 @@
 //! organization. Elsewhere a mailed link proves them.
 
 use eddyline_client::{Json, Method};
-use eddyline_tests::{Letter, Provider, Server, Tenant, Visitor, on_shared_servers};
+use eddyline_tests::{Letter, PASSWORD, Provider, Server, Tenant, Visitor, on_shared_servers};
 use serde_json::json;
 
 use super::{at, is_refused, patched};
@@ -148,7 +148,8 @@ async fn a_provider_displaces_a_squatter_within_its_domains_only(tenant: Tenant)
     let provider = tenant.server().provider(&tenant.name);
     let email = format!("ceo@{}", own_domain(&tenant));
     let squatter = tenant.neighbour().user("squatter");
-    squatter.does(Method::PUT, "/user", &json!({"email": email})).await;
+    let change = json!({"email": email, "current_password": PASSWORD});
+    squatter.does(Method::PUT, "/user", &change).await;
     let body = json!({"userName": email});
     is_refused(&provider.scim(Method::POST, "/Users", Some(&body)).await, 409, Some("uniqueness"));
     let ceo = provider.makes(&format!("boss@{}", own_domain(&tenant)), ("The", "Boss")).await;
@@ -188,7 +189,8 @@ async fn a_domain_proves_no_address_that_its_user_entered(tenant: Tenant) {
     let provider = server.provider(&tenant.name);
     server.admin(&["scim", "link", "--org", &tenant.name, "--email", &tenant.ben.email]);
     let email = format!("ceo@{}", own_domain(&tenant));
-    tenant.ben.does(Method::PUT, "/user", &json!({"email": email})).await;
+    let change = json!({"email": email, "current_password": PASSWORD});
+    tenant.ben.does(Method::PUT, "/user", &change).await;
     // A provider that sends back what it read does not state it.
     let ben = provider.get(&format!("/Users/{}", tenant.ben.id)).await;
     assert_eq!(provider.scim(Method::PUT, &at(&ben), Some(&ben)).await.status, 200);
