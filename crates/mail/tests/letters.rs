@@ -81,7 +81,8 @@ fn a_password_reset_says_for_which_account_and_that_one_may_leave_it() {
 fn a_changed_address_is_told_to_the_old_one_with_a_way_back() {
     let letter = email_changed("email-1", "old@example.com", "Ada", "new@example.com", LINK, 7);
     assert_eq!(letter.to, "old@example.com");
-    for part in ["signed in", "from old@example.com\nto new@example.com", "take the change back", "7 days"] {
+    let why = "by you or by an organization that you belong to";
+    for part in [why, "from old@example.com\nto new@example.com", "take the change back", "7 days"] {
         assert!(letter.text.contains(part), "{part} in {}", letter.text);
     }
     assert!(holds_the_link_once(&letter), "{}", letter.text);

@@ -111,7 +111,8 @@ impl App {
         message: Option<String>,
     ) -> Result<ImportedInvitations> {
         let list = read(list)?;
-        let permit = self.inner.imports.permits.acquire(&[QuotaKey::Organization(room.organization.id)], 1)?;
+        let permit =
+            self.inner.imports.permits.acquire(&[QuotaKey::Organization(room.organization.id)], 1)?;
         let import = Import { app: self.clone(), actor: actor.clone(), room: Arc::clone(room), message };
         // A task of its own: a client that hangs up must not keep the flow from hearing of what was done.
         let task = tokio::spawn(async move {

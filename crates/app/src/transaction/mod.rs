@@ -11,7 +11,9 @@ use std::sync::Arc;
 use eddyline_model::log::LogItem;
 use eddyline_model::messages::{Draft, MessageQuery};
 use eddyline_model::{EventId, RoomId, Timestamp};
-use eddyline_storage::{Doorbell, MessagePage, PostGate, Posted, Result as StoreResult, Session, Store, Tx, Undone};
+use eddyline_storage::{
+    Doorbell, MessagePage, PostGate, Posted, Result as StoreResult, Session, Store, Tx, Undone,
+};
 use tokio::sync::mpsc;
 
 pub(crate) use self::principal::Principal;

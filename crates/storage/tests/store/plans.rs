@@ -81,8 +81,9 @@ fn people(url: &str, numbers: &str) {
              insert into identity_providers values (1, 'uid', 'hash', 1, 1); \
              insert into users (email, email_key, name, nick, avatar, created_at) \
                 select 'user' || n, 'user' || n || '@example.org', 'User', 'user', '', 1 from {numbers}; \
-             insert into identities \
-                select id, 1, email_key, email_key, email_key, 1, 1, 1, null from users; \
+             insert into identities (user_id, organization_id, subject, subject_key, external_id, version, \
+                created_at, updated_at) \
+                select id, 1, email_key, email_key, email_key, 1, 1, 1 from users; \
              insert into organizations (name, parameterized_name, user_limit, created_at, parent_id) \
                 select 'A', 'a' || n, 9, 1, case when n % 100 = 0 then 1 else null end from {numbers};"
         ),
