@@ -281,7 +281,7 @@ impl Feed {
         let controlled = items.iter().filter(|item| self.act(item, &found)).count() > 0;
         self.at = last.id;
         let (told, amended) = self.recent.take(items);
-        self.publish(self.encode(&told, found), amended);
+        self.publish(self.encode(&told, found), &amended);
         if items.iter().any(|item| matches!(item.body, LogBody::Control(Control::OrganizationRemove { .. })))
         {
             // What was said in private before is told from the log only, which knows the rights of now.
@@ -296,8 +296,8 @@ impl Feed {
         Ok(())
     }
 
-    fn publish(&self, entries: Vec<Arc<Entry>>, amended: Vec<Amended>) {
-        let amendments = amended.into_iter().filter_map(|amended| self.scribe.amendment(amended)).collect();
+    fn publish(&self, entries: Vec<Arc<Entry>>, amended: &[Amended]) {
+        let amendments = amended.iter().filter_map(|amended| self.scribe.amendment(amended)).collect();
         self.app.inner.hub.publish_amended(self.at, entries, amendments);
     }
 
@@ -305,7 +305,7 @@ impl Feed {
     fn expire(&mut self) {
         let amended = self.recent.expire(self.app.now());
         if !amended.is_empty() {
-            self.publish(Vec::new(), amended);
+            self.publish(Vec::new(), &amended);
         }
     }
 

@@ -70,7 +70,7 @@ impl Scribe {
     }
 
     /// What streams have to amend of entries that they were told.
-    pub(crate) fn amendment(&self, amended: Amended) -> Option<Amendment> {
+    pub(crate) fn amendment(&self, amended: &Amended) -> Option<Amendment> {
         let LogBody::Message(Some(cause)) = &amended.cause.body else { return None };
         let mut log_through = amended.log_through;
         let entries = amended.items.iter().map(|item| {

@@ -32,7 +32,7 @@ impl State {
     pub(crate) fn amend(&mut self, amendment: Amendment) {
         self.ring.leave_to_log(&amendment.audience, amendment.log_through);
         for (seq, entry) in amendment.entries {
-            self.ring.replace(seq, entry);
+            self.ring.replace(seq, entry.as_ref());
         }
         let topics = amendment.audience.topics();
         for (_, signal) in topics.flat_map(|topic| self.listeners.of(topic)) {

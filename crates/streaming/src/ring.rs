@@ -113,13 +113,13 @@ impl Ring {
 
     /// Puts another entry in the place of the one at this position, or takes it out. Both are for the
     /// same audience. A position that the ring does not hold is passed over.
-    pub(crate) fn replace(&mut self, seq: Seq, with: Option<Arc<Entry>>) {
-        let Some(old) = put(&mut self.entries, seq, with.as_ref()) else { return };
-        debug_assert!(with.as_ref().is_none_or(|with| with.audience() == old.audience()));
-        self.bytes = self.bytes + with.as_ref().map_or(0, |with| with.size()) - old.size();
+    pub(crate) fn replace(&mut self, seq: Seq, with: Option<&Arc<Entry>>) {
+        let Some(old) = put(&mut self.entries, seq, with) else { return };
+        debug_assert!(with.is_none_or(|with| with.audience() == old.audience()));
+        self.bytes = self.bytes + with.map_or(0, |with| with.size()) - old.size();
         for topic in old.audience().topics() {
             let Some(record) = self.topics.get_mut(&topic) else { continue };
-            put(&mut record.entries, seq, with.as_ref());
+            put(&mut record.entries, seq, with);
             if record.entries.is_empty() {
                 self.fell_silent(topic);
             }

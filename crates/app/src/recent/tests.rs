@@ -73,8 +73,11 @@ fn shown(item: &LogItem) -> Option<&MessageView> {
     }
 }
 
-/// What amended entries show: position, content, quote, title of the thread.
-fn amended(all: &[Amended]) -> Vec<(i64, Option<(&str, &str, &str)>)> {
+/// What an entry shows: content, quote, title of the thread.
+type Texts<'a> = (&'a str, &'a str, &'a str);
+
+/// What amended entries show, by position; `None` for those that are gone.
+fn amended(all: &[Amended]) -> Vec<(i64, Option<Texts<'_>>)> {
     let items = all.iter().flat_map(|amended| &amended.items);
     let show = |item| {
         let view = shown(item)?;

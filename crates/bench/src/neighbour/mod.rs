@@ -52,13 +52,13 @@ async fn on(
     let idle = server.family.resident()?;
     progress(&format!("  {part}, {QUIET}"));
     let (quiet, peak) = observe(stage, &work, &server).await?;
-    add(part, QUIET, quiet, peak.saturating_sub(idle), results);
+    add(part, QUIET, &quiet, peak.saturating_sub(idle), results);
     for attack in Attack::ALL.into_iter().filter(|attack| stage.arguments.wants_attack(attack.name())) {
         progress(&format!("  {part}, {}", attack.name()));
         let attacker = Attacker::start(attack, target.clone())?;
         let (attacked, peak) = observe(stage, &work, &server).await?;
         attacker.stop();
-        add(part, attack.name(), attacked, peak.saturating_sub(idle), results);
+        add(part, attack.name(), &attacked, peak.saturating_sub(idle), results);
         sleep(PAUSE).await;
     }
     work.stop();
@@ -76,7 +76,7 @@ async fn observe(stage: &Stage<'_>, work: &Work, server: &Server) -> Result<(Wor
     Ok((work.end(), peak))
 }
 
-fn add(part: &'static str, subject: &'static str, worked: Worked, memory: u64, results: &mut Results) {
+fn add(part: &'static str, subject: &'static str, worked: &Worked, memory: u64, results: &mut Results) {
     for (name, times, faults) in worked.kinds() {
         let mut sample = Sample::default();
         sample.add(Metric::Operations, times.total() as f64);

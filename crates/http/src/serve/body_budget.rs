@@ -52,7 +52,6 @@ impl BodyBudget {
     /// until the reservation is dropped, and the body too. A body for which the budget has no room
     /// breaks off, which [`read_body`](super::read_body) reports as
     /// [`BodyError::Overloaded`](super::BodyError::Overloaded).
-    #[must_use]
     pub fn count(&self, body: Body, address: IpAddr, limit: usize) -> (Body, BodyReservation) {
         let reservation = Arc::new(Reservation {
             budget: Arc::clone(&self.0),

@@ -38,10 +38,10 @@ async fn a_narrowed_search_looks_at_so_many_messages_and_goes_on_behind_them(hom
     let world = World::new(&home).await;
     let mut drafts = vec![chat(world.main, world.ann, "needle"); LOOKED_AT + 1];
     drafts[0] = chat(world.main, world.ann, "needle #rare");
-    world.store.write(move |tx| tx.post(&drafts).map(drop)).await.unwrap();
+    world.store.write(move |tx| tx.post(&drafts).map(drop)).await.expect("posted");
     let rare = MessageQuery { search: Some(words("needle")), tags: texts(&["rare"]), ..Default::default() };
     let list = async |query: MessageQuery| {
-        let page = world.store.list(world.main, query, usize::MAX, |page| page).await.unwrap();
+        let page = world.store.list(world.main, query, usize::MAX, |page| page).await.expect("a list");
         (page.messages.iter().map(|view| view.message.id.0).collect::<Vec<_>>(), page.next)
     };
     assert_eq!(list(rare.clone()).await, (vec![], Some(MessageId(2))));

@@ -60,8 +60,7 @@ fn heard<C: Connection>(c: &mut C, ask: impl FnOnce(&mut C) -> Result<()>) -> Ve
     });
     ask(c).expect("the questions are answered");
     c.set_instrumentation(|_: InstrumentationEvent<'_>| {});
-    let heard = heard.lock().expect("nobody panics").clone();
-    heard
+    std::mem::take(&mut *heard.lock().expect("nobody panics"))
 }
 
 /// Those of [`ask_everything`].

@@ -140,7 +140,11 @@ async fn an_invitation_into_the_own_organization_leads_to_the_account(tenant: Te
     assert_eq!(browser.post(&invitation, &[("do", "join")]).await.sent_on(), format!("/app/{}", tenant.main));
     let people = tenant.ada.get(&tenant.path("/users")).await;
     assert!(
-        people.as_array().unwrap().iter().any(|one| one["id"].to_string() == user["id"].as_str().unwrap())
+        people
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|one| one["id"] == user["id"].as_str().unwrap().parse::<i64>().unwrap())
     );
 }
 
