@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use eddyline_client::{Json, Method, RawResponse};
-use eddyline_tests::{Acme, Backend, Caller, Server, on_both_databases, run};
+use eddyline_tests::{Acme, Backend, Caller, PASSWORD, Server, on_both_databases, run};
 use serde_json::json;
 
 const PATH: &str = "/flows/acme/main/invitations";
@@ -213,7 +213,7 @@ async fn users_and_organizations_cause_no_more_mail_than_their_quotas(server: Se
     is_over_quota(&invite(&ada, "a3@elsewhere.example").await, own, 60);
     let list = json!({"list": "a3@elsewhere.example, a4@elsewhere.example"});
     is_over_quota(&ada.send(Method::POST, IMPORT, &list).await, own, 60);
-    let change = json!({"email": "ada@new.example"});
+    let change = json!({"email": "ada@new.example", "current_password": PASSWORD});
     is_over_quota(&ada.send(Method::PUT, "/user", &change).await, own, 60);
     assert_eq!(ada.get("/user").await["email"], ada.email);
     for address in addresses("b", 2) {
