@@ -163,7 +163,7 @@ impl App {
         let id = actor.user()?.user.id;
         let invalid = |refused: Refused| Error::field("avatar", refused.to_string());
         let needed = eddyline_avatars::memory_needed(&file).map_err(invalid)? + COPIES * file.len() as u64;
-        let reserved = self.inner.unpacking.reserve(&actor.quota_keys(), needed).await?;
+        let reserved = self.inner.unpacking.reserve(actor.quota_keys(), needed).await?;
         let picture = aside(reserved, move || eddyline_avatars::accept(&file)).await?.map_err(invalid)?;
         let name = new_name();
         let (user, event) = self

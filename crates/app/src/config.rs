@@ -3,7 +3,8 @@
 use eddyline_auth::{PasswordPolicy, SignInLimits};
 
 use crate::scim::SCIM_ATTEMPTS;
-use crate::{Addresses, FilesConfig, MailQuotas, Mailing, OAuthConfig, OutboundConfig};
+use crate::stream::stream_quota;
+use crate::{Addresses, FilesConfig, MailQuotas, Mailing, OAuthConfig, OutboundConfig, Quota};
 
 /// Which clients the server speaks for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -68,6 +69,8 @@ pub struct Config {
     pub invitations: InvitationLimits,
     /// How many flows there may be.
     pub flows: FlowLimits,
+    /// How many streams may be open at the same time.
+    pub streams: Quota,
     /// How mail is sent; without it, mail waits for a process that sends some.
     pub mail: Option<Mailing>,
     /// How OAuth is set up.
@@ -90,6 +93,7 @@ impl Default for Config {
             mail_quotas: MailQuotas::default(),
             invitations: InvitationLimits::default(),
             flows: FlowLimits::default(),
+            streams: stream_quota(20_000),
             mail: None,
             oauth: OAuthConfig::default(),
             outbound: OutboundConfig::default(),

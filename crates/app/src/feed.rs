@@ -1,6 +1,9 @@
 //! The feed: reads the log onward, encodes each entry once, hands it to the hub, and makes this
 //! process forget what others changed.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -21,8 +24,9 @@ use crate::recent::{Amended, Recent};
 use crate::transaction::Database;
 use crate::{App, Result};
 
-/// How much of the log is read at once.
-const PAGE: i64 = 256;
+/// How many entries of the log are read at once: their number times the size of the largest message is in memory
+/// then.
+const PAGE: i64 = 64;
 /// How much of the log the ring starts with, so that streams that lost a restarted server find
 /// what they missed in memory.
 const WARM: i64 = 2048;
@@ -195,24 +199,16 @@ impl App {
 
 impl Feed {
     async fn start(&mut self) -> Result<()> {
-        let (start, items) = self
-            .app
-            .store()
-            .read(|session| {
-                let head = session.log_head()?;
-                let after = Seq((head.seq.0 - WARM).max(0));
-                let start = session
-                    .log_after(Seq(after.0 - 1), 1)?
-                    .first()
-                    .map_or(EventId::default(), |item| item.id);
-                Ok((if after.0 == 0 { EventId::default() } else { start }, session.log_after(after, WARM)?))
-            })
-            .await?;
-        self.at = start;
-        self.app.inner.hub.start_at(start);
-        self.take(&items).await?;
-        self.app.confirm_fresh(self.app.now());
-        Ok(())
+        let start = self.app.store().read(|session| {
+            let after = Seq((session.log_head()?.seq.0 - WARM).max(0));
+            if after.0 == 0 {
+                return Ok(EventId::default());
+            }
+            Ok(session.log_after(Seq(after.0 - 1), 1)?.first().map_or(EventId::default(), |item| item.id))
+        });
+        self.at = start.await?;
+        self.app.inner.hub.start_at(self.at);
+        self.read_on().await
     }
 
     async fn run(

@@ -1,12 +1,10 @@
 //! Flows: listing, showing, making and changing them.
 
-use std::collections::HashMap;
-
 use eddyline_auth::Secret;
 use eddyline_model::flows::{AccessMode, Flow, FlowMembership};
 use eddyline_model::log::Control;
 use eddyline_model::names::{FlowName, parameterized_candidates};
-use eddyline_model::organizations::{Organization, OrganizationMembership, OrganizationRole};
+use eddyline_model::organizations::{Organization, OrganizationRole};
 use eddyline_model::policy::{self, FlowDeed, OrganizationDeed, Place, Standing};
 use eddyline_model::tags::Roster as _;
 use eddyline_model::{FlowId, OrganizationId, RoomId, Timestamp, UserId};
@@ -47,48 +45,7 @@ impl FlowChanges {
 }
 
 impl App {
-    /// The flows the caller is in, or with `all` those they could be in too; `users` adds the
-    /// people of each.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Denied`] for flow tokens.
-    pub async fn flows(&self, actor: &Actor, all: bool, users: bool) -> Result<Vec<WireFlow>> {
-        let (caller, shown) = (actor.user()?.clone(), Shown::by(actor));
-        let addresses = self.config().addresses.clone();
-        let found = self
-            .store()
-            .read(move |session| {
-                let places: HashMap<RoomId, FlowMembership> =
-                    session.room_memberships_of(caller.user.id)?.into_iter().map(|m| (m.room, m)).collect();
-                let mut listed = Vec::new();
-                for OrganizationMembership { organization, role, .. } in &caller.organizations {
-                    let Some(organization) = session.organization(*organization)? else { continue };
-                    for flow in session.flows_of(&[organization.id])? {
-                        let view = View {
-                            flow: &flow,
-                            organization: &organization,
-                            user: caller.user.id,
-                            role: Some(*role),
-                            place: places.get(&flow.room),
-                            shown,
-                        };
-                        if view.is_listed(all) {
-                            let mut described = view.describe(session, &addresses)?;
-                            if users {
-                                add_users(session, &addresses, flow.room, &mut described)?;
-                            }
-                            listed.push((flow.room, described));
-                        }
-                    }
-                }
-                Ok(listed)
-            })
-            .await?;
-        Ok(found.into_iter().map(|(room, flow)| self.with_present_people(room, flow)).collect())
-    }
-
-    fn with_present_people(&self, room: RoomId, mut flow: WireFlow) -> WireFlow {
+    pub(crate) fn with_present_people(&self, room: RoomId, mut flow: WireFlow) -> WireFlow {
         if let Some(people) = &mut flow.users {
             self.bring_up_to_date(room, people);
         }
@@ -274,10 +231,10 @@ pub(crate) fn insert_flow(
 pub(crate) struct View<'a> {
     pub(crate) flow: &'a Flow,
     pub(crate) organization: &'a Organization,
-    user: UserId,
-    role: Option<OrganizationRole>,
-    place: Option<&'a FlowMembership>,
-    shown: Shown,
+    pub(crate) user: UserId,
+    pub(crate) role: Option<OrganizationRole>,
+    pub(crate) place: Option<&'a FlowMembership>,
+    pub(crate) shown: Shown,
 }
 
 impl View<'_> {
@@ -304,7 +261,7 @@ impl View<'_> {
 
     /// Whether a list of flows shows it. An archived one is shown only to administrators, who can
     /// bring it back, and only in the list of all.
-    fn is_listed(&self, all: bool) -> bool {
+    pub(crate) fn is_listed(&self, all: bool) -> bool {
         if !all {
             return self.joined() && !self.flow.disabled;
         }
@@ -312,7 +269,7 @@ impl View<'_> {
         self.may(FlowDeed::See) && (self.joined() || open_to_all || self.flow.disabled)
     }
 
-    fn describe(&self, session: &mut Session<'_>, addresses: &Addresses) -> StoreResult<WireFlow> {
+    pub(crate) fn describe(&self, session: &mut Session<'_>, addresses: &Addresses) -> StoreResult<WireFlow> {
         let (flow, organization) = (self.flow, self.organization);
         let unread_mentions = match self.place {
             Some(place) => session.unread_mentions(flow.room, self.user, place.read_up_to)?,
@@ -369,7 +326,7 @@ fn describe_with_users(
     Ok(Some(flow))
 }
 
-fn add_users(
+pub(crate) fn add_users(
     session: &mut Session<'_>,
     addresses: &Addresses,
     room: RoomId,

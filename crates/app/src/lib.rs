@@ -21,6 +21,7 @@ mod feed;
 mod feed_encode;
 mod files;
 mod flow_links;
+mod flow_list;
 mod flow_users;
 mod flows;
 mod going_out;
@@ -91,6 +92,7 @@ pub use eddyline_scim::ScimError;
 pub use eddyline_storage::Account;
 pub use error::{Error, FieldErrors, IntegrationFailed, Result};
 pub use files::{Download, FileContent, FilesConfig, NewAttachment, Upload, Uploaded};
+pub use flow_list::{FLOW_LIST_BYTES, FlowList, FlowsWanted};
 pub use flows::FlowChanges;
 pub use mail_quota::{MailQuota, MailQuotaExceeded, MailQuotas};
 pub use mailer::Mailing;
@@ -103,18 +105,17 @@ pub use operator::{NewFlow, NewOrganization, NewPerson, OrganizationChanges};
 pub use organizations::OwnOrganization;
 pub use private::NewPrivateMessage;
 pub use push::Pushing;
-pub use quota::{KeyedSemaphore, Owner, Permit, Quota, QuotaExceeded, QuotaKey};
+pub use quota::{KeyedSemaphore, Owner, Permit, Quota, QuotaExceeded, QuotaKey, QuotaKeys};
 pub use read_budget::{as_client, current_caller};
 pub use rooms::{Member, Room};
 pub use scim::{SCIM_ATTEMPTS, ScimProvider, UsersWanted};
 pub use sources::{NewSource, SourceChanges};
-pub use stream::{Listen, StreamPoint};
+pub use stream::{Listen, Listening, StreamPoint, stream_quota};
 pub use threads::{ThreadPage, ThreadsOf};
 pub use users::UserChanges;
 
 /// What the stream hands out; see [`App::listen`].
 pub mod streaming {
-    pub use crate::presence::Connected;
     pub use eddyline_streaming::presence::PresenceState;
     pub use eddyline_streaming::{Batch, Format, Subscription};
 }
@@ -165,6 +166,7 @@ struct Inner {
     imports: invitations::Imports,
     gallery: avatars::Gallery,
     unpacking: unpacking::Unpacking,
+    streams: KeyedSemaphore,
     integrations: threads::Integrations,
     /// How far the feed has come.
     fed: watch::Sender<EventId>,
@@ -236,6 +238,7 @@ impl App {
                 imports: invitations::Imports::default(),
                 gallery: avatars::Gallery::default(),
                 unpacking: unpacking::Unpacking::default(),
+                streams: KeyedSemaphore::new(config.streams),
                 integrations: threads::Integrations::new(config.outbound, config.profile),
                 fed: watch::Sender::new(EventId::default()),
                 fresh_at: AtomicI64::new(0),

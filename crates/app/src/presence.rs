@@ -55,7 +55,7 @@ impl Online {
 
 /// A stream that shows its user as present, until it is dropped.
 #[derive(Debug)]
-pub struct Connected {
+pub(crate) struct Connected {
     app: App,
     user: UserId,
     state: PresenceState,

@@ -10,6 +10,7 @@ use eddyline_model::policy::FlowDeed;
 
 use crate::actor::Actor;
 use crate::messages::{NewPost, Pushed, PushedMail, check_tags, check_text};
+use crate::quota::Owner;
 use crate::rooms::Room;
 use crate::{App, Error, Result};
 
@@ -21,6 +22,14 @@ const MAX_TOKENS: usize = 20;
 pub struct Pushing {
     actor: Actor,
     room: Arc<Room>,
+}
+
+impl Pushing {
+    /// Who is behind the token.
+    #[must_use]
+    pub fn owner(&self) -> Owner {
+        self.actor.owner()
+    }
 }
 
 impl App {

@@ -1,7 +1,7 @@
 //! Bounds on how much of a resource is in use at the same time: in the process, by one organization and by
 //! one caller, so that no caller and no organization can take all of it.
 
-use std::collections::BTreeMap;
+use std::collections::btree_map::{BTreeMap, Entry};
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -44,7 +44,7 @@ impl Quota {
             QuotaKey::User(_) | QuotaKey::Tokens(_) => self.caller,
             QuotaKey::Organization(_) => self.organization,
             QuotaKey::Application(_) => self.application,
-            QuotaKey::Network(_) => self.network,
+            QuotaKey::NetworkV4(_) | QuotaKey::NetworkV6(_) => self.network,
         }
     }
 }
@@ -60,8 +60,45 @@ pub enum QuotaKey {
     Organization(OrganizationId),
     /// An application.
     Application(ApplicationId),
-    /// A network, as [`network_of`](crate::network_of) names it.
-    Network(IpAddr),
+    /// An address of IPv4.
+    NetworkV4(u32),
+    /// The first 64 bits of an address of IPv6.
+    NetworkV6(u64),
+}
+
+impl QuotaKey {
+    /// The network of a client, as [`network_of`](crate::network_of) names it.
+    #[must_use]
+    pub fn network(address: IpAddr) -> Self {
+        match crate::network_of(address) {
+            IpAddr::V4(address) => Self::NetworkV4(address.to_bits()),
+            IpAddr::V6(address) => Self::NetworkV6((address.to_bits() >> 64) as u64),
+        }
+    }
+}
+
+/// All to whom one use of a resource is charged: a caller, the organization of the caller, and one other. It
+/// needs no memory of its own, since each stream and each post has one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QuotaKeys([Option<QuotaKey>; 3]);
+
+impl QuotaKeys {
+    /// The same, and one other key besides, in the place of an earlier one.
+    #[must_use]
+    pub fn and(self, other: QuotaKey) -> Self {
+        let Self([caller, organization, _]) = self;
+        Self([caller, organization, Some(other)])
+    }
+
+    fn iter(self) -> impl Iterator<Item = QuotaKey> {
+        self.0.into_iter().flatten()
+    }
+}
+
+impl From<QuotaKey> for QuotaKeys {
+    fn from(only: QuotaKey) -> Self {
+        Self([Some(only), None, None])
+    }
 }
 
 /// Why a [`KeyedSemaphore`] gives no permit.
@@ -95,14 +132,20 @@ pub struct Owner {
 }
 
 impl Owner {
+    /// An organization as a whole: its identity provider, or all of its imports.
+    #[must_use]
+    pub const fn organization(id: OrganizationId) -> Self {
+        Self { user: None, organization: Some(id) }
+    }
+
     /// The keys under which the use of a resource is counted.
     #[must_use]
-    pub fn quota_keys(self) -> Vec<QuotaKey> {
+    pub fn quota_keys(self) -> QuotaKeys {
         let caller = match self {
             Self { user: Some(user), .. } => Some(QuotaKey::User(user)),
             Self { user: None, organization } => organization.map(QuotaKey::Tokens),
         };
-        caller.into_iter().chain(self.organization.map(QuotaKey::Organization)).collect()
+        QuotaKeys([caller, self.organization.map(QuotaKey::Organization), None])
     }
 }
 
@@ -121,7 +164,7 @@ impl Actor {
 
     /// The keys under which its use of resources is counted.
     #[must_use]
-    pub fn quota_keys(&self) -> Vec<QuotaKey> {
+    pub fn quota_keys(&self) -> QuotaKeys {
         self.owner().quota_keys()
     }
 }
@@ -129,12 +172,12 @@ impl Actor {
 /// A semaphore with a share for each key beside the bound on all. Clones share it.
 #[derive(Clone, Debug)]
 pub struct KeyedSemaphore {
-    quota: Quota,
     state: Arc<State>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct State {
+    quota: Quota,
     used: Mutex<Used>,
     released: Notify,
 }
@@ -151,7 +194,7 @@ struct Used {
 #[must_use]
 pub struct Permit {
     amount: u64,
-    shares: Vec<(QuotaKey, u64)>,
+    keys: QuotaKeys,
     state: Arc<State>,
 }
 
@@ -159,7 +202,7 @@ impl KeyedSemaphore {
     /// A semaphore of which nothing is in use.
     #[must_use]
     pub fn new(quota: Quota) -> Self {
-        Self { quota, state: Arc::default() }
+        Self { state: Arc::new(State { quota, used: Mutex::default(), released: Notify::new() }) }
     }
 
     /// Acquires `amount` under all of these keys, or says at once why that is not possible. An amount that
@@ -168,27 +211,24 @@ impl KeyedSemaphore {
     /// # Errors
     ///
     /// [`QuotaExceeded`]; then nothing is acquired.
-    pub fn acquire(&self, keys: &[QuotaKey], amount: u64) -> Result<Permit, QuotaExceeded> {
+    pub fn acquire(&self, keys: QuotaKeys, amount: u64) -> Result<Permit, QuotaExceeded> {
+        let quota = &self.state.quota;
         let mut used = lock(&self.state.used);
-        let mut shares = Vec::with_capacity(keys.len());
-        for key in keys.iter().copied() {
-            let share = self.quota.share(key);
-            let amount = amount.min(share);
+        for key in keys.iter() {
+            let share = quota.share(key);
             let in_use = used.by_key.get(&key).copied().unwrap_or_default();
-            if amount > share - in_use {
+            if amount.min(share) > share - in_use {
                 return Err(QuotaExceeded::Share(key));
             }
-            shares.push((key, amount));
         }
-        let amount = amount.min(self.quota.total);
-        if amount > self.quota.total - used.total {
+        if amount.min(quota.total) > quota.total - used.total {
             return Err(QuotaExceeded::Total);
         }
-        used.total += amount;
-        for (key, amount) in &shares {
-            *used.by_key.entry(*key).or_default() += amount;
+        used.total += amount.min(quota.total);
+        for key in keys.iter() {
+            *used.by_key.entry(key).or_default() += amount.min(quota.share(key));
         }
-        Ok(Permit { amount, shares, state: Arc::clone(&self.state) })
+        Ok(Permit { amount, keys, state: Arc::clone(&self.state) })
     }
 
     /// The same, but waits for others to release as much as is needed, for at most `wait`.
@@ -198,7 +238,7 @@ impl KeyedSemaphore {
     /// [`QuotaExceeded`], as it is after the wait.
     pub async fn acquire_within(
         &self,
-        keys: &[QuotaKey],
+        keys: QuotaKeys,
         amount: u64,
         wait: Duration,
     ) -> Result<Permit, QuotaExceeded> {
@@ -221,13 +261,14 @@ impl KeyedSemaphore {
 
 impl Drop for Permit {
     fn drop(&mut self) {
-        let mut used = lock(&self.state.used);
-        used.total -= self.amount;
-        for (key, amount) in &self.shares {
-            if let Some(in_use) = used.by_key.get_mut(key) {
-                *in_use -= amount;
-                if *in_use == 0 {
-                    used.by_key.remove(key);
+        let State { quota, used, .. } = &*self.state;
+        let mut used = lock(used);
+        used.total -= self.amount.min(quota.total);
+        for key in self.keys.iter() {
+            if let Entry::Occupied(mut in_use) = used.by_key.entry(key) {
+                *in_use.get_mut() -= self.amount.min(quota.share(key));
+                if *in_use.get() == 0 {
+                    in_use.remove();
                 }
             }
         }
@@ -250,6 +291,22 @@ mod tests {
     const ACME: QuotaKey = QuotaKey::Organization(OrganizationId(1));
     const BETA: QuotaKey = QuotaKey::Organization(OrganizationId(2));
 
+    fn of(caller: QuotaKey, organization: QuotaKey) -> QuotaKeys {
+        QuotaKeys([Some(caller), Some(organization), None])
+    }
+
+    fn ada() -> QuotaKeys {
+        of(ADA, ACME)
+    }
+
+    fn ben() -> QuotaKeys {
+        of(BEN, ACME)
+    }
+
+    fn vic() -> QuotaKeys {
+        of(VIC, BETA)
+    }
+
     fn semaphore(total: u64, organization: u64, caller: u64) -> KeyedSemaphore {
         KeyedSemaphore::new(Quota::new(total, organization, caller))
     }
@@ -257,82 +314,100 @@ mod tests {
     #[test]
     fn a_caller_acquires_its_share_and_no_more() {
         let semaphore = semaphore(9, 9, 2);
-        let mut own = vec![semaphore.acquire(&[ADA, ACME], 1), semaphore.acquire(&[ADA, ACME], 1)];
-        assert_eq!(semaphore.acquire(&[ADA, ACME], 1).err(), Some(QuotaExceeded::Share(ADA)));
-        assert!(semaphore.acquire(&[BEN, ACME], 1).is_ok());
+        let mut own = vec![semaphore.acquire(ada(), 1), semaphore.acquire(ada(), 1)];
+        assert_eq!(semaphore.acquire(ada(), 1).err(), Some(QuotaExceeded::Share(ADA)));
+        assert!(semaphore.acquire(ben(), 1).is_ok());
         own.pop();
-        assert!(semaphore.acquire(&[ADA, ACME], 1).is_ok(), "what was released can be acquired again");
+        assert!(semaphore.acquire(ada(), 1).is_ok(), "what was released can be acquired again");
     }
 
     #[test]
     fn an_organization_acquires_its_share_and_no_more() {
         let semaphore = semaphore(9, 3, 2);
-        let held =
-            [(ADA, ACME), (ADA, ACME), (BEN, ACME)].map(|(user, of)| semaphore.acquire(&[user, of], 1));
+        let held = [ada(), ada(), ben()].map(|keys| semaphore.acquire(keys, 1));
         assert!(held.iter().all(Result::is_ok));
-        assert_eq!(semaphore.acquire(&[BEN, ACME], 1).err(), Some(QuotaExceeded::Share(ACME)));
-        assert!(semaphore.acquire(&[VIC, BETA], 1).is_ok());
+        assert_eq!(semaphore.acquire(ben(), 1).err(), Some(QuotaExceeded::Share(ACME)));
+        assert!(semaphore.acquire(vic(), 1).is_ok());
         drop(held);
-        assert!(semaphore.acquire(&[BEN, ACME], 1).is_ok());
+        assert!(semaphore.acquire(ben(), 1).is_ok());
     }
 
     #[test]
     fn all_together_acquire_no_more_than_the_total() {
         let semaphore = semaphore(3, 2, 2);
-        let mut held = Vec::from([(ADA, ACME), (ADA, ACME), (VIC, BETA)].map(|(user, of)| {
-            let permit = semaphore.acquire(&[user, of], 1);
+        let mut held = Vec::from([ada(), ada(), vic()].map(|keys| {
+            let permit = semaphore.acquire(keys, 1);
             permit.expect("it is within the bounds")
         }));
-        assert_eq!(semaphore.acquire(&[VIC, BETA], 1).err(), Some(QuotaExceeded::Total));
+        assert_eq!(semaphore.acquire(vic(), 1).err(), Some(QuotaExceeded::Total));
         held.pop();
-        assert!(semaphore.acquire(&[VIC, BETA], 1).is_ok());
+        assert!(semaphore.acquire(vic(), 1).is_ok());
     }
 
     #[test]
     fn amounts_add_up() {
         let semaphore = semaphore(100, 60, 40);
-        let held = semaphore.acquire(&[ADA, ACME], 30);
-        assert_eq!(semaphore.acquire(&[ADA, ACME], 11).err(), Some(QuotaExceeded::Share(ADA)));
-        let more = semaphore.acquire(&[ADA, ACME], 10);
-        assert_eq!(semaphore.acquire(&[BEN, ACME], 21).err(), Some(QuotaExceeded::Share(ACME)));
+        let held = semaphore.acquire(ada(), 30);
+        assert_eq!(semaphore.acquire(ada(), 11).err(), Some(QuotaExceeded::Share(ADA)));
+        let more = semaphore.acquire(ada(), 10);
+        assert_eq!(semaphore.acquire(ben(), 21).err(), Some(QuotaExceeded::Share(ACME)));
         assert!(held.is_ok() && more.is_ok());
     }
 
     #[test]
     fn an_amount_larger_than_a_share_counts_as_the_whole_share() {
         let semaphore = semaphore(100, 60, 40);
-        let held = semaphore.acquire(&[ADA, ACME], 1000);
+        let held = semaphore.acquire(ada(), 1000);
         assert!(held.is_ok());
-        assert_eq!(semaphore.acquire(&[ADA, ACME], 1).err(), Some(QuotaExceeded::Share(ADA)));
-        assert_eq!(semaphore.acquire(&[BEN, BETA], 1).err(), Some(QuotaExceeded::Total));
+        assert_eq!(semaphore.acquire(ada(), 1).err(), Some(QuotaExceeded::Share(ADA)));
+        assert_eq!(semaphore.acquire(of(BEN, BETA), 1).err(), Some(QuotaExceeded::Total));
     }
 
     #[test]
     fn a_key_that_uses_nothing_is_forgotten() {
         let semaphore = semaphore(3, 3, 2);
-        drop((semaphore.acquire(&[ADA, ACME], 1), semaphore.acquire(&[BEN, ACME], 2)));
-        assert_eq!(semaphore.acquire(&[ADA, ACME], 3).map(drop), Ok(()));
+        drop((semaphore.acquire(ada(), 1), semaphore.acquire(ben(), 2)));
+        assert_eq!(semaphore.acquire(ada(), 3).map(drop), Ok(()));
         let used = lock(&semaphore.state.used);
         assert_eq!((used.total, used.by_key.len()), (0, 0));
+    }
+
+    #[test]
+    fn a_third_key_counts_too() {
+        let semaphore = KeyedSemaphore::new(Quota { application: 1, ..Quota::new(9, 9, 9) });
+        let tracker = QuotaKey::Application(ApplicationId(7));
+        let held = semaphore.acquire(ada().and(tracker), 1);
+        assert_eq!(semaphore.acquire(vic().and(tracker), 1).err(), Some(QuotaExceeded::Share(tracker)));
+        drop(held);
+        assert!(semaphore.acquire(vic().and(tracker), 1).is_ok());
+    }
+
+    #[test]
+    fn a_network_is_an_address_or_64_bits_of_one() {
+        let network = |text: &str| QuotaKey::network(text.parse().expect("it is an address"));
+        assert_eq!(network("192.0.2.1"), QuotaKey::NetworkV4(0xC000_0201));
+        assert_eq!(network("::ffff:192.0.2.1"), network("192.0.2.1"));
+        assert_eq!(network("2001:db8:1:2::3"), network("2001:db8:1:2:ffff::9"));
+        assert_ne!(network("2001:db8:1:2::3"), network("2001:db8:1:3::3"));
     }
 
     #[test]
     fn tokens_without_a_user_are_charged_to_their_organization() {
         let organization = Some(OrganizationId(1));
         let tokens = Owner { user: None, organization };
-        assert_eq!(tokens.quota_keys(), [QuotaKey::Tokens(OrganizationId(1)), ACME]);
-        assert_eq!(Owner { user: Some(UserId(1)), organization }.quota_keys(), [ADA, ACME]);
+        assert_eq!(tokens.quota_keys(), of(QuotaKey::Tokens(OrganizationId(1)), ACME));
+        assert_eq!(Owner { user: Some(UserId(1)), organization }.quota_keys(), ada());
     }
 
     #[tokio::test]
     async fn a_wait_ends_with_a_release_and_with_its_deadline() {
         let semaphore = semaphore(1, 1, 1);
-        let held = semaphore.acquire(&[ADA], 1).expect("it is free");
-        let refused = semaphore.acquire_within(&[BEN], 1, Duration::ZERO).await;
+        let held = semaphore.acquire(ADA.into(), 1).expect("it is free");
+        let refused = semaphore.acquire_within(BEN.into(), 1, Duration::ZERO).await;
         assert_eq!(refused.err(), Some(QuotaExceeded::Total));
         let waiting = tokio::spawn({
             let semaphore = semaphore.clone();
-            async move { semaphore.acquire_within(&[BEN], 1, Duration::from_secs(3600)).await.map(drop) }
+            async move { semaphore.acquire_within(BEN.into(), 1, Duration::from_secs(3600)).await.map(drop) }
         });
         tokio::task::yield_now().await;
         drop(held);

@@ -8,10 +8,16 @@ use eddyline_streaming::{Filter, Format, ResumePoint, SubscribeError, SubscribeR
 
 use crate::actor::Actor;
 use crate::presence::Connected;
+use crate::quota::{Permit, Quota};
 use crate::{App, Error, Result};
 
 /// How often a stream is tried again when rights change while it opens.
 const ATTEMPTS: usize = 8;
+
+/// How many streams every organization may have.
+const LEAST_OF_ORGANIZATION: u64 = 128;
+/// How many streams every user may have.
+const LEAST_OF_USER: u64 = 64;
 
 /// Where a client says it was.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,14 +45,37 @@ pub struct Listen {
     pub presence: bool,
 }
 
+/// How many streams may be open at the same time on a server that takes so many connections: half of them for
+/// one user, and five eighths for one organization, so that other organizations can always open some.
+#[must_use]
+pub fn stream_quota(connections: usize) -> Quota {
+    let connections = connections as u64;
+    Quota::new(
+        u64::MAX,
+        (connections / 8 * 5).max(LEAST_OF_ORGANIZATION),
+        (connections / 2).max(LEAST_OF_USER),
+    )
+}
+
+/// What a stream holds beside its subscription, until it is dropped.
+#[derive(Debug)]
+pub struct Listening {
+    /// Counts the stream for the caller.
+    _permit: Permit,
+    /// Shows the user as present.
+    _connected: Option<Connected>,
+}
+
 impl App {
-    /// Opens a stream. The second part shows the user as present until it is dropped.
+    /// Opens a stream, which the second part counts for the caller and shows as the user's presence until it
+    /// is dropped.
     ///
     /// # Errors
     ///
+    /// [`Error::TooManyRequests`] when the caller or the caller's organization has as many streams as it may;
     /// [`Error::NotFound`] or [`Error::Denied`] for a flow that the caller cannot read, named in
     /// [`Error::Invalid`] with nothing to listen to; [`Error::Unavailable`].
-    pub async fn listen(&self, actor: &Actor, listen: &Listen) -> Result<(Subscription, Option<Connected>)> {
+    pub async fn listen(&self, actor: &Actor, listen: &Listen) -> Result<(Subscription, Listening)> {
         if listen.flows.is_empty() && !listen.user {
             return Err(Error::field("filter", "is required unless user=1"));
         }
@@ -57,6 +86,7 @@ impl App {
         if !listen.flows.is_empty() {
             actor.require_any(&[Scope::Flow])?;
         }
+        let permit = self.inner.streams.acquire(actor.quota_keys(), 1)?;
         for _ in 0..ATTEMPTS {
             let rights = self.inner.hub.rights_mark();
             // What was shown may have ended since it was looked at, when there was no stream to end.
@@ -79,7 +109,7 @@ impl App {
                         (None, _) | (_, PresenceState::Offline) => None,
                         (Some(user), shows) => Some(self.connect(user, shows, rooms.into_boxed_slice())),
                     };
-                    return Ok((subscription, connected));
+                    return Ok((subscription, Listening { _permit: permit, _connected: connected }));
                 }
                 Err(SubscribeError::RightsChanged) => {}
                 Err(error) => return Err(Error::Unavailable(error.to_string())),

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use crate::quota::{KeyedSemaphore, Permit, Quota, QuotaExceeded, QuotaKey};
+use crate::quota::{KeyedSemaphore, Permit, Quota, QuotaExceeded, QuotaKeys};
 
 const MIB: u64 = 1024 * 1024;
 
@@ -43,7 +43,7 @@ impl Unpacking {
     /// # Errors
     ///
     /// [`QuotaExceeded`] when others have not released as much after two seconds.
-    pub(crate) async fn reserve(&self, keys: &[QuotaKey], bytes: u64) -> Result<Reservation, QuotaExceeded> {
+    pub(crate) async fn reserve(&self, keys: QuotaKeys, bytes: u64) -> Result<Reservation, QuotaExceeded> {
         let picture = self.pictures.acquire_within(keys, 1, self.wait).await?;
         let memory = self.memory.acquire_within(keys, bytes, self.wait).await?;
         Ok(Reservation { _picture: picture, _memory: memory })
@@ -55,18 +55,18 @@ mod tests {
     use eddyline_model::{OrganizationId, UserId};
 
     use super::*;
-    use crate::quota::Owner;
+    use crate::quota::{Owner, QuotaKey};
 
     fn unpacking() -> Unpacking {
         Unpacking { wait: Duration::ZERO, ..Unpacking::default() }
     }
 
-    fn keys(user: i64, organization: i64) -> Vec<QuotaKey> {
+    fn keys(user: i64, organization: i64) -> QuotaKeys {
         let organization = Some(OrganizationId(organization));
         Owner { user: Some(UserId(user)), organization }.quota_keys()
     }
 
-    async fn refused(unpacking: &Unpacking, keys: &[QuotaKey], bytes: u64) -> Option<QuotaExceeded> {
+    async fn refused(unpacking: &Unpacking, keys: QuotaKeys, bytes: u64) -> Option<QuotaExceeded> {
         unpacking.reserve(keys, bytes).await.err()
     }
 
@@ -75,33 +75,45 @@ mod tests {
         let unpacking = unpacking();
         let (ada, ben, vic, mia) = (keys(1, 1), keys(2, 1), keys(3, 2), keys(4, 3));
         let mut held = Vec::new();
-        for own in [&ada, &ada] {
-            held.push(unpacking.reserve(own, MIB).await.expect("it is within the bounds"));
+        for _ in 0..2 {
+            held.push(unpacking.reserve(ada, MIB).await.expect("it is within the bounds"));
         }
-        assert_eq!(refused(&unpacking, &ada, MIB).await, Some(QuotaExceeded::Share(ada[0])));
-        held.push(unpacking.reserve(&ben, MIB).await.expect("it is within the bounds"));
-        assert_eq!(refused(&unpacking, &ben, MIB).await, Some(QuotaExceeded::Share(ben[1])));
-        held.push(unpacking.reserve(&vic, MIB).await.expect("it is within the bounds"));
-        assert_eq!(refused(&unpacking, &mia, MIB).await, Some(QuotaExceeded::Total));
+        assert_eq!(
+            refused(&unpacking, ada, MIB).await,
+            Some(QuotaExceeded::Share(QuotaKey::User(UserId(1))))
+        );
+        held.push(unpacking.reserve(ben, MIB).await.expect("it is within the bounds"));
+        assert_eq!(
+            refused(&unpacking, ben, MIB).await,
+            Some(QuotaExceeded::Share(QuotaKey::Organization(OrganizationId(1))))
+        );
+        held.push(unpacking.reserve(vic, MIB).await.expect("it is within the bounds"));
+        assert_eq!(refused(&unpacking, mia, MIB).await, Some(QuotaExceeded::Total));
         held.clear();
-        assert_eq!(refused(&unpacking, &ada, MIB).await, None);
+        assert_eq!(refused(&unpacking, ada, MIB).await, None);
     }
 
     #[tokio::test]
     async fn the_memory_of_all_pictures_is_bounded() {
         let unpacking = unpacking();
         let (ada, ben, vic) = (keys(1, 1), keys(2, 1), keys(3, 2));
-        let large = unpacking.reserve(&ada, 192 * MIB).await.expect("it is within the bounds");
-        assert_eq!(refused(&unpacking, &ada, MIB).await, Some(QuotaExceeded::Share(ada[0])));
-        assert_eq!(refused(&unpacking, &ben, MIB).await, Some(QuotaExceeded::Share(ben[1])));
-        assert_eq!(refused(&unpacking, &vic, 65 * MIB).await, Some(QuotaExceeded::Total));
-        assert_eq!(refused(&unpacking, &vic, 64 * MIB).await, None);
+        let large = unpacking.reserve(ada, 192 * MIB).await.expect("it is within the bounds");
+        assert_eq!(
+            refused(&unpacking, ada, MIB).await,
+            Some(QuotaExceeded::Share(QuotaKey::User(UserId(1))))
+        );
+        assert_eq!(
+            refused(&unpacking, ben, MIB).await,
+            Some(QuotaExceeded::Share(QuotaKey::Organization(OrganizationId(1))))
+        );
+        assert_eq!(refused(&unpacking, vic, 65 * MIB).await, Some(QuotaExceeded::Total));
+        assert_eq!(refused(&unpacking, vic, 64 * MIB).await, None);
         drop(large);
-        assert_eq!(refused(&unpacking, &ben, 192 * MIB).await, None);
+        assert_eq!(refused(&unpacking, ben, 192 * MIB).await, None);
     }
 
     #[tokio::test]
     async fn the_largest_picture_fits_when_there_is_no_other() {
-        assert_eq!(refused(&unpacking(), &keys(1, 1), 256 * MIB).await, None);
+        assert_eq!(refused(&unpacking(), keys(1, 1), 256 * MIB).await, None);
     }
 }

@@ -97,7 +97,7 @@ impl Reading<'_> {
         sender.require_any(self.endpoint.scopes)?;
         check_kind(&self.parts.headers, wanted.kinds)?;
         let bytes = quota::file_body(&self.parts.headers, wanted.bytes, 1);
-        let permit = self.shared.file_bodies.acquire(&sender.quota_keys(), bytes)?;
+        let permit = self.shared.file_bodies.acquire(sender.quota_keys(), bytes)?;
         let raw = read_body(body, BodyLimit { bytes: wanted.bytes, ..self.limit }).await?;
         Ok(ReadBody { raw, permit: Some(permit), ..ReadBody::default() })
     }
@@ -111,7 +111,7 @@ impl Reading<'_> {
             let Some(sender) = actor else { return Err(BodyError::TooLarge.into()) };
             sender.require_any(endpoint.scopes)?;
             let bytes = quota::file_body(&self.parts.headers, most, JSON_COPIES);
-            permit = Some(shared.file_bodies.acquire(&sender.quota_keys(), bytes)?);
+            permit = Some(shared.file_bodies.acquire(sender.quota_keys(), bytes)?);
             Ok::<_, Failure>(most)
         };
         let body = read_long_body(body, limit, longer).await?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use bytes::Bytes;
-use eddyline_app::{Actor, App, Credentials, Error, Permit, Room, ScimProvider, Secret};
+use eddyline_app::{Actor, App, Credentials, Error, Owner, Permit, Room, ScimProvider, Secret};
 use eddyline_model::policy::FlowDeed;
 use eddyline_wire::forms;
 use http::header::{AUTHORIZATION, CONTENT_TYPE};
@@ -80,8 +80,10 @@ impl Call {
         };
         if endpoint.access == Access::TokensInPath {
             // Bad ones are refused before the body is read.
-            shared.app.pushing(segments.get("token")).await?;
-            mark_authenticated(&parts.extensions);
+            let to = shared.app.pushing(segments.get("token")).await?;
+            if let Some(first) = to.first() {
+                mark_authenticated(&parts.extensions, first.owner());
+            }
         }
         // Whoever shows something beside the body is known before the body is waited for; whoever
         // does not can make the server hold only little.
@@ -155,8 +157,8 @@ impl Call {
     }
 
     /// Notes that the request has shown valid credentials of a kind that only its endpoint knows.
-    pub(crate) fn mark_authenticated(&self) {
-        mark_authenticated(&self.extensions);
+    pub(crate) fn mark_authenticated(&self, owner: Owner) {
+        mark_authenticated(&self.extensions, owner);
     }
 
     /// Where the request comes from.
@@ -209,7 +211,7 @@ pub(crate) async fn authenticate(
     } else {
         return Ok(None);
     };
-    mark_authenticated(&parts.extensions);
+    mark_authenticated(&parts.extensions, actor.owner());
     Ok(Some(actor))
 }
 
@@ -218,7 +220,7 @@ async fn scim_provider(shared: &Shared, parts: &Parts, segments: &Segments) -> R
     let header = parts.headers.get(AUTHORIZATION).map(http::HeaderValue::as_bytes);
     let address = client_address(shared, parts);
     let provider = shared.app.scim_provider(segments.get("uid"), header, address).await?;
-    mark_authenticated(&parts.extensions);
+    mark_authenticated(&parts.extensions, provider.owner());
     Ok(provider)
 }
 

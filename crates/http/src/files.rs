@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use axum::body::Body;
 use axum::response::Response;
-use eddyline_app::{Download, QuotaKey, Variant, network_of};
+use eddyline_app::{Download, QuotaKey, Variant};
 use eddyline_model::scopes::Scope::Flow;
 use eddyline_wire::disposition;
 use futures_util::StreamExt as _;
@@ -62,7 +62,7 @@ async fn link_to(call: &Call, variant: Variant) -> Answer {
 
 async fn download(call: Call) -> Answer {
     let found = call.app().download(call.segment("link")).await?;
-    call.mark_authenticated();
+    call.mark_authenticated(found.owner);
     if lists(&call.headers, &found.tag) {
         return Ok(dressed(Response::new(Body::empty()), &found, StatusCode::NOT_MODIFIED));
     }
@@ -79,9 +79,8 @@ async fn download(call: Call) -> Answer {
         None => (StatusCode::OK, found.size),
         Some(range) => (StatusCode::PARTIAL_CONTENT, range.end - range.start),
     };
-    let mut keys = found.owner.quota_keys();
-    keys.push(QuotaKey::Network(network_of(call.client_address())));
-    let permit = call.shared.downloads.acquire(&keys, 1)?;
+    let keys = found.owner.quota_keys().and(QuotaKey::network(call.client_address()));
+    let permit = call.shared.downloads.acquire(keys, 1)?;
     let content = call.app().read_download(&found, range.clone()).await?;
     // It is held as long as the content is.
     let content = content.inspect(move |_| {

@@ -1,13 +1,14 @@
 //! Flows (specification, section 4, Flows).
 
-use eddyline_app::FlowChanges;
+use eddyline_app::{FlowChanges, FlowsWanted};
 use eddyline_model::flows::AccessMode;
 use eddyline_model::names::FlowName;
 use eddyline_model::policy::FlowDeed;
 use eddyline_model::scopes::Scope;
 use http::StatusCode;
+use http::header::LINK;
 
-use crate::answer::{Answer, json};
+use crate::answer::{Answer, json, with_header};
 use crate::call::Call;
 use crate::params::Reader;
 
@@ -24,8 +25,14 @@ pub(crate) async fn all(call: Call) -> Answer {
 async fn list(call: &Call, all: bool) -> Answer {
     let mut params = call.params.reader();
     let users = params.opt_bool("users").unwrap_or(false);
+    let after = params.opt_text("after", 1..=200);
     params.finish()?;
-    json(StatusCode::OK, &call.app().flows(call.actor()?, all, users).await?)
+    let found = call.app().flow_list(call.actor()?, FlowsWanted { all, users, after }).await?;
+    let answer = json(StatusCode::OK, &found.flows)?;
+    let Some(next) = found.next else { return Ok(answer) };
+    let base = &call.app().config().addresses.base;
+    let (path, users) = (if all { "/flows/all" } else { "/flows" }, if users { "&users=1" } else { "" });
+    Ok(with_header(answer, LINK, &format!("<{base}{path}?after={next}{users}>; rel=\"next\"")))
 }
 
 pub(crate) async fn get(call: Call) -> Answer {

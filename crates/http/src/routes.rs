@@ -41,15 +41,18 @@ pub(crate) fn api() -> Vec<Endpoint> {
 
 fn flow_endpoints() -> Vec<Endpoint> {
     let users = "1 adds the users of each flow";
+    let after = "Only the flows behind the one with this id";
     vec![
         Endpoint::new(Method::GET, "/flows", "The flows you are in", flows::joined)
             .scopes(&[Flow, Manage, Integration])
             .takes("users", "boolean", users)
-            .answers(200, "Your flows", Some(Many("Flow"))),
+            .takes("after", "string", after)
+            .answers(200, "Your flows; the header Link says where the list goes on", Some(Many("Flow"))),
         Endpoint::new(Method::GET, "/flows/all", "The flows you are in or could join", flows::all)
             .scopes(&[Flow, Manage, Integration])
             .takes("users", "boolean", users)
-            .answers(200, "The flows", Some(Many("Flow"))),
+            .takes("after", "string", after)
+            .answers(200, "The flows; the header Link says where the list goes on", Some(Many("Flow"))),
         Endpoint::new(Method::GET, "/flows/find", "A flow by its id", flows::find)
             .scopes(&[Flow, Manage, Integration])
             .needs("id", "string", "The flow's id")

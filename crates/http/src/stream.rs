@@ -5,8 +5,8 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use eddyline_app::streaming::{Batch, Connected, Format, PresenceState, Subscription};
-use eddyline_app::{Actor, Listen, StreamPoint};
+use eddyline_app::streaming::{Batch, Format, PresenceState, Subscription};
+use eddyline_app::{Actor, Listen, Listening, StreamPoint};
 use http::HeaderMap;
 use http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue};
 
@@ -44,8 +44,8 @@ pub(crate) fn one(call: Call) -> Opening {
 async fn open(call: &Call, flows: Vec<String>) -> Answer {
     let listen = request(call, flows)?;
     let actor = call.actor()?;
-    let (subscription, connected) = call.app().listen(actor, &listen).await?;
-    let source = Source { subscription, _connected: connected };
+    let (subscription, listening) = call.app().listen(actor, &listen).await?;
+    let source = Source { subscription, _listening: listening };
     let mut response = stream(Until::new(source, time_left(call, actor)));
     let kind = match listen.format {
         Format::Sse => "text/event-stream; charset=utf-8",
@@ -110,10 +110,10 @@ fn wants_events(headers: &HeaderMap, parameter: Option<&str>) -> bool {
     }
 }
 
-/// A subscription, with the presence it shows.
+/// A subscription, with what it holds besides.
 struct Source {
     subscription: Subscription,
-    _connected: Option<Connected>,
+    _listening: Listening,
 }
 
 impl FrameSource for Source {

@@ -144,6 +144,7 @@ pub(crate) async fn open_app(
             per_address: settings.password_attempts_per_address,
         },
         scim_attempts: settings.scim_attempts_per_address,
+        streams: eddyline_app::stream_quota(settings.max_connections.get()),
         requests_per_minute: settings.requests_per_minute.map_or(0, std::num::NonZero::get),
         mail_quotas: MailQuotas {
             recipient: MailRate {

@@ -153,6 +153,10 @@ impl Connections {
     }
 
     /// A connection whose statements may take so long. On SQLite the thread's own deadline bounds them.
+    #[cfg_attr(
+        not(feature = "postgres"),
+        allow(unused_variables, reason = "only PostgreSQL bounds a connection")
+    )]
     pub(crate) fn get_to_read(&self, time: Duration) -> Result<Connection> {
         match self {
             #[cfg(feature = "sqlite")]

@@ -49,8 +49,8 @@ impl FromRequestParts<Site> for Visit {
             Some(session) => site.app.by_session(session).await?,
             None => None,
         };
-        if actor.is_some() {
-            mark_authenticated(&parts.extensions);
+        if let Some(actor) = &actor {
+            mark_authenticated(&parts.extensions, actor.owner());
         }
         let csrf = match cookies.csrf(&parts.headers) {
             Some(token) => (token, false),

@@ -9,6 +9,7 @@ on_shared_servers![
     lists_hold_the_users_only_when_asked,
     a_list_has_the_flows_one_is_in_and_all_has_those_to_join_too,
     a_flow_is_found_by_its_id,
+    a_list_goes_on_behind_a_flow,
     links_name_the_methods_of_this_very_caller,
     a_new_flow_is_by_invitation_and_has_its_creator,
     a_name_has_1_to_100_characters,
@@ -111,6 +112,21 @@ async fn a_list_has_the_flows_one_is_in_and_all_has_those_to_join_too(tenant: Te
     }
     assert_eq!(names(&tenant.ada.get("/flows").await), ["gate", "lobby", "main", "side"]);
     assert_eq!(tenant.neighbour().user("zoe").get("/flows/all").await, json!([]));
+}
+
+async fn a_list_goes_on_behind_a_flow(tenant: Tenant) {
+    for name in ["one", "two", "three"] {
+        tenant.flow(name, &[&tenant.ada]);
+    }
+    let whole = tenant.ada.get("/flows").await;
+    let whole = whole.as_array().unwrap();
+    for (at, flow) in whole.iter().enumerate() {
+        let path = format!("/flows?after={}", flow["id"].as_str().unwrap());
+        assert_eq!(tenant.ada.get(&path).await.as_array().unwrap(), &whole[at + 1..]);
+    }
+    let refused = tenant.ada.client.request(Method::GET, "/flows?after=nothing").send().await.unwrap();
+    assert_eq!(refused.status, 400);
+    assert!(refused.json()["errors"]["after"].is_array(), "{}", refused.text());
 }
 
 async fn a_flow_is_found_by_its_id(tenant: Tenant) {

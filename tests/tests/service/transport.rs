@@ -4,7 +4,7 @@ use std::net::Ipv4Addr;
 use std::sync::Arc;
 
 use eddyline_client::{Method, NewMessage, StatusCode, StreamRequest};
-use eddyline_tests::{Acme, Backend, Listener, Server, basic, on_both_databases, run};
+use eddyline_tests::{Acme, Backend, Caller, Listener, Server, basic, on_both_databases, run};
 use rcgen::{CertifiedKey, generate_simple_self_signed};
 use rustls::{ClientConfig, RootCertStore};
 use tempfile::TempDir;
@@ -21,6 +21,7 @@ on_both_databases![&["--password-attempts-per-account", "3", "--trusted-proxy", 
 on_both_databases![&["--max-connections", "16"];
     idle_connections_without_credentials_make_room_for_members,
 ];
+on_both_databases![&["--max-connections", "64"]; one_user_has_a_bounded_number_of_streams];
 on_both_databases![
     bodies_without_credentials_share_a_bound,
     an_answer_bears_the_id_of_its_request,
@@ -201,5 +202,41 @@ async fn both_addresses_say_whether_the_server_is_well(server: Server) {
             let answer = client.request(Method::GET, path).send().await.unwrap();
             assert_eq!(answer.status, StatusCode::OK, "{url}{path}");
         }
+    }
+}
+
+/// Opens a stream below this address on a new connection, and reads the head of the answer.
+async fn open_stream(url: &str, prefix: &str, caller: &Caller) -> (String, TcpStream) {
+    let mut socket = TcpStream::connect(url.strip_prefix("http://").unwrap()).await.unwrap();
+    let credentials = format!("Authorization: Basic {}", basic(&caller.token, ""));
+    let request = format!("GET {prefix}/flows/acme/main HTTP/1.1\r\nHost: x\r\n{credentials}\r\n\r\n");
+    socket.write_all(request.as_bytes()).await.unwrap();
+    (head(&mut socket).await, socket)
+}
+
+/// Every user may have this many streams on the smallest server.
+const STREAMS_OF_USER: usize = 64;
+
+async fn one_user_has_a_bounded_number_of_streams(server: Server) {
+    let Acme { ada, ben } = server.acme();
+    let mut open = Vec::new();
+    for _ in 0..STREAMS_OF_USER {
+        let (head, socket) = open_stream(server.stream_url(), "", &ada).await;
+        assert!(head.starts_with("HTTP/1.1 200 "), "{head}");
+        open.push(socket);
+    }
+    // The other listener has connections left.
+    let beside = |caller| open_stream(server.base_url(), "/stream", caller);
+    let (head, _) = beside(&ada).await;
+    assert!(head.starts_with("HTTP/1.1 429 ") && head.contains("\r\nretry-after: "), "{head}");
+    let (head, _stream) = beside(&ben).await;
+    assert!(head.starts_with("HTTP/1.1 200 "), "others have streams left: {head}");
+    open.pop();
+    loop {
+        let (head, _) = beside(&ada).await;
+        if head.starts_with("HTTP/1.1 200 ") {
+            break;
+        }
+        assert!(head.starts_with("HTTP/1.1 429 "), "{head}");
     }
 }

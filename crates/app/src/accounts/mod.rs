@@ -14,7 +14,7 @@ mod sessions;
 mod sign_in_link;
 mod sign_up;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod undo;
 
 use std::net::IpAddr;

@@ -27,15 +27,15 @@ const ADA: &str = "ada@acme.example";
 const GOOD: &str = "correct horse battery staple";
 
 /// An application whose clock stands still until it is moved, with Ada in the flow `acme/main`.
-struct World {
-    app: App,
+pub(crate) struct World {
+    pub(crate) app: App,
     clock: Arc<AtomicI64>,
-    ada: Actor,
+    pub(crate) ada: Actor,
     token: Secret,
 }
 
 impl World {
-    async fn new() -> Self {
+    pub(crate) async fn new() -> Self {
         let clock = Arc::new(AtomicI64::new(START));
         let read = clock.clone();
         let options =
@@ -105,7 +105,7 @@ fn address(email: &str) -> UserChanges {
     }
 }
 
-async fn person(app: &App, email: &str, nick: &str) -> Actor {
+pub(crate) async fn person(app: &App, email: &str, nick: &str) -> Actor {
     person_with_token(app, email, nick).await.0
 }
 

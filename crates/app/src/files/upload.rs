@@ -9,7 +9,7 @@ use tokio::runtime::Handle;
 
 use super::NewAttachment;
 use crate::actor::Actor;
-use crate::quota::QuotaKey;
+use crate::quota::QuotaKeys;
 use crate::transaction::NoCaller;
 use crate::{App, Error, Result};
 
@@ -31,7 +31,7 @@ const NAMELESS: &str = "file";
 pub struct Upload {
     writing: eddyline_files::Upload,
     /// Under which a thumbnail is made.
-    keys: Vec<QuotaKey>,
+    keys: QuotaKeys,
     noted: Noted,
 }
 
@@ -78,7 +78,7 @@ impl Upload {
     /// [`Error::DiskFull`], [`Error::Unavailable`].
     pub async fn finish(mut self) -> Result<Uploaded> {
         let key = self.writing.key().clone();
-        let (unpacking, keys) = (&self.noted.app.inner.unpacking, &self.keys);
+        let (unpacking, keys) = (&self.noted.app.inner.unpacking, self.keys);
         let stored = self.writing.finish(async |bytes| unpacking.reserve(keys, bytes).await.ok()).await?;
         let object = new_object(&key, stored.digest, stored.size);
         let picture = stored.picture;

@@ -112,7 +112,7 @@ impl App {
     ) -> Result<ImportedInvitations> {
         let list = read(list)?;
         let permit =
-            self.inner.imports.permits.acquire(&[QuotaKey::Organization(room.organization.id)], 1)?;
+            self.inner.imports.permits.acquire(QuotaKey::Organization(room.organization.id).into(), 1)?;
         let import = Import { app: self.clone(), actor: actor.clone(), room: Arc::clone(room), message };
         // A task of its own: a client that hangs up must not keep the flow from hearing of what was done.
         let task = tokio::spawn(async move {
@@ -309,7 +309,10 @@ fn added(room: &Room, user: &User, now: Timestamp, base: &str) -> FlowUser {
 
 #[cfg(test)]
 mod tests {
+    use eddyline_model::OrganizationId;
+
     use super::*;
+    use crate::quota::QuotaExceeded;
 
     #[test]
     fn each_address_and_each_broken_entry_is_read_once() {
@@ -319,6 +322,19 @@ mod tests {
             read[..],
             [Err((text, _)), Ok("ada@example.org"), Ok("bob@example.org")] if text == "bob@@x"
         ));
+    }
+
+    #[test]
+    fn imports_under_way_are_bounded_for_an_organization_and_for_all() {
+        let imports = Imports::default();
+        let import = |id| imports.permits.acquire(QuotaKey::Organization(OrganizationId(id)).into(), 1);
+        let mut held = vec![import(1).unwrap(), import(1).unwrap()];
+        let full = QuotaExceeded::Share(QuotaKey::Organization(OrganizationId(1)));
+        assert_eq!(import(1).err(), Some(full));
+        held.extend((2..=16).flat_map(|id| [import(id).unwrap(), import(id).unwrap()]));
+        assert_eq!(import(17).err(), Some(QuotaExceeded::Total));
+        held.pop();
+        assert!(import(17).is_ok());
     }
 
     #[test]

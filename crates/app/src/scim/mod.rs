@@ -29,6 +29,7 @@ use eddyline_storage::{Session, Tx};
 pub use find::UsersWanted;
 
 use crate::change::Attempt;
+use crate::quota::Owner;
 use crate::read_budget::charge_provider;
 use crate::{App, Error, Result};
 
@@ -48,6 +49,12 @@ impl ScimProvider {
     #[must_use]
     pub fn uid(&self) -> &str {
         &self.uid
+    }
+
+    /// To whom its use of resources is charged: its organization.
+    #[must_use]
+    pub const fn owner(&self) -> Owner {
+        Owner::organization(self.organization)
     }
 
     /// Checks that the token has not been replaced.

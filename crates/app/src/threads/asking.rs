@@ -63,9 +63,8 @@ impl Integrations {
     /// brought to its end, and its permit with it.
     pub(crate) async fn ask(&self, asked: Asked) -> Result<()> {
         let Asked { application, owner, thread, url, method, token, body } = asked;
-        let mut keys = owner.quota_keys();
-        keys.push(QuotaKey::Application(application));
-        let permit = self.actions.acquire(&keys, 1)?;
+        let keys = owner.quota_keys().and(QuotaKey::Application(application));
+        let permit = self.actions.acquire(keys, 1)?;
         let mut token = HeaderValue::try_from(token)
             .map_err(|_| Error::Internal("a signed token does not fit a header".into()))?;
         token.set_sensitive(true);
@@ -191,7 +190,10 @@ fn where_browsers_may_go(text: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use eddyline_model::{OrganizationId, UserId};
+
     use super::*;
+    use crate::quota::Permit;
 
     #[test]
     fn a_challenge_names_where_to_sign_in() {
@@ -227,6 +229,45 @@ mod tests {
         }
         let long = format!("Service-Token url=https://tracker.example/{}", "x".repeat(5000));
         assert_eq!(url_of_challenge(&long), None);
+    }
+
+    fn owner(user: i64, organization: i64) -> Owner {
+        Owner { user: Some(UserId(user)), organization: Some(OrganizationId(organization)) }
+    }
+
+    /// The permits of as many actions of an organization as may be under way.
+    fn as_many_as_possible(integrations: &Integrations, organization: i64) -> Vec<Permit> {
+        let permit = |number: i64| {
+            let user = owner(100 * organization + number / 4, organization);
+            let application = QuotaKey::Application(ApplicationId(100 * organization + number / 8));
+            integrations.actions.acquire(user.quota_keys().and(application), 1).unwrap()
+        };
+        (0..32).map(permit).collect()
+    }
+
+    async fn ask(integrations: &Integrations, owner: Owner) -> Option<Error> {
+        let asked = Asked {
+            application: ApplicationId(1),
+            owner,
+            thread: "t".into(),
+            url: "https://192.0.2.1/".into(),
+            method: ActionMethod::Post,
+            token: "x".into(),
+            body: Vec::new(),
+        };
+        integrations.ask(asked).await.err()
+    }
+
+    #[tokio::test]
+    async fn actions_under_way_are_bounded_for_an_organization_and_for_all() {
+        let integrations = Integrations::new(Config::default(), Profile::Spec);
+        let first = as_many_as_possible(&integrations, 1);
+        assert!(matches!(ask(&integrations, owner(1, 1)).await, Some(Error::TooManyRequests { .. })));
+        let second = as_many_as_possible(&integrations, 2);
+        assert!(matches!(ask(&integrations, owner(3, 3)).await, Some(Error::Unavailable(_))));
+        drop(first);
+        assert!(integrations.actions.acquire(owner(3, 3).quota_keys(), 1).is_ok());
+        drop(second);
     }
 
     #[test]

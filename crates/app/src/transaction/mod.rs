@@ -4,6 +4,8 @@
 //! The store itself is private to this module, so that no use case reaches a transaction in another way.
 
 mod principal;
+#[cfg(test)]
+mod tests;
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -19,6 +21,7 @@ use tokio::sync::mpsc;
 pub(crate) use self::principal::Principal;
 use crate::actor::Actor;
 use crate::change::Attempt;
+use crate::quota::{KeyedSemaphore, Permit, Quota, QuotaKeys};
 use crate::{App, Result};
 
 /// Why a write has no caller whose credential might end before it is committed.
@@ -44,42 +47,49 @@ pub(crate) enum NoCaller {
     Process,
 }
 
+/// Writes that wait for their commit, of the 4,096 that the writer's queue takes: a caller, or an organization,
+/// that waits for as many as it may leaves room for others.
+const WRITES: Quota = Quota::new(u64::MAX, 2_048, 1_024);
+
 /// The store, without the ways to write that do not name who is responsible.
 #[derive(Clone, Debug)]
-pub(crate) struct Database(Store);
+pub(crate) struct Database {
+    store: Store,
+    writes: KeyedSemaphore,
+}
 
 impl Database {
     pub(crate) fn new(store: Store) -> Self {
-        Self(store)
+        Self { store, writes: KeyedSemaphore::new(WRITES) }
     }
 
     pub(crate) fn now(&self) -> Timestamp {
-        self.0.now()
+        self.store.now()
     }
 
     /// As [`Store::gate`].
     pub(crate) fn gate(&self) -> &Arc<PostGate> {
-        self.0.gate()
+        self.store.gate()
     }
 
     /// As [`Store::committed`].
     pub(crate) fn committed(&self) -> Option<mpsc::Receiver<Vec<LogItem>>> {
-        self.0.committed()
+        self.store.committed()
     }
 
     /// As [`Store::doorbell`].
     pub(crate) fn doorbell(&self) -> Doorbell {
-        self.0.doorbell()
+        self.store.doorbell()
     }
 
     /// As [`Store::takes_writes`].
     pub(crate) fn takes_writes(&self) -> bool {
-        self.0.takes_writes()
+        self.store.takes_writes()
     }
 
     /// As [`Store::close`].
     pub(crate) async fn close(&self) {
-        self.0.close().await;
+        self.store.close().await;
     }
 
     /// As [`Store::read`].
@@ -88,7 +98,7 @@ impl Database {
         R: Send + 'static,
         F: FnOnce(&mut Session<'_>) -> StoreResult<R> + Send + 'static,
     {
-        self.0.read(work).await
+        self.store.read(work).await
     }
 
     /// As [`Store::list`].
@@ -103,16 +113,22 @@ impl Database {
         R: Send + 'static,
         F: FnOnce(MessagePage) -> R + Send + 'static,
     {
-        self.0.list(room, query, bytes, show).await
+        self.store.list(room, query, bytes, show).await
     }
 
     /// Posts a message of a caller, whose credential must have held in the present epoch when it was
     /// checked: otherwise the draft is stale, and the caller is to be checked again.
-    pub(crate) async fn post(&self, actor: &Actor, draft: Draft) -> StoreResult<Posted> {
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooManyRequests`](crate::Error::TooManyRequests) when too many writes of the caller wait, and
+    /// as [`Store::post`].
+    pub(crate) async fn post(&self, actor: &Actor, draft: Draft) -> Result<Posted> {
         let Some(epoch) = actor.epoch() else {
             return Ok(Posted { outcome: eddyline_storage::Outcome::Stale, event: None });
         };
-        self.0.post(Draft { credential_epoch: Some(epoch), ..draft }).await
+        let _permit = self.count_write(actor.quota_keys())?;
+        Ok(self.store.post(Draft { credential_epoch: Some(epoch), ..draft }).await?)
     }
 
     /// Writes without a caller.
@@ -140,6 +156,11 @@ impl Database {
         self.run(work).await
     }
 
+    /// Counts a write for its caller, until it is committed.
+    fn count_write(&self, keys: QuotaKeys) -> Result<Permit> {
+        Ok(self.writes.acquire(keys, 1)?)
+    }
+
     /// Runs any transaction: private to this module.
     async fn run<R, E, F>(&self, work: F) -> std::result::Result<(R, Option<EventId>), Undone<E>>
     where
@@ -147,7 +168,7 @@ impl Database {
         E: Send + 'static,
         F: FnMut(&mut Tx<'_, '_>) -> std::result::Result<R, Undone<E>> + Send + 'static,
     {
-        self.0.change(work).await
+        self.store.change(work).await
     }
 }
 

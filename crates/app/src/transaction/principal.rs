@@ -114,7 +114,8 @@ impl App {
     ///
     /// # Errors
     ///
-    /// What `work` answers, and [`Actor::ended`].
+    /// What `work` answers, [`Actor::ended`], and [`Error::TooManyRequests`](crate::Error::TooManyRequests)
+    /// when too many writes of the caller wait.
     pub(crate) async fn transaction_as<R, F>(&self, actor: &Actor, work: F) -> Result<(R, Option<EventId>)>
     where
         R: Send + 'static,
@@ -140,6 +141,7 @@ impl App {
         L: Fn(&mut Tx<'_, '_>) -> StoreResult<()> + Send + 'static,
         F: FnMut(&mut Tx<'_, '_>, &Principal) -> Attempt<R> + Send + 'static,
     {
+        let _permit = self.store().count_write(actor.quota_keys())?;
         let actor = actor.clone();
         let done = self.store().run(move |tx| {
             lock(tx)?;
@@ -165,6 +167,7 @@ impl App {
         R: Send + 'static,
         F: FnMut(&mut Tx<'_, '_>, &ScimProvider) -> Attempt<R> + Send + 'static,
     {
+        let _permit = self.store().count_write(provider.owner().quota_keys())?;
         let provider = provider.clone();
         let done = self.store().run(move |tx| {
             provider.verify(tx)?;

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use eddyline_app::Quota;
+
 use super::MinimumRate;
 
 /// The bounds within which a [`Server`](super::Server) serves. The bounds of a request's body are
@@ -69,6 +71,11 @@ impl Default for Limits {
 /// How many connections without valid credentials every network may have.
 const LEAST_UNKNOWN_SHARE: usize = 64;
 
+/// How many connections with valid credentials every organization may have.
+const LEAST_OF_ORGANIZATION: u64 = 128;
+/// How many connections with valid credentials every caller may have.
+const LEAST_OF_CALLER: u64 = 64;
+
 /// The least that hyper's buffer can be.
 const LEAST_HEAD_BYTES: usize = 8192;
 
@@ -76,6 +83,18 @@ impl Limits {
     /// How many connections without valid credentials one network may have.
     pub(super) fn unknown_share(&self) -> usize {
         (self.connections / 16).max(LEAST_UNKNOWN_SHARE)
+    }
+
+    /// How many connections with valid credentials may be safe from displacement: an eighth for one caller
+    /// and a fourth for one organization. Those beyond count as unknown ones. Streams have shares of their
+    /// own.
+    pub(super) fn known_quota(&self) -> Quota {
+        let connections = self.connections as u64;
+        Quota::new(
+            u64::MAX,
+            (connections / 4).max(LEAST_OF_ORGANIZATION),
+            (connections / 8).max(LEAST_OF_CALLER),
+        )
     }
 
     pub(super) fn buffer_bytes(&self) -> usize {

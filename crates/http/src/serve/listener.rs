@@ -116,7 +116,8 @@ impl Acceptor {
         let limits = &endpoint.limits;
         let connections = limits.connections.clamp(1, Semaphore::MAX_PERMITS);
         let places = Arc::new(Semaphore::new(connections));
-        let unknown = UnknownConnections::new(limits.unknown_share(), limits.unknown_safe_time);
+        let unknown =
+            UnknownConnections::new(limits.unknown_share(), limits.known_quota(), limits.unknown_safe_time);
         Self { listener, places, scarce: connections / 8, unknown, newcomer: None, endpoint }
     }
 

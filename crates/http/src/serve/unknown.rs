@@ -5,16 +5,17 @@
 //! newcomer, the longest idle first; one for which the server is working does not, and neither does
 //! one that has only just been opened or answered, so that its client has a chance to show
 //! credentials. A connection leaves the registry when it becomes known, so that streams cost nothing
-//! here.
+//! here. One caller and one organization have only so many known connections: those beyond stay unknown,
+//! and make room as others do.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use eddyline_app::network_of;
+use eddyline_app::{KeyedSemaphore, Owner, Permit, Quota, network_of};
 use futures_util::task::AtomicWaker;
 use http::Extensions;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -39,6 +40,8 @@ pub(super) enum Eviction {
 pub(super) struct UnknownConnections {
     /// How many one network may have.
     share: usize,
+    /// Counts the known ones.
+    known: KeyedSemaphore,
     /// How long a connection is safe after it was opened or answered.
     safe_time: Duration,
     /// Connections are scarce.
@@ -70,15 +73,17 @@ pub(super) struct Unknown {
     idle_since: AtomicU64,
     /// The server is working on a request.
     busy: AtomicBool,
-    known: AtomicBool,
+    /// Held once the connection is known.
+    known: OnceLock<Permit>,
     closing: AtomicBool,
     waker: AtomicWaker,
 }
 
 impl UnknownConnections {
-    pub(super) fn new(share: usize, safe_time: Duration) -> Arc<Self> {
+    pub(super) fn new(share: usize, known: Quota, safe_time: Duration) -> Arc<Self> {
         Arc::new(Self {
             share,
+            known: KeyedSemaphore::new(known),
             safe_time,
             scarce: AtomicBool::new(false),
             long_heads: Arc::new(Semaphore::new(LONG_HEADS)),
@@ -113,7 +118,7 @@ impl UnknownConnections {
             filed: AtomicU64::new(now),
             idle_since: AtomicU64::new(now),
             busy: AtomicBool::new(false),
-            known: AtomicBool::new(false),
+            known: OnceLock::new(),
             closing: AtomicBool::new(false),
             waker: AtomicWaker::new(),
         });
@@ -209,7 +214,7 @@ impl Unknown {
 
     /// Whether no request has shown valid credentials yet.
     pub(super) fn is_unknown(&self) -> bool {
-        !self.known.load(Relaxed)
+        self.known.get().is_none()
     }
 
     /// Whether its client may not take as long as others, since connections are scarce.
@@ -235,9 +240,18 @@ impl Unknown {
         if self.is_closing() { Poll::Ready(()) } else { Poll::Pending }
     }
 
-    fn mark_known(&self) {
-        if !self.known.swap(true, Relaxed) {
-            self.connections.lock().remove(self);
+    /// Counts the connection as one of this caller from now on, unless the caller has its share of them.
+    fn mark_known(&self, owner: Owner) {
+        if !self.is_unknown() {
+            return;
+        }
+        match self.connections.known.acquire(owner.quota_keys(), 1) {
+            Ok(permit) => {
+                if self.known.set(permit).is_ok() {
+                    self.connections.lock().remove(self);
+                }
+            }
+            Err(exceeded) => tracing::debug!(?exceeded, "a connection stays among the unknown ones"),
         }
     }
 }
@@ -263,10 +277,11 @@ impl Drop for Registration {
 #[derive(Clone)]
 pub(super) struct UnknownHandle(pub(super) Arc<Unknown>);
 
-/// Notes that a request has shown valid credentials: its connection counts as a known one from now on.
-/// To be called with the extensions of every request that was authenticated.
-pub fn mark_authenticated(extensions: &Extensions) {
+/// Notes that a request has shown valid credentials of this caller: its connection counts as a known one from
+/// now on, within the share of the caller. To be called with the extensions of every request that was
+/// authenticated.
+pub fn mark_authenticated(extensions: &Extensions, owner: Owner) {
     if let Some(UnknownHandle(unknown)) = extensions.get() {
-        unknown.mark_known();
+        unknown.mark_known(owner);
     }
 }

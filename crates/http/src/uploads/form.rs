@@ -76,7 +76,7 @@ pub(crate) async fn read_form(
             let sender = know_sender(reading, &fields, actor).await?;
             unknown = usize::MAX;
             admit(shared, segments, sender, &query.clone().with_body(fields.clone().finish())).await?;
-            permit = Some(shared.forms.acquire(&sender.quota_keys(), 1)?);
+            permit = Some(shared.forms.acquire(sender.quota_keys(), 1)?);
         }
         check_role(&role, &files)?;
         let before: i64 = files.iter().map(|file: &Received| file.uploaded.size()).sum();

@@ -115,6 +115,15 @@ impl World {
         seq
     }
 
+    /// The same with an entry of so many bytes.
+    fn tell_long(&self, audience: Audience, bytes: usize) {
+        let seq = self.commit_control();
+        let text = format!("{{\"n\":{seq},\"text\":\"{}\"}}", "x".repeat(bytes));
+        let entry = Arc::new(Entry::new(id(seq), audience, text.as_bytes()));
+        self.log.entries.lock().unwrap().push(entry.clone());
+        self.hub.publish(id(seq), vec![entry]);
+    }
+
     /// Commits an entry that this node has not heard of yet. It says its number.
     fn commit(&self, audience: Audience) -> (i64, Arc<Entry>) {
         let seq = self.commit_control();

@@ -203,6 +203,20 @@ fn pages_are_not_kept_for_long() {
     }
 }
 
+#[test]
+fn kept_pages_are_bounded_in_bytes() {
+    for (size, reads) in [(1 << 20, 2), (2 << 20, 3)] {
+        let world = World::new(small());
+        for number in [1, 1, 1, 2, 2, 2, 3, 3, 3, 3] {
+            world.tell_long(room(number), size);
+        }
+        for number in [1, 2, 1] {
+            assert!(one(&mut world.listen(rooms(&[number]), after(0))).is_some());
+        }
+        assert_eq!(world.pages_read(), reads, "pages of 3 entries of {size} bytes");
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_log_that_is_away_is_waited_for_and_keep_alives_go_on() {
     let world = World::new(HubConfig { quiet_ticks: 1, ..small() });

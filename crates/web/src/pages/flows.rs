@@ -34,7 +34,7 @@ struct FlowPage {
 
 pub(super) async fn list(visit: Visit) -> Result<Response, Failure> {
     let actor = visit.signed_in()?;
-    let flows = visit.app().flows(actor, false, false).await?;
+    let flows = visit.app().flows(actor).await?;
     Ok(visit.page(&Flows { inside: visit.inside(), flows }))
 }
 

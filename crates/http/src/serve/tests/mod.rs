@@ -23,6 +23,8 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Extension, Router};
 use bytes::Bytes;
+use eddyline_app::Owner;
+use eddyline_model::{OrganizationId, UserId};
 use rustls::ServerConfig;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -30,6 +32,9 @@ use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::task::JoinHandle;
 
 use super::*;
+
+/// Whose credentials the requests of these tests show.
+const ADA: Owner = Owner { user: Some(UserId(1)), organization: Some(OrganizationId(1)) };
 
 /// A time that never comes in a test.
 const NEVER: Duration = Duration::from_secs(3600);
@@ -128,7 +133,7 @@ impl App {
             .route(
                 "/sign-in",
                 get(async |request: Request<Body>| {
-                    mark_authenticated(request.extensions());
+                    mark_authenticated(request.extensions(), ADA);
                     "welcome"
                 }),
             )

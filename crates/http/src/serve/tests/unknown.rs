@@ -7,6 +7,8 @@ const SIGN_IN: &str = "GET /sign-in HTTP/1.1\r\nHost: a\r\n\r\n";
 const WORK: &str = "POST /work HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n";
 /// The share of one network where there are few connections.
 const SHARE: usize = 64;
+/// How many connections of one caller are safe where there are few.
+const KNOWN: usize = 64;
 
 /// Room for so many, and unknown connections are never safe.
 fn crowded(connections: usize) -> Limits {
@@ -59,6 +61,33 @@ async fn a_connection_that_has_shown_credentials_is_not_displaced() {
     assert_eq!(known.answer().await.1, "1");
     drop(known);
     assert_eq!(newcomer.answer().await.1, "2");
+}
+
+#[tokio::test]
+async fn beyond_the_share_of_a_caller_connections_with_credentials_are_displaced() {
+    let server = Running::start(crowded(KNOWN + 1)).await;
+    let mut clients = Vec::new();
+    for _ in 0..=KNOWN {
+        let mut client = server.client().await;
+        client.send(SIGN_IN).await;
+        assert_eq!(client.answer().await.1, "welcome");
+        clients.push(client);
+    }
+    let mut newcomer = server.greeted().await;
+    let mut beyond = clients.pop().expect("there is one more than the share");
+    assert_eq!(beyond.rest().await, "");
+    newcomer.is_served().await;
+    drop(newcomer);
+    // One that is closed makes room for another in the share.
+    let mut freed = clients.pop().expect("there are as many as the share");
+    freed.is_served().await;
+    drop(freed);
+    let mut known = server.client().await;
+    known.send(SIGN_IN).await;
+    assert_eq!(known.answer().await.1, "welcome");
+    for client in &mut clients {
+        client.is_served().await;
+    }
 }
 
 #[tokio::test]

@@ -29,7 +29,7 @@ pub(in crate::pages) async fn show(
     if application.setup_uri.is_none() {
         return Err(Failure::NoPage);
     }
-    let flows = visit.app().flows(actor, false, false).await?;
+    let flows = visit.app().flows(actor).await?;
     let flows = flows.into_iter().filter_map(|flow| {
         let link = application.setup_link(&flow.id, &flow.url)?;
         Some((flow.name, flow.organization.name, link))

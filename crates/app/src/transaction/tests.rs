@@ -1,0 +1,28 @@
+use eddyline_model::messages::Event;
+use eddyline_model::policy::FlowDeed;
+
+use crate::accounts::tests::{World, person};
+use crate::{Actor, Error, NewPost};
+
+async fn post(world: &World, actor: &Actor) -> Option<Error> {
+    let room = world.app.room(&world.ada, "acme", "main", FlowDeed::Post).await.unwrap();
+    world.app.post(actor, room, NewPost::of(Event::Message, "hello".to_owned())).await.err()
+}
+
+async fn make_token(world: &World, actor: &Actor) -> Option<Error> {
+    world.app.make_api_token(actor, "another").await.err()
+}
+
+#[tokio::test]
+async fn a_caller_has_a_bounded_number_of_writes_that_wait() {
+    let world = World::new().await;
+    let ben = person(&world.app, "ben@acme.example", "ben").await;
+    world.app.operator_add_flow_user("acme", "main", &"ben@acme.example".parse().unwrap()).await.unwrap();
+    let mut waiting: Vec<_> =
+        (0..1_024).map(|_| world.app.store().count_write(world.ada.quota_keys()).unwrap()).collect();
+    assert!(matches!(post(&world, &world.ada).await, Some(Error::TooManyRequests { .. })));
+    assert!(matches!(make_token(&world, &world.ada).await, Some(Error::TooManyRequests { .. })));
+    assert!(post(&world, &ben).await.is_none() && make_token(&world, &ben).await.is_none());
+    waiting.pop();
+    assert!(post(&world, &world.ada).await.is_none() && make_token(&world, &world.ada).await.is_none());
+}
