@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use eddyline_model::log::{Control, LogBody, LogItem, Seq};
 use eddyline_model::{EventId, UserId};
 use eddyline_storage::{LogFilter, Result as StoreResult, Session};
-use eddyline_streaming::{Audience, Entry, Filter, Log, LogUnavailable, Page};
+use eddyline_streaming::{Amendment, Audience, Entry, Filter, Log, LogUnavailable, Page};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use tokio::sync::{Notify, Semaphore, mpsc, watch};
@@ -277,7 +277,9 @@ impl Feed {
         let controlled = items.iter().filter(|item| self.act(item, &found)).count() > 0;
         self.at = last.id;
         let (told, amended) = self.recent.take(items);
-        self.publish(self.encode(&told, found), &amended);
+        let mut amendments = self.amendments(&amended);
+        amendments.extend(items.iter().filter_map(Scribe::flow_removed));
+        self.app.inner.hub.publish_amended(self.at, self.encode(&told, found), amendments);
         if items.iter().any(|item| matches!(item.body, LogBody::Control(Control::OrganizationRemove { .. })))
         {
             // What was said in private before is told from the log only, which knows the rights of now.
@@ -292,16 +294,15 @@ impl Feed {
         Ok(())
     }
 
-    fn publish(&self, entries: Vec<Arc<Entry>>, amended: &[Amended]) {
-        let amendments = amended.iter().filter_map(|amended| self.scribe.amendment(amended)).collect();
-        self.app.inner.hub.publish_amended(self.at, entries, amendments);
+    fn amendments(&self, amended: &[Amended]) -> Vec<Amendment> {
+        amended.iter().filter_map(|amended| self.scribe.amendment(amended)).collect()
     }
 
     /// Amends what may be told for a while only.
     fn expire(&mut self) {
         let amended = self.recent.expire(self.app.now());
         if !amended.is_empty() {
-            self.publish(Vec::new(), &amended);
+            self.app.inner.hub.publish_amended(self.at, Vec::new(), self.amendments(&amended));
         }
     }
 

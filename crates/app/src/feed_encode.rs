@@ -85,6 +85,13 @@ impl Scribe {
         Some(Amendment { audience: audience_of(cause), entries, log_through })
     }
 
+    /// What streams of a user who is out of a flow have to amend: the flow as it was described when the user came
+    /// in. The log does not describe it any more.
+    pub(crate) fn flow_removed(item: &LogItem) -> Option<Amendment> {
+        let LogBody::Control(Control::FlowRemove { user, .. }) = item.body else { return None };
+        Some(Amendment { audience: Audience::User(user), entries: Vec::new(), log_through: item.id.seq })
+    }
+
     /// The entry of an item; `None` when it is not for the stream, or is of something gone.
     pub(crate) fn encode(&self, session: &mut Session<'_>, item: &LogItem) -> StoreResult<Option<Entry>> {
         if let Some(known) = self.encode_known(item) {
@@ -147,8 +154,9 @@ impl Scribe {
     ) -> StoreResult<Option<Entry>> {
         let told = match *control {
             Control::FlowAdd { room, user } => {
+                // The flow is described as it is now, which is for those who are still in it.
                 let flow = flows::describe_at(session, &self.addresses, (room, user), Shown::ALL)?;
-                return Ok(flow.map(|flow| flow_add(id, user, flow)));
+                return Ok(flow.filter(|flow| flow.joined).map(|flow| flow_add(id, user, flow)));
             }
             Control::FlowRemove { room, user } => {
                 let flow = self.flow_id(session, room)?;

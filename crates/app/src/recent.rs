@@ -101,8 +101,7 @@ impl Recent {
             changes.push(Change::Message { id, now: view.subject.clone() });
         }
         if let Some(thread) = view.thread.as_ref().filter(|thread| thread.root != message.id)
-            && let Some(item) = &thread.item
-            && self.last_item(message.room, thread.root) != Some(item)
+            && self.last_item(message.room, thread.root) != thread.item.as_ref()
         {
             changes.push(Change::Item { root: thread.root, view: Arc::clone(view) });
         }
@@ -203,14 +202,15 @@ impl Change {
         match self {
             Self::Message { id, now } => apply_message(view, *id, now.as_ref()),
             Self::Item { root, view: newer } => {
-                let item = newer.thread.as_ref().and_then(|thread| thread.item.as_ref())?;
+                let newer = newer.thread.as_ref()?;
                 let thread = view.thread.as_ref().filter(|thread| thread.root == *root)?;
-                if thread.item.as_ref() == Some(item) {
+                if thread.item == newer.item {
                     return None;
                 }
                 let mut now = MessageView::clone(view);
                 if let Some(thread) = &mut now.thread {
-                    thread.item = Some(Arc::clone(item));
+                    thread.item.clone_from(&newer.item);
+                    thread.root_text.clone_from(&newer.root_text);
                 }
                 Some(Some(now))
             }

@@ -122,11 +122,13 @@ pub(crate) fn mirrors(c: &mut PgConnection, wanted: &[(i64, i64, &str)]) -> Resu
 pub(crate) fn put_threads(c: &mut PgConnection, rows: &[crate::threads::Row]) -> Result<()> {
     diesel::sql_query(
         "insert into threads (room_id, root_id, activities, internal_comments, external_comments, created_at, \
-         updated_at, origin, source_id, application_id, external_id, item_id) \
-         select * from unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) \
+         updated_at, origin, source_id, application_id, external_id, item_id, \
+         item_from) \
+         select * from unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) \
          on conflict (room_id, root_id) do update set activities = excluded.activities, \
          internal_comments = excluded.internal_comments, external_comments = excluded.external_comments, \
-         updated_at = excluded.updated_at, item_id = excluded.item_id",
+         updated_at = excluded.updated_at, item_id = excluded.item_id, \
+         item_from = excluded.item_from",
     )
     .bind::<Array<BigInt>, _>(column(rows, |row| row.room_id))
     .bind::<Array<BigInt>, _>(column(rows, |row| row.root_id))
@@ -140,6 +142,7 @@ pub(crate) fn put_threads(c: &mut PgConnection, rows: &[crate::threads::Row]) ->
     .bind::<Array<Nullable<BigInt>>, _>(column(rows, |row| row.application_id))
     .bind::<Array<Nullable<Text>>, _>(rows.iter().map(|row| row.external_id.as_deref()).collect::<Vec<_>>())
     .bind::<Array<Nullable<BigInt>>, _>(column(rows, |row| row.item_id))
+    .bind::<Array<Nullable<BigInt>>, _>(column(rows, |row| row.item_from))
     .execute(c)?;
     Ok(())
 }

@@ -360,6 +360,7 @@ diesel::table! {
         application_id -> Nullable<BigInt>,
         external_id -> Nullable<Text>,
         item_id -> Nullable<BigInt>,
+        item_from -> Nullable<BigInt>,
     }
 }
 diesel::table! {

@@ -15,6 +15,8 @@ on_both_databases![
     titles_and_quotes_are_replayed_as_they_are_now,
     a_removed_inbox_message_is_in_no_replay,
     a_state_that_a_newer_one_replaced_is_in_no_replay,
+    a_state_goes_with_the_message_that_brought_it,
+    a_state_stays_that_a_later_message_repeats,
     a_private_text_that_was_edited_away_or_deleted_is_in_no_replay,
     a_removed_tag_is_not_named_after_a_restart,
     a_listener_that_lags_does_not_hear_what_was_deleted_meanwhile,
@@ -169,6 +171,56 @@ async fn a_state_that_a_newer_one_replaced_is_in_no_replay(mut server: Server) {
     is_gone(&mut server, &late, &["swordfish"]).await;
     let heard = replayed(&late).await;
     assert_eq!(heard.matches("<p>redacted</p>").count(), 3, "{heard}");
+}
+
+/// Whether any list of a thread has a text.
+async fn is_listed(by: &Caller, thread: &Json, text: &str) -> bool {
+    let thread = format!("/flows/acme/main/threads/{}", thread.as_str().unwrap());
+    let threads = "/flows/acme/main/threads?empty=1";
+    let mut found = false;
+    for path in [MESSAGES, threads, &thread, &format!("{thread}/messages")] {
+        found |= by.get(path).await.to_string().contains(text);
+    }
+    found
+}
+
+async fn a_state_goes_with_the_message_that_brought_it(mut server: Server) {
+    let Acme { ada, ben } = server.acme();
+    let tool = flow_client(&server);
+    let state = |title: &str| json!({"title": title, "body": format!("<p>{title}</p>")});
+    let opened = push(&tool, &update("7", "opened", &state("harmless"))).await;
+    let changed = push(&tool, &update("7", "changed", &state("swordfish"))).await;
+    let chat = json!({"event": "message", "content": "looking", "thread_id": opened["thread_id"]});
+    ben.post(MAIN, &chat).await;
+    let lone = push(&tool, &update("8", "opened", &state("trout"))).await;
+    let mut live = Listener::to(&ben.client, &[MAIN]).await;
+    for (message, text) in [(&changed, "swordfish"), (&lone, "trout")] {
+        assert!(is_listed(&ben, &message["thread_id"], text).await);
+        delete(&ada, message).await;
+        assert!(!is_listed(&ben, &message["thread_id"], text).await, "{text}");
+        let told = live.event("message-delete").await;
+        assert_eq!(told["content"], json!({"message": message["id"]}));
+        assert!(!told.to_string().contains(text), "{told}");
+    }
+    let thread = format!("/flows/acme/main/threads/{}", opened["thread_id"].as_str().unwrap());
+    let kept = ben.get(&thread).await;
+    assert_eq!((&kept["title"], &kept["activities"]), (&json!("opened"), &json!(1)), "{kept}");
+    let late = latecomer(&server);
+    is_gone(&mut server, &late, &["swordfish", "trout"]).await;
+    push(&tool, &update("7", "changed again", &state("redacted"))).await;
+    assert!(is_listed(&ben, &opened["thread_id"], "redacted").await);
+}
+
+async fn a_state_stays_that_a_later_message_repeats(server: Server) {
+    let Acme { ada, ben } = server.acme();
+    let tool = flow_client(&server);
+    let state = json!({"title": "Ticket", "body": "<p>as before</p>"});
+    let opened = push(&tool, &update("7", "opened", &state)).await;
+    let again = push(&tool, &update("7", "looked at", &state)).await;
+    delete(&ada, &opened).await;
+    assert!(is_listed(&ben, &opened["thread_id"], "as before").await);
+    delete(&ada, &again).await;
+    assert!(!is_listed(&ben, &opened["thread_id"], "as before").await);
 }
 
 async fn a_private_text_that_was_edited_away_or_deleted_is_in_no_replay(mut server: Server) {

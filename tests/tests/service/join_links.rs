@@ -16,6 +16,7 @@ on_shared_servers![
     a_deactivated_user_leaves_no_join_link_that_works,
     only_credentials_with_manage_see_join_links_in_flows,
     only_streams_with_manage_see_join_links,
+    a_user_who_is_out_of_a_flow_hears_of_it_no_more,
 ];
 
 /// Changes a flow and gives the path of its join link.
@@ -209,4 +210,44 @@ async fn only_streams_with_manage_see_join_links(tenant: Tenant) {
         let shown = added["content"]["join_url"].as_str().map(|url| url.ends_with(&link));
         assert_eq!(shown, sees.then_some(true), "{added}");
     }
+}
+
+/// What a user's own stream says from the beginning, up to a private message with this text.
+async fn own_replay(user: &Caller, end: &str) -> String {
+    let mut stream = Listener::open(&user.client, &StreamRequest::new().user().after("0-00000000")).await;
+    let talk = format!("/private/{}/messages", user.id);
+    user.does(Method::POST, &talk, &json!({"event": "message", "content": end})).await;
+    let mut heard = String::new();
+    loop {
+        let event = stream.json().await.to_string();
+        if event.contains(end) {
+            return heard;
+        }
+        heard.push_str(&event);
+    }
+}
+
+async fn a_user_who_is_out_of_a_flow_hears_of_it_no_more(tenant: Tenant) {
+    let main = opened(&tenant, "main", "link").await;
+    let [blocked, left, removed] = ["bo", "lee", "rex"].map(|nick| tenant.member(nick));
+    for user in [&blocked, &left, &removed] {
+        let heard = own_replay(user, "first end").await;
+        assert!(heard.contains("flow-add") && heard.contains(&main), "{heard}");
+    }
+    let place = |user: &Caller| tenant.path(&format!("/users/{}", user.id));
+    tenant.ada.does(Method::PUT, &place(&blocked), &json!({"disabled": true})).await;
+    left.does(Method::DELETE, &place(&left), &Json::Null).await;
+    remove(&tenant, &removed).await;
+    let changes = json!({"name": "Merger", "description": "confidential"});
+    let flow = tenant.ada.send(Method::PUT, &tenant.path(""), &changes).await.success().unwrap().json();
+    for (who, user) in [("blocked", &blocked), ("left", &left), ("removed", &removed)] {
+        let heard = own_replay(user, "second end").await;
+        for secret in ["flow-add", &main, &join_path(&tenant, &flow), "Merger", "confidential"] {
+            assert!(!heard.contains(secret), "{who}: {secret} in {heard}");
+        }
+    }
+    let back = json!({"disabled": false});
+    tenant.ada.does(Method::PUT, &place(&blocked), &back).await;
+    let heard = own_replay(&blocked, "third end").await;
+    assert!(heard.contains("flow-add") && heard.contains("Merger"), "{heard}");
 }

@@ -138,6 +138,9 @@ impl<'d> Batch<'d> {
         let thread = self.threads.entry((row.room_id, root)).or_insert_with(|| Record::chat(begun));
         thread.counts.add(draft.event, draft.sent);
         let item = draft.thread.as_ref().and_then(|post| post.item.clone());
+        if item.is_some() {
+            thread.item_from = Some(row.id);
+        }
         // One that is as it was is not kept again.
         if let Some(item) = item.filter(|item| thread.item.as_ref() != Some(item)) {
             thread.item = Some(item.clone());
@@ -159,6 +162,7 @@ impl<'d> Batch<'d> {
             keeper: Some(post.keeper),
             external_id: post.external_id.clone(),
             item_id: Some(row.id),
+            item_from: Some(row.id),
             item: Some(item.clone()),
             source: post.source.clone(),
         };

@@ -144,6 +144,7 @@ pub(crate) fn put_threads(c: &mut SqliteConnection, rows: &[crate::threads::Row]
             threads::external_comments.eq(row.external_comments),
             threads::updated_at.eq(row.updated_at),
             threads::item_id.eq(row.item_id),
+            threads::item_from.eq(row.item_from),
         );
         diesel::insert_into(threads::table)
             .values(row)

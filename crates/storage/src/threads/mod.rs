@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use diesel::prelude::*;
 use eddyline_model::items::Item;
-use eddyline_model::messages::{Message, ThreadCounts, ThreadState};
+use eddyline_model::messages::{Event, Message, ThreadCounts, ThreadState};
 use eddyline_model::sources::{Keeper, ThreadSource};
 use eddyline_model::{ApplicationId, MessageId, RoomId, SourceId, Timestamp};
 
@@ -30,6 +30,8 @@ pub(crate) struct Record {
     pub(crate) external_id: Option<String>,
     /// The message under whose number the item is kept.
     pub(crate) item_id: Option<i64>,
+    /// The message that gave the item its present state.
+    pub(crate) item_from: Option<i64>,
     pub(crate) item: Option<Arc<Item>>,
     pub(crate) source: Option<Arc<ThreadSource>>,
 }
@@ -37,7 +39,8 @@ pub(crate) struct Record {
 impl Record {
     /// A thread of the chat.
     pub(crate) fn chat(counts: ThreadCounts) -> Self {
-        Self { counts, keeper: None, external_id: None, item_id: None, item: None, source: None }
+        let (keeper, external_id, source) = (None, None, None);
+        Self { counts, keeper, external_id, item_id: None, item_from: None, item: None, source }
     }
 
     /// The thread as it is shown. The text of its first message is asked for only if there is no item to
@@ -63,6 +66,7 @@ impl Record {
             application_id: self.keeper.and_then(|keeper| keeper.application).map(|id| id.0),
             external_id: self.external_id.clone(),
             item_id: self.item_id,
+            item_from: self.item_from,
         }
     }
 
@@ -149,6 +153,7 @@ pub(crate) struct Row {
     pub(crate) application_id: Option<i64>,
     pub(crate) external_id: Option<String>,
     pub(crate) item_id: Option<i64>,
+    pub(crate) item_from: Option<i64>,
 }
 
 impl Row {
@@ -169,6 +174,7 @@ impl Row {
             keeper,
             external_id: self.external_id,
             item_id: self.item_id,
+            item_from: self.item_from,
             item: None,
             source: None,
         }
@@ -241,6 +247,11 @@ portable! {
                 (id, Arc::new(ThreadSource { id: SourceId(id), icon, application }))
             })
             .collect())
+    }
+
+    fn delete_item(c, room: RoomId, message: i64) -> Result<()> {
+        diesel::delete(thread_items::table.find((room.0, message))).execute(c)?;
+        Ok(())
     }
 
     /// Counts a message of a thread no more.
@@ -361,11 +372,19 @@ impl Session<'_> {
         Ok(self.thread_records(room, &[root.0])?.remove(&root.0).and_then(|record| record.keeper))
     }
 
-    /// Counts a message that is gone no more in its thread.
+    /// Counts a message that is gone no more in its thread, and deletes the state of the item that it brought.
     pub(crate) fn forget_in_thread(&mut self, gone: &Message) -> Result<()> {
         let Some(root) = gone.thread_root else { return Ok(()) };
         let mut one = ThreadCounts::begun_by(gone.event, gone.sent);
         one.updated_at = gone.sent;
-        self.discount(gone.room, root, one.activities, one.internal_comments, one.external_comments)
+        self.discount(gone.room, root, one.activities, one.internal_comments, one.external_comments)?;
+        let is_inbox = matches!(gone.event, Event::Activity | Event::Discussion | Event::Mail);
+        let record = self.records_without_items(gone.room, &[root.0])?.remove(&root.0);
+        if let Some(Record { item_id: Some(item), item_from, .. }) = record
+            && item_from.map_or(is_inbox, |from| from == gone.id.0)
+        {
+            self.delete_item(gone.room, item)?;
+        }
+        Ok(())
     }
 }

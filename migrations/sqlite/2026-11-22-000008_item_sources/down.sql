@@ -1,0 +1,1 @@
+alter table threads drop column item_from;
