@@ -14,7 +14,7 @@ use eddyline_storage::{LogFilter, Result as StoreResult, Session};
 use eddyline_streaming::{Amendment, Audience, Entry, Filter, Log, LogUnavailable, Page};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
-use tokio::sync::{Notify, Semaphore, mpsc, watch};
+use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::JoinHandle;
 
 use crate::actor::{grant_key, key};
@@ -34,8 +34,6 @@ const WARM: i64 = 2048;
 const CHECK: Duration = Duration::from_millis(500);
 /// How often streams that have nothing to say may be asked for a sign of life.
 const TICK: Duration = Duration::from_secs(5);
-/// How many streams may read the log at once.
-const REPLAYS: usize = 3;
 /// About how many bytes a page for streams has at most. One entry may be larger.
 const REPLAY_BYTES: usize = 512 * 1024;
 /// How many entries of such a page are read at once: their number times the size of the largest message is what
@@ -49,20 +47,17 @@ const RETRY: Duration = Duration::from_millis(250);
 pub(crate) struct StoredLog {
     store: Database,
     scribe: Scribe,
-    turns: Semaphore,
 }
 
 impl StoredLog {
     pub(crate) fn new(store: Database, scribe: Scribe) -> Self {
-        Self { store, scribe, turns: Semaphore::new(REPLAYS) }
+        Self { store, scribe }
     }
 
     async fn read_page(&self, after: Seq, through: Seq, filter: Arc<Filter>, limit: usize) -> Result<Page> {
-        // Streams that catch up leave readers for everybody else.
-        let _turn = self.turns.acquire().await;
         let scribe = self.scribe.clone();
         let wanted = LogFilter { rooms: filter.rooms().to_vec(), user: filter.user() };
-        let page = as_replay(self.store.read(move |session| {
+        let page = self.store.read(move |session| {
             let mut page = Page { entries: Vec::new(), through: after };
             let mut acquaintances = HashMap::new();
             // Stretches with nothing for this filter are passed over here rather than handed out.
@@ -93,7 +88,7 @@ impl StoredLog {
                 page.through = next.through;
             }
             Ok(page)
-        }));
+        });
         Ok(page.await?)
     }
 }
@@ -136,9 +131,11 @@ impl Log for StoredLog {
         through: Seq,
         filter: Arc<Filter>,
         limit: usize,
+        caller: Option<UserId>,
     ) -> BoxFuture<'_, std::result::Result<Page, LogUnavailable>> {
         async move {
-            self.read_page(after, through, filter, limit).await.map_err(|error| {
+            let first = filter.rooms().first().copied();
+            as_replay(caller, first, self.read_page(after, through, filter, limit)).await.map_err(|error| {
                 tracing::debug!(%error, "a page of the log could not be read");
                 LogUnavailable
             })

@@ -69,8 +69,8 @@ use tokio::sync::{Notify, watch};
 use crate::transaction::{Database, NoCaller};
 
 pub use accounts::{
-    ApiToken, FlowPath, Invited, JoinLink, MAX_API_TOKENS, NewAccount, OneSession, ResetLink, SESSION_DAYS,
-    UndoLink,
+    ApiToken, FlowPath, Invited, JoinLink, MAX_API_TOKENS, MAX_SESSIONS, NewAccount, OneSession, ResetLink,
+    SESSION_DAYS, UndoLink,
 };
 pub use actor::{AccessCredential, Actor, Caller, Credential};
 pub use addresses::Addresses;

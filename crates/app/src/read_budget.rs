@@ -49,9 +49,20 @@ pub fn as_client<F: Future>(address: IpAddr, handling: F) -> impl Future<Output 
     ReadBudget { caller: network(address), group: STRANGERS, line: NETWORK_LINE }.scope(handling)
 }
 
-/// Runs what reads the log for streams.
-pub(crate) fn as_replay<F: Future>(reading: F) -> impl Future<Output = F::Output> {
-    ReadBudget { caller: REPLAYS, group: REPLAYS, line: usize::MAX }.scope(reading)
+/// Runs what reads the log for a stream of this user, or else of a token of this flow. All streams together are
+/// one group, so that those that catch up leave readers for requests.
+pub(crate) fn as_replay<F: Future>(
+    caller: Option<UserId>,
+    flow: Option<RoomId>,
+    reading: F,
+) -> impl Future<Output = F::Output> {
+    // Other numbers than those of requests: a stream that catches up does not hold up its caller's requests.
+    let caller = match (caller, flow) {
+        (Some(user), _) => Account::new(8, user.0.unsigned_abs().into()),
+        (None, Some(room)) => Account::new(9, room.0.unsigned_abs().into()),
+        (None, None) => REPLAYS,
+    };
+    ReadBudget { caller, group: REPLAYS, line: usize::MAX }.scope(reading)
 }
 
 /// The caller of the request that this task handles, as far as it is known; or else the background.

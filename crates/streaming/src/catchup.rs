@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use eddyline_model::{EventId, Seq};
+use eddyline_model::{EventId, Seq, UserId};
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Shared, WeakShared};
 
@@ -22,13 +22,16 @@ pub trait Log: Send + Sync + 'static {
     fn verify(&self, id: EventId) -> BoxFuture<'_, Result<bool, LogUnavailable>>;
 
     /// The entries after `after` and up to `through` that `filter` lets through, in ascending
-    /// order, the first `limit` of them at most, or fewer where they are large. `through` is a position that has been published.
+    /// order, the first `limit` of them at most, or fewer where they are large. `through` is a position that has
+    /// been published. `caller` is the user of the listener who asks first, if a user's credentials opened its
+    /// stream: the work of reading may be counted for them.
     fn page(
         &self,
         after: Seq,
         through: Seq,
         filter: Arc<Filter>,
         limit: usize,
+        caller: Option<UserId>,
     ) -> BoxFuture<'_, Result<Page, LogUnavailable>>;
 }
 
@@ -93,7 +96,13 @@ impl Pages {
 
     /// A page with what follows `after`. One that began earlier is as good, so that a listener
     /// who took a part of a page finds the rest of it.
-    pub(crate) fn look_up(self: &Arc<Self>, after: Seq, through: Seq, filter: &Arc<Filter>) -> Step {
+    pub(crate) fn look_up(
+        self: &Arc<Self>,
+        after: Seq,
+        through: Seq,
+        filter: &Arc<Filter>,
+        caller: Option<UserId>,
+    ) -> Step {
         let mut slots = self.slots();
         for slot in slots.iter().filter(|slot| slot.filter == *filter) {
             match &slot.content {
@@ -108,7 +117,7 @@ impl Pages {
                 _ => {}
             }
         }
-        let reading = Arc::clone(self).read(after, through, Arc::clone(filter)).boxed().shared();
+        let reading = Arc::clone(self).read(after, through, Arc::clone(filter), caller).boxed().shared();
         if let Some(reading) = reading.downgrade() {
             remove(&mut slots, after, filter);
             if slots.len() == KEPT_PAGES {
@@ -129,8 +138,9 @@ impl Pages {
         after: Seq,
         through: Seq,
         filter: Arc<Filter>,
+        caller: Option<UserId>,
     ) -> Result<Arc<Page>, LogUnavailable> {
-        let page = self.log.page(after, through, Arc::clone(&filter), self.limit).await;
+        let page = self.log.page(after, through, Arc::clone(&filter), self.limit, caller).await;
         let mut slots = self.slots();
         let Some(page) = page.ok().filter(|page| page.through > after).map(Arc::new) else {
             remove(&mut slots, after, &filter);

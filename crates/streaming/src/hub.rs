@@ -126,7 +126,7 @@ pub(crate) struct Position {
 /// What a listener finds when it looks.
 pub(crate) enum Look {
     Ended,
-    Below { through: Seq, filter: Arc<Filter> },
+    Below { through: Seq, filter: Arc<Filter>, caller: Option<UserId> },
     Ring { entries: Vec<Arc<Entry>>, position: Position },
 }
 
@@ -328,7 +328,9 @@ impl Hub {
         let Some(listener) = state.listeners.get(id) else { return Look::Ended };
         let max_bytes = self.shared.config.write_bytes;
         match state.ring.read(&listener.filter, position.cursor, max_bytes) {
-            Found::Below(through) => Look::Below { through, filter: Arc::clone(&listener.filter) },
+            Found::Below(through) => {
+                Look::Below { through, filter: Arc::clone(&listener.filter), caller: listener.caller }
+            }
             Found::Entries { entries, cursor, complete: false } => {
                 Look::Ring { entries, position: Position { cursor, ..position } }
             }

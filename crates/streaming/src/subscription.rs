@@ -136,8 +136,9 @@ impl Subscription {
             self.signal.answer(Call::Amended);
             match self.hub.look(id, self.position) {
                 Look::Ended => return Poll::Ready(None),
-                Look::Below { through, filter } => {
-                    self.step = Some(self.hub.pages().look_up(self.position.cursor, through, &filter));
+                Look::Below { through, filter, caller } => {
+                    let pages = self.hub.pages();
+                    self.step = Some(pages.look_up(self.position.cursor, through, &filter, caller));
                 }
                 Look::Ring { entries, position } => {
                     self.position = position;

@@ -29,7 +29,7 @@ pub(crate) use address::{displace, follow_up_change, keeps_address};
 pub use api_tokens::{ApiToken, MAX_API_TOKENS};
 pub use join::JoinLink;
 pub use reset::ResetLink;
-pub use sessions::{OneSession, SESSION_DAYS};
+pub use sessions::{MAX_SESSIONS, OneSession, SESSION_DAYS};
 pub use sign_up::{Invited, NewAccount};
 pub use undo::UndoLink;
 

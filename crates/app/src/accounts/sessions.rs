@@ -26,6 +26,8 @@ const MAX_AGENT: usize = 200;
 const FRESH_MILLIS: i64 = 10 * 60_000;
 
 const HOUR_MILLIS: i64 = 3_600_000;
+/// How many sessions a user may have.
+pub const MAX_SESSIONS: usize = 100;
 const SESSION_MILLIS: i64 = SESSION_DAYS * 24 * HOUR_MILLIS;
 
 /// A browser that is signed in, as its owner sees it.
@@ -43,8 +45,13 @@ pub struct OneSession {
     pub is_this: bool,
 }
 
-/// Begins a session within a transaction.
+/// Begins a session within a transaction that has locked the user. Of as many as the user may have, those that were
+/// not used for the longest time end.
 pub(super) fn begin(tx: &mut Tx<'_, '_>, hash: &TokenHash, user: UserId) -> StoreResult<()> {
+    let all = tx.sessions_of(user, Timestamp(0))?;
+    for oldest in all.iter().skip(MAX_SESSIONS - 1).filter_map(|one| TokenHash::from_bytes(&one.hash)) {
+        end(tx, &oldest, user)?;
+    }
     let now = tx.now();
     tx.insert_session(&hash.0, user, now)
 }
@@ -68,16 +75,18 @@ impl App {
         let (user, checked) = (known.0.user.id, known.0.password_hash.clone());
         let (secret, key) = (Secret::generate_long(), names::email_key(email));
         let hash = secret.hash();
-        self.change(NoCaller::SignIn, move |tx| {
-            // Whoever changes a password ends the sessions there are; this one must not come
-            // right after that.
-            tx.lock_user(user)?;
-            if !still_opens(tx, &key, user, checked.as_deref())? {
-                return Err(Error::Unauthenticated("The credentials are not valid").into());
-            }
-            Ok(begin(tx, &hash, user)?)
-        })
-        .await?;
+        let ((), event) = self
+            .change(NoCaller::SignIn, move |tx| {
+                // Whoever changes a password ends the sessions there are; this one must not come
+                // right after that.
+                tx.lock_user(user)?;
+                if !still_opens(tx, &key, user, checked.as_deref())? {
+                    return Err(Error::Unauthenticated("The credentials are not valid").into());
+                }
+                Ok(begin(tx, &hash, user)?)
+            })
+            .await?;
+        self.settle(event).await;
         Ok(secret)
     }
 

@@ -15,7 +15,7 @@ use eddyline_model::users::Account;
 use eddyline_model::{InvitationId, OrganizationId, Timestamp, UserId};
 use eddyline_storage::{Options, Store};
 
-use super::NewAccount;
+use super::{MAX_SESSIONS, NewAccount};
 use crate::transaction::NoCaller;
 use crate::{Actor, App, Config, Credentials, Error, NewFlow, NewOrganization, NewPerson, UserChanges};
 
@@ -129,6 +129,20 @@ fn newcomer(nick: &str, password: &str) -> NewAccount {
 
 async fn sign_in(world: &World, password: &str) -> Result<Secret, Error> {
     world.app.sign_in(ADA, &Password::new(password), HERE).await
+}
+
+#[tokio::test]
+async fn of_too_many_sessions_the_longest_unused_ends() {
+    let world = World::new().await;
+    let mut sessions = Vec::new();
+    for _ in 0..=MAX_SESSIONS {
+        sessions.push(sign_in(&world, GOOD).await.unwrap());
+        world.pass(1);
+    }
+    assert!(world.app.by_session(&sessions[0]).await.unwrap().is_none());
+    let last = world.app.by_session(&sessions[MAX_SESSIONS]).await.unwrap().unwrap();
+    assert!(world.app.by_session(&sessions[1]).await.unwrap().is_some());
+    assert_eq!(world.app.sessions(&last).await.unwrap().len(), MAX_SESSIONS);
 }
 
 #[tokio::test]

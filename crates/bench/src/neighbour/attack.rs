@@ -21,6 +21,10 @@ use crate::requests::{JSON, Request, Shown};
 
 /// Where the attacks come from.
 const SOURCE: Ipv4Addr = Ipv4Addr::new(127, 0, 1, 1);
+/// Less than systems let one process open.
+const IDLE_CONNECTIONS: usize = 15_000;
+/// So many characters are the most words that a search may have: each two of them are one.
+const SEARCHED_CHARACTERS: usize = 21;
 /// How long a connection may take that the server does not accept.
 const CONNECT_TIME: Duration = Duration::from_millis(500);
 /// Connections that were closed are opened again so often.
@@ -29,7 +33,7 @@ const REOPEN_INTERVAL: Duration = Duration::from_millis(500);
 /// A way of attacking.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Attack {
-    /// More keep-alive connections without credentials than the server takes.
+    /// Keep-alive connections without credentials, many times the share of one network.
     IdleConnections,
     /// Bodies without credentials that never end.
     UnfinishedBodies,
@@ -55,10 +59,16 @@ pub(crate) enum Attack {
     PictureSizes,
     /// Streams whose client sends without end.
     TalkingListeners,
+    /// Names of parameters without credentials, which take much memory for their length.
+    NestedNames,
+    /// Bodies of many values, whose answers are not read.
+    ManyValues,
+    /// A user's picture, asked for without credentials and not read.
+    UnreadPictures,
 }
 
 impl Attack {
-    pub(crate) const ALL: [Self; 13] = [
+    pub(crate) const ALL: [Self; 16] = [
         Self::IdleConnections,
         Self::UnfinishedBodies,
         Self::Searches,
@@ -72,6 +82,9 @@ impl Attack {
         Self::FlowsOfOneName,
         Self::PictureSizes,
         Self::TalkingListeners,
+        Self::NestedNames,
+        Self::ManyValues,
+        Self::UnreadPictures,
     ];
 
     pub(crate) fn name(self) -> &'static str {
@@ -89,6 +102,9 @@ impl Attack {
             Self::FlowsOfOneName => "flows of one name",
             Self::PictureSizes => "picture sizes",
             Self::TalkingListeners => "talking listeners",
+            Self::NestedNames => "nested names",
+            Self::ManyValues => "many values",
+            Self::UnreadPictures => "unread pictures",
         }
     }
 
@@ -96,7 +112,7 @@ impl Attack {
         match self {
             Self::IdleConnections => {
                 let request = b"GET /readyz HTTP/1.1\r\nHost: bench\r\n\r\n".to_vec();
-                hold(target.api, &vec![request; 21_000]).await
+                hold(target.api, &vec![request; IDLE_CONNECTIONS]).await
             }
             Self::UnfinishedBodies => {
                 let head = "POST /messages HTTP/1.1\r\nHost: bench\r\nContent-Type: application/json\r\n\
@@ -131,6 +147,23 @@ impl Attack {
                 ask_on(target, 4, |number| target.request("GET", &path(number), None)).await
             }
             Self::TalkingListeners => talk(target).await,
+            Self::NestedNames => {
+                let name = format!("0{}=&", "[a]".repeat(31));
+                let query = name.repeat(15_000 / name.len());
+                let head = format!(
+                    "POST /messages?{query} HTTP/1.1\r\nHost: bench\r\nContent-Length: 4000\r\n\r\n{{"
+                );
+                hold(target.api, &vec![head.into_bytes(); 300]).await
+            }
+            Self::ManyValues => {
+                let path = format!("/flows/{ATTACKERS_FLOW}/messages?limit=100");
+                let body = format!("{{\"x\":[{}0]}}", "{\"a\":0},".repeat(120_000));
+                hold(target.api, &vec![target.request("GET", &path, Some(&body)); 30]).await
+            }
+            Self::UnreadPictures => {
+                let request = format!("GET {}512 HTTP/1.1\r\nHost: bench\r\n\r\n", target.avatar);
+                hold(target.api, &vec![request.into_bytes(); 600]).await
+            }
         }
     }
 }
@@ -230,7 +263,8 @@ async fn ask_on(target: &Target, connections: usize, request: impl Fn(usize) -> 
 }
 
 async fn searches(target: &Target) -> Result<()> {
-    let words: String = long_text().bytes().map(|byte| format!("%{byte:02X}")).collect();
+    let text: String = long_text().chars().take(SEARCHED_CHARACTERS).collect();
+    let words: String = text.bytes().map(|byte| format!("%{byte:02X}")).collect();
     let path = format!("/flows/{ATTACKERS_FLOW}/messages?limit=1&skip=3999&search={words}");
     let request = target.request("GET", &path, None);
     loop {

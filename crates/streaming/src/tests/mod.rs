@@ -56,6 +56,7 @@ impl Log for MemoryLog {
         through: Seq,
         filter: Arc<Filter>,
         limit: usize,
+        _: Option<UserId>,
     ) -> BoxFuture<'_, Result<Page, LogUnavailable>> {
         async move {
             self.turn().await?;
