@@ -13,6 +13,7 @@ use eddyline_storage::{Result as StoreResult, Tx};
 use serde_json::json;
 
 use crate::Error;
+use crate::accounts::holds_address;
 use crate::audit::note;
 use crate::change::Attempt;
 use crate::flow_users::action;
@@ -124,8 +125,12 @@ fn give_up(
     })
 }
 
-/// Takes back what would let them in again.
+/// Takes back what would let them in again. An invitation to an address that they merely entered is perhaps
+/// another's.
 fn withdraw(tx: &mut Tx<'_, '_>, organization: OrganizationId, user: &User) -> StoreResult<()> {
+    if !holds_address(tx, user, organization)? {
+        return Ok(());
+    }
     let pending = tx.invitations_into(organization, &email_key(&user.email))?;
     revoke(tx, &pending)
 }

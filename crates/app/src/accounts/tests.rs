@@ -339,7 +339,7 @@ async fn an_invitations_link_ends_after_a_month() {
 }
 
 #[tokio::test]
-async fn an_invitation_that_was_left_over_lets_nobody_in_and_gives_way_to_a_new_one() {
+async fn an_invitation_that_was_left_over_is_refused_and_gives_way_to_a_new_one() {
     let world = World::new().await;
     let ben = person(&world.app, "ben@acme.example", "ben").await.user_id().unwrap();
     let email: Email = "grace@hopper.example".parse().unwrap();

@@ -15,6 +15,7 @@ use eddyline_wire::Invitation as WireInvitation;
 pub(crate) use super::create::request_join_in;
 pub(crate) use super::end::decline_in;
 use super::{hold_pending, meet};
+use crate::accounts::holds_address;
 use crate::actor::Actor;
 use crate::change::Attempt;
 use crate::coming_in::come_in;
@@ -65,7 +66,7 @@ impl App {
 /// # Errors
 ///
 /// [`Error::NotFound`] when the invitation was removed or is not in force any more ([`is_in_force`]),
-/// [`Error::Conflict`] when somebody has come in by it already, and as [`come_in`].
+/// [`Error::Conflict`] when it was accepted already, and as [`come_in`].
 pub(crate) fn accept_in(tx: &mut Tx<'_, '_>, invitation: &Invitation, user: &User) -> Attempt<()> {
     let invitation = hold_pending(tx, invitation.room, invitation.id)?;
     let flow = tx.flow(invitation.room)?.ok_or(Error::NotFound)?;
@@ -78,7 +79,7 @@ pub(crate) fn accept_in(tx: &mut Tx<'_, '_>, invitation: &Invitation, user: &Use
     Ok(tx.delete_mail_of_invitations(&[invitation.id])?)
 }
 
-/// Whether a pending invitation into a flow still lets anybody in: its inviter is still a member of the
+/// Whether a pending invitation into a flow still lets users in: its inviter is still a member of the
 /// organization who may be let in, and not blocked from the flow. One that was requested on the page of the join
 /// link has no inviter, and lets in as long as the flow takes people by a link.
 pub(super) fn is_in_force(
@@ -95,9 +96,16 @@ pub(super) fn is_in_force(
     Ok(session.room_membership(flow.room, inviter)?.is_none_or(|place| !place.blocked))
 }
 
-/// Ends the pending invitations of users who are in the flow now, however they came.
+/// Ends the pending invitations of users who are in the flow now, however they came. One to an address that a
+/// user merely entered stays.
 pub(crate) fn fulfil(tx: &mut Tx<'_, '_>, room: RoomId, users: &[User]) -> StoreResult<()> {
-    let keys: Vec<String> = users.iter().map(|user| email_key(&user.email)).collect();
+    let Some(flow) = tx.flow(room)? else { return Ok(()) };
+    let mut keys = Vec::with_capacity(users.len());
+    for user in users {
+        if holds_address(tx, user, flow.organization)? {
+            keys.push(email_key(&user.email));
+        }
+    }
     let pending = tx.pending_invitations_to(room, &keys)?;
     let ids: Vec<InvitationId> = pending.iter().map(|invitation| invitation.id).collect();
     tx.set_invitations_accepted(&ids)?;

@@ -10,18 +10,19 @@ use crate::pages::path_of;
 
 on_shared_servers![
     requested_invitations_end_with_the_join_link,
-    a_closed_flow_takes_nobody_by_an_invitation_requested_before,
-    an_invitation_of_a_removed_user_lets_nobody_in,
+    a_closed_flow_ends_the_invitations_requested_before,
+    an_invitation_of_a_removed_user_is_over,
     a_removal_leaves_the_invitations_of_others,
-    whoever_loses_access_leaves_no_invitation_that_works,
+    a_user_who_loses_access_leaves_no_invitation_that_works,
+    an_invitation_of_a_blocked_user_waits_for_the_end_of_the_block,
 ];
 
 /// The path that the letter to an address leads to.
-async fn letter_path(tenant: &Tenant, email: &str) -> String {
+pub(super) async fn letter_path(tenant: &Tenant, email: &str) -> String {
     path_of(&tenant.server().letter(email, 1).await, tenant.server())
 }
 
-/// Has somebody invite an address, and gives the path that the letter leads to.
+/// Has a member invite an address, and gives the path that the letter leads to.
 async fn invited_by(tenant: &Tenant, inviter: &Caller, email: &str) -> String {
     inviter.does(Method::POST, &tenant.path("/invitations"), &json!({"email": email})).await;
     letter_path(tenant, email).await
@@ -41,13 +42,13 @@ async fn requested(tenant: &Tenant, email: &str) -> String {
 }
 
 /// Signs up by the link of a letter, and gives the status of the answer.
-async fn sign_up(tenant: &Tenant, path: &str, nick: &str) -> u16 {
+pub(super) async fn sign_up(tenant: &Tenant, path: &str, nick: &str) -> u16 {
     let fields =
         [("do", "sign-up"), ("name", nick), ("nick", nick), ("password", "violet umbrella on the tram")];
     tenant.server().visitor().post(path, &fields).await.status
 }
 
-async fn remove(tenant: &Tenant, user: &Caller) {
+pub(super) async fn remove(tenant: &Tenant, user: &Caller) {
     let path = format!("/organizations/{}/users/{}", tenant.name, user.id);
     tenant.ada.does(Method::DELETE, &path, &Json::Null).await;
 }
@@ -65,7 +66,7 @@ async fn requested_invitations_end_with_the_join_link(tenant: Tenant) {
     assert_eq!(pending(&tenant).await, json!([]));
 }
 
-async fn a_closed_flow_takes_nobody_by_an_invitation_requested_before(tenant: Tenant) {
+async fn a_closed_flow_ends_the_invitations_requested_before(tenant: Tenant) {
     let email = format!("guest@{}.example", tenant.name);
     set_mode(&tenant, "organization").await;
     let path = requested(&tenant, &email).await;
@@ -80,7 +81,7 @@ async fn a_closed_flow_takes_nobody_by_an_invitation_requested_before(tenant: Te
     assert_eq!(sign_up(&tenant, &path_of(&letter, tenant.server()), "guest").await, 303);
 }
 
-async fn an_invitation_of_a_removed_user_lets_nobody_in(tenant: Tenant) {
+async fn an_invitation_of_a_removed_user_is_over(tenant: Tenant) {
     let (mia, gus) = (tenant.member("mia"), tenant.neighbour().user("gus"));
     let second = format!("mia.too@{}.example", tenant.name);
     let path = invited_by(&tenant, &mia, &second).await;
@@ -117,7 +118,7 @@ async fn a_removal_leaves_the_invitations_of_others(tenant: Tenant) {
     );
 }
 
-async fn whoever_loses_access_leaves_no_invitation_that_works(tenant: Tenant) {
+async fn a_user_who_loses_access_leaves_no_invitation_that_works(tenant: Tenant) {
     let (server, provider) = (tenant.server(), tenant.server().provider(&tenant.name));
     let neighbour = tenant.neighbour();
     for nick in ["operator", "inactive", "suspended", "deleted"] {
@@ -144,4 +145,14 @@ async fn whoever_loses_access_leaves_no_invitation_that_works(tenant: Tenant) {
         assert_eq!(pending(&tenant).await, json!([]), "{nick}");
         assert_eq!(sign_up(&tenant, &path, &format!("{nick}2")).await, 404, "{nick}");
     }
+}
+
+async fn an_invitation_of_a_blocked_user_waits_for_the_end_of_the_block(tenant: Tenant) {
+    let mia = tenant.member("mia");
+    let path = invited_by(&tenant, &mia, &format!("mia.too@{}.example", tenant.name)).await;
+    let place = tenant.path(&format!("/users/{}", mia.id));
+    tenant.ada.does(Method::PUT, &place, &json!({"disabled": true})).await;
+    assert_eq!(sign_up(&tenant, &path, "mia2").await, 404);
+    tenant.ada.does(Method::PUT, &place, &json!({"disabled": false})).await;
+    assert_eq!(sign_up(&tenant, &path, "mia2").await, 303, "the block has ended");
 }
