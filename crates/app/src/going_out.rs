@@ -8,20 +8,22 @@ use eddyline_model::log::Control;
 use eddyline_model::names::email_key;
 use eddyline_model::organizations::{OrganizationMembership, OrganizationRole};
 use eddyline_model::users::User;
-use eddyline_model::{OrganizationId, RoomId, UserId, policy};
+use eddyline_model::{InvitationId, OrganizationId, RoomId, UserId, policy};
 use eddyline_storage::{Result as StoreResult, Tx};
 use serde_json::json;
 
 use crate::Error;
+use crate::accounts::holds_address;
 use crate::audit::note;
 use crate::change::Attempt;
 use crate::flow_users::action;
+use crate::invitations::end::revoke;
 use crate::join_links::replace_join_secrets;
 
 /// Takes a user out of those of these organizations that they belong to, and out of all flows there,
-/// also those they are blocked from; invitations and join links that would let them in again end, and only an
-/// invitation of a member brings them back. What they wrote stays,
-/// and so do their account and whom they invited. The provider of one of them does not see them any more;
+/// also those they are blocked from; invitations and join links that would let them in again end, also under
+/// another address, and only an invitation of a member brings them back. What they wrote stays, and so does
+/// their account. The provider of one of them does not see them any more;
 /// whoever was inactive stays so. Tells whether they belonged to any. The caller has them all held
 /// ([`hold`]), and `actor` is who does it, for the record.
 ///
@@ -65,13 +67,27 @@ pub(crate) fn end_memberships(
         withdraw(tx, membership.organization, user)?;
         let now = tx.now();
         tx.insert_removed_member(membership.organization, user.id, now)?;
-        replace_join_secrets(tx, membership.organization)?;
+        end_ways_in(tx, membership.organization, user.id)?;
     }
     if !memberships.is_empty() {
         tx.bump_private_rooms_of(user.id)?;
         tx.tell(Control::OrganizationRemove { user: user.id });
     }
     Ok(())
+}
+
+/// Ends what a user who loses the access to an organization may have kept to come in again under another
+/// address: its join links, with the invitations requested there, and the pending invitations that the user
+/// made. The caller has the organization held ([`hold`]).
+pub(crate) fn end_ways_in(
+    tx: &mut Tx<'_, '_>,
+    organization: OrganizationId,
+    user: UserId,
+) -> StoreResult<()> {
+    replace_join_secrets(tx, organization)?;
+    let made = tx.invitations_made_by(organization, user)?;
+    let made: Vec<InvitationId> = made.into_iter().map(|(_, invitation)| invitation).collect();
+    revoke(tx, &made)
 }
 
 /// Holds what a user is taken out of, and the user. Rooms before organizations, as those who come in hold
@@ -109,14 +125,14 @@ fn give_up(
     })
 }
 
-/// Takes back what would let them in again.
+/// Takes back what would let them in again. An invitation to an address that they merely entered is perhaps
+/// another's.
 fn withdraw(tx: &mut Tx<'_, '_>, organization: OrganizationId, user: &User) -> StoreResult<()> {
-    let pending = tx.invitations_into(organization, &email_key(&user.email))?;
-    tx.delete_mail_of_invitations(&pending)?;
-    for invitation in pending {
-        tx.delete_invitation(invitation)?;
+    if !holds_address(tx, user, organization)? {
+        return Ok(());
     }
-    Ok(())
+    let pending = tx.invitations_into(organization, &email_key(&user.email))?;
+    revoke(tx, &pending)
 }
 
 fn leave(tx: &mut Tx<'_, '_>, room: RoomId, user: &User) -> StoreResult<()> {

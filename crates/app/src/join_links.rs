@@ -1,6 +1,7 @@
 //! The secrets of join links. A link ends when its flow gets another secret: with each change of its access
 //! mode, when a member who may configure the flow asks for it, and when a user is removed from the
-//! organization, who may have copied the links of all its flows.
+//! organization, who may have copied the links of all its flows. The invitations that were requested on the page of
+//! a link end with it.
 
 use eddyline_auth::Secret;
 use eddyline_model::log::Control;
@@ -11,11 +12,13 @@ use eddyline_wire::Flow as WireFlow;
 
 use crate::actor::Actor;
 use crate::flow_links::Shown;
+use crate::invitations::end::revoke;
 use crate::rooms::Room;
 use crate::{App, Result};
 
 impl App {
-    /// Gives a flow another join link. The link before leads nowhere once this answers.
+    /// Gives a flow another join link. The link before leads nowhere once this answers, and neither do the
+    /// links of the invitations that were requested on its page.
     ///
     /// # Errors
     ///
@@ -40,15 +43,21 @@ pub(crate) fn new_join_secret() -> String {
     Secret::generate_hex::<20>().expose().to_owned()
 }
 
-/// Ends the join link of a flow, whose room the caller holds.
+/// Ends the join link of a flow, whose room the caller holds, with the invitations requested there.
 pub(crate) fn replace_join_secret(tx: &mut Tx<'_, '_>, room: RoomId) -> StoreResult<()> {
-    tx.set_join_secrets(&[(room, new_join_secret())])
+    replace(tx, &[room])
 }
 
-/// Ends the join links of all flows of an organization. A flow without one gets another secret with its next
-/// access mode.
+/// Ends the join links of all flows of an organization, whose rooms the caller holds, with the invitations
+/// requested there. A flow without a link gets another secret with its next access mode.
 pub(crate) fn replace_join_secrets(tx: &mut Tx<'_, '_>, organization: OrganizationId) -> StoreResult<()> {
     let rooms = tx.rooms_with_join_link(organization)?;
-    let secrets: Vec<(RoomId, String)> = rooms.into_iter().map(|room| (room, new_join_secret())).collect();
-    tx.set_join_secrets(&secrets)
+    replace(tx, &rooms)
+}
+
+fn replace(tx: &mut Tx<'_, '_>, rooms: &[RoomId]) -> StoreResult<()> {
+    let secrets: Vec<(RoomId, String)> = rooms.iter().map(|room| (*room, new_join_secret())).collect();
+    tx.set_join_secrets(&secrets)?;
+    let requested = tx.requested_invitations(rooms)?;
+    revoke(tx, &requested)
 }

@@ -143,6 +143,36 @@ portable! {
         Ok(ids.into_iter().map(InvitationId).collect())
     }
 
+    /// The pending invitations into the flows of an organization that a user made, as room and number, ordered
+    /// by number.
+    pub fn invitations_made_by(c, organization: OrganizationId, inviter: UserId) -> Result<Vec<(RoomId, InvitationId)>> {
+        let rooms = flows::table.filter(flows::organization_id.eq(organization.0)).select(flows::room_id);
+        let found = invitations::table
+            .filter(invitations::room_id.eq_any(rooms))
+            .filter(sql::<Bool>(IS_PENDING))
+            .filter(invitations::inviter_id.eq(inviter.0))
+            .order(invitations::id)
+            .select((invitations::room_id, invitations::id))
+            .load::<(i64, i64)>(c)?;
+        Ok(found.into_iter().map(|(room, id)| (RoomId(room), InvitationId(id))).collect())
+    }
+
+    /// The pending invitations into some rooms that were requested on the pages of their join links.
+    pub fn requested_invitations(c, rooms: &[RoomId]) -> Result<Vec<InvitationId>> {
+        let mut found = Vec::new();
+        for part in rooms.chunks(ROWS) {
+            let rooms: Vec<i64> = part.iter().map(|room| room.0).collect();
+            let ids = invitations::table
+                .filter(invitations::room_id.eq_any(rooms))
+                .filter(sql::<Bool>(IS_PENDING))
+                .filter(invitations::inviter_id.is_null())
+                .select(invitations::id)
+                .load::<i64>(c)?;
+            found.extend(ids.into_iter().map(InvitationId));
+        }
+        Ok(found)
+    }
+
     /// The pending invitations into any room that were sent to an address, ordered by number.
     pub fn invitations_for_email(c, email_key: &str) -> Result<Vec<Invitation>> {
         let rows = invitations::table
@@ -228,9 +258,12 @@ portable! {
         Ok(())
     }
 
-    /// Removes an invitation.
-    pub fn delete_invitation(c, id: InvitationId) -> Result<()> {
-        diesel::delete(invitations::table.find(id.0)).execute(c)?;
+    /// Removes invitations.
+    pub fn delete_invitations(c, ids: &[InvitationId]) -> Result<()> {
+        for part in ids.chunks(ROWS) {
+            let ids: Vec<i64> = part.iter().map(|id| id.0).collect();
+            diesel::delete(invitations::table.filter(invitations::id.eq_any(ids))).execute(c)?;
+        }
         Ok(())
     }
 

@@ -6,6 +6,8 @@ use serde_json::json;
 
 mod bounds;
 mod import;
+mod in_force;
+mod unproved;
 
 on_shared_servers![
     invitation_none_post_create_makes_it_pending,

@@ -58,6 +58,30 @@ fn last_resort(tx: &mut Tx<'_, '_>, user: &User) -> StoreResult<String> {
     Ok(format!("user-{}@unproved.invalid", user.id))
 }
 
+/// The account that holds an address towards an organization: not one where the address was merely entered or
+/// stated, which holds it against no one (see [`keeps_address`]).
+pub(crate) fn holder_of(
+    session: &mut Session<'_>,
+    email_key: &str,
+    organization: OrganizationId,
+) -> StoreResult<Option<Account>> {
+    let Some(account) = session.account_by_email(email_key)? else { return Ok(None) };
+    Ok(keeps_address(session, &account, organization)?.then_some(account))
+}
+
+/// Whether a user holds their address towards an organization, as [`holder_of`] says.
+pub(crate) fn holds_address(
+    session: &mut Session<'_>,
+    user: &User,
+    organization: OrganizationId,
+) -> StoreResult<bool> {
+    if user.email_proved {
+        return Ok(true);
+    }
+    let holder = holder_of(session, &email_key(&user.email), organization)?;
+    Ok(holder.is_some_and(|account| account.user.id == user.id))
+}
+
 /// Whether an account keeps its address against somebody who is invited to it into a flow of this organization:
 /// when the address is proved, and also when the account was made for this very organization by its identity
 /// provider and waits for its owner, who proves the address by a link to a new password.

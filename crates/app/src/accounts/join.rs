@@ -7,7 +7,7 @@ use eddyline_model::flows::Flow;
 use eddyline_model::names::Email;
 use eddyline_model::organizations::Organization;
 use eddyline_model::policy::{self, Place};
-use eddyline_storage::Session;
+use eddyline_storage::{Session, Tx};
 
 use super::FlowPath;
 use crate::actor::Actor;
@@ -64,7 +64,7 @@ impl App {
         let (path, event) = self
             .transaction_as(actor, move |tx, actor| {
                 let user = actor.user()?.user.clone();
-                let door = find(tx, &secret, &name, Some(user.id))?;
+                let door = find_held(tx, &secret, &name, Some(user.id))?;
                 come_in(tx, door.flow.room, &user, false)?;
                 Ok(FlowPath::of(&door.organization, &door.flow))
             })
@@ -86,7 +86,7 @@ impl App {
         let limits = self.mail_limits();
         let ((), event) = self
             .change(NoCaller::Link, move |tx| {
-                let door = find(tx, &secret, &name, None)?;
+                let door = find_held(tx, &secret, &name, None)?;
                 request_join_in(tx, limits, door.flow.room, &email)
             })
             .await?;
@@ -101,6 +101,13 @@ struct Door {
     flow: Flow,
     organization: Organization,
     place: Place,
+}
+
+/// Finds the flow, and holds its room: a request that replaces the link at this moment has done so, or waits.
+fn find_held(tx: &mut Tx<'_, '_>, secret: &str, name: &str, user: Option<UserId>) -> Attempt<Door> {
+    let found = find(tx, secret, name, user)?;
+    tx.lock_room(found.flow.room)?;
+    find(tx, secret, name, user)
 }
 
 fn find(session: &mut Session<'_>, secret: &str, name: &str, user: Option<UserId>) -> Attempt<Door> {

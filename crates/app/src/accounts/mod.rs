@@ -25,7 +25,7 @@ use eddyline_model::organizations::Organization;
 use crate::{App, Error, Result};
 
 pub(crate) use access::{end_access, end_address_claims};
-pub(crate) use address::{displace, follow_up_change, keeps_address};
+pub(crate) use address::{displace, follow_up_change, holder_of, holds_address, keeps_address};
 pub use api_tokens::{ApiToken, MAX_API_TOKENS};
 pub use join::JoinLink;
 pub use reset::ResetLink;

@@ -9,7 +9,7 @@ use eddyline_model::names::{self, Email, Nick};
 use eddyline_model::users::User;
 use eddyline_storage::{Error as StoreError, NewUser, Result as StoreResult, Tx};
 
-use super::{FlowPath, displace, keeps_address, password, sessions};
+use super::{FlowPath, displace, holder_of, keeps_address, password, sessions};
 use crate::actor::Actor;
 use crate::change::Attempt;
 use crate::coming_in::{has_place, hold_open_flow};
@@ -61,10 +61,8 @@ impl App {
             else {
                 return Ok(None);
             };
-            let has_account = match session.account_by_email(&names::email_key(&invitation.email))? {
-                Some(account) => keeps_address(session, &account, organization.id)?,
-                None => false,
-            };
+            let email_key = names::email_key(&invitation.email);
+            let has_account = holder_of(session, &email_key, organization.id)?.is_some();
             Ok(Some(Invited {
                 path: FlowPath::of(&organization, &flow),
                 flow_name: flow.name,
@@ -153,8 +151,9 @@ impl App {
         let hash = link.hash();
         self.change(NoCaller::Link, move |tx| {
             let now = tx.now();
-            let (invitation, ..) = invitation_of_link(tx, &hash, now)?.ok_or(Error::NotFound)?;
-            let account = tx.account_by_email(&names::email_key(&invitation.email))?;
+            let (invitation, _, organization, _) =
+                invitation_of_link(tx, &hash, now)?.ok_or(Error::NotFound)?;
+            let account = holder_of(tx, &names::email_key(&invitation.email), organization.id)?;
             decline_in(tx, &invitation, account.map(|account| account.user.id))
         })
         .await?;

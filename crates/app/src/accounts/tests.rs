@@ -10,10 +10,11 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use eddyline_auth::{Password, PasswordPolicy, Secret};
 use eddyline_model::mail::{Link, Purpose};
+use eddyline_model::names::Email;
 use eddyline_model::policy::FlowDeed;
 use eddyline_model::users::Account;
 use eddyline_model::{InvitationId, OrganizationId, Timestamp, UserId};
-use eddyline_storage::{Options, Store};
+use eddyline_storage::{NewInvitations, Options, Store};
 
 use super::{MAX_SESSIONS, NewAccount};
 use crate::transaction::NoCaller;
@@ -349,6 +350,36 @@ async fn an_invitations_link_ends_after_a_month() {
     assert!(matches!(world.app.invitation_link(&link).await, Err(Error::NotFound)));
     let late = world.app.sign_up(&link, newcomer("grace", GOOD)).await;
     assert!(matches!(late, Err(Error::NotFound)));
+}
+
+#[tokio::test]
+async fn an_invitation_that_was_left_over_is_refused_and_gives_way_to_a_new_one() {
+    let world = World::new().await;
+    let ben = person(&world.app, "ben@acme.example", "ben").await.user_id().unwrap();
+    let email: Email = "grace@hopper.example".parse().unwrap();
+    let room = world.app.room(&world.ada, "acme", "main", FlowDeed::Invite).await.unwrap();
+    // As earlier versions left them: by a user who is no member any more, and requested at a link that ended.
+    for inviter in [Some(ben), None] {
+        let (id, address) = (room.id(), email.clone());
+        let left = world.app.store().write(NoCaller::Operator, move |tx| {
+            tx.delete_organization_member(OrganizationId(1), ben)?;
+            let (now, emails) = (tx.now(), [&address]);
+            tx.insert_invitations(NewInvitations { room: id, emails: &emails, inviter, message: None, now })
+        });
+        let left = left.await.unwrap().0[0].id;
+        let link = world.link(Purpose::Invitation(left), None, DAY).await;
+        assert!(matches!(world.app.invitation_link(&link).await, Err(Error::NotFound)), "{inviter:?}");
+        let late = world.app.accept_link(&world.ada, &link).await;
+        assert!(matches!(late, Err(Error::NotFound)), "{inviter:?} {late:?}");
+        let made = world.app.invite(&world.ada, &room, email.clone(), None).await.unwrap();
+        assert_ne!(made.id, left.0);
+        world
+            .app
+            .invitation_link(&world.link(Purpose::Invitation(InvitationId(made.id)), None, DAY).await)
+            .await
+            .unwrap();
+        world.app.delete_invitation(&world.ada, "acme", "main", InvitationId(made.id)).await.unwrap();
+    }
 }
 
 #[tokio::test]

@@ -1,20 +1,21 @@
 //! Coming in by an invitation: through the API from the invited account, or by the link in the mail.
 
 use eddyline_auth::TokenHash;
-use eddyline_model::flows::Flow;
+use eddyline_model::flows::{AccessMode, Flow};
 use eddyline_model::invitations::{Invitation, InvitationState};
 use eddyline_model::mail::Purpose;
 use eddyline_model::names::email_key;
 use eddyline_model::organizations::Organization;
 use eddyline_model::policy;
 use eddyline_model::users::User;
-use eddyline_model::{InvitationId, RoomId, Timestamp};
+use eddyline_model::{InvitationId, RoomId, Timestamp, UserId};
 use eddyline_storage::{Result as StoreResult, Session, Tx};
 use eddyline_wire::Invitation as WireInvitation;
 
 pub(crate) use super::create::request_join_in;
 pub(crate) use super::end::decline_in;
 use super::{hold_pending, meet};
+use crate::accounts::holds_address;
 use crate::actor::Actor;
 use crate::change::Attempt;
 use crate::coming_in::come_in;
@@ -27,8 +28,8 @@ impl App {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] and [`Error::Denied`] for everybody else, and otherwise as for coming into
-    /// a flow: [`Error::Denied`] when the organization is inactive, [`Error::Conflict`] when it is full,
+    /// [`Error::NotFound`] and [`Error::Denied`] for everybody else, [`Error::NotFound`] also when the inviter
+    /// is no member any more, and otherwise as for coming into a flow: [`Error::Denied`] when the organization is inactive, [`Error::Conflict`] when it is full,
     /// [`Error::Invalid`] when somebody there has the caller's nick.
     pub async fn accept_invitation(
         &self,
@@ -64,27 +65,47 @@ impl App {
 ///
 /// # Errors
 ///
-/// [`Error::NotFound`] when the invitation was removed, [`Error::Conflict`] when somebody has come in by
-/// it already, and as [`come_in`].
+/// [`Error::NotFound`] when the invitation was removed or is not in force any more ([`is_in_force`]),
+/// [`Error::Conflict`] when it was accepted already, and as [`come_in`].
 pub(crate) fn accept_in(tx: &mut Tx<'_, '_>, invitation: &Invitation, user: &User) -> Attempt<()> {
-    hold_pending(tx, invitation.room, invitation.id)?;
-    let invited = is_invited_by_member(tx, invitation)?;
-    come_in(tx, invitation.room, user, invited)?;
+    let invitation = hold_pending(tx, invitation.room, invitation.id)?;
+    let flow = tx.flow(invitation.room)?.ok_or(Error::NotFound)?;
+    if !is_in_force(tx, &flow, invitation.inviter)? {
+        return Err(Error::NotFound.into());
+    }
+    // One without an inviter was requested on the page of a join link.
+    come_in(tx, invitation.room, user, invitation.inviter.is_some())?;
     tx.set_invitations_accepted(&[invitation.id])?;
     Ok(tx.delete_mail_of_invitations(&[invitation.id])?)
 }
 
-/// Whether a member of the organization invites, and is still one. An invitation without an inviter was
-/// requested on the page of a join link.
-fn is_invited_by_member(tx: &mut Tx<'_, '_>, invitation: &Invitation) -> StoreResult<bool> {
-    let Some(inviter) = invitation.inviter else { return Ok(false) };
-    let Some(flow) = tx.flow(invitation.room)? else { return Ok(false) };
-    Ok(tx.memberships_of(inviter)?.iter().any(|membership| membership.organization == flow.organization))
+/// Whether a pending invitation into a flow still lets users in: its inviter is still a member of the
+/// organization who may be let in, and not blocked from the flow. One that was requested on the page of the join
+/// link has no inviter, and lets in as long as the flow takes people by a link.
+pub(super) fn is_in_force(
+    session: &mut Session<'_>,
+    flow: &Flow,
+    inviter: Option<UserId>,
+) -> StoreResult<bool> {
+    let Some(inviter) = inviter else { return Ok(flow.access_mode != AccessMode::Invitation) };
+    let belongs =
+        session.memberships_of(inviter)?.iter().any(|member| member.organization == flow.organization);
+    if !belongs || !session.user(inviter)?.is_some_and(|user| user.active) {
+        return Ok(false);
+    }
+    Ok(session.room_membership(flow.room, inviter)?.is_none_or(|place| !place.blocked))
 }
 
-/// Ends the pending invitations of users who are in the flow now, however they came.
+/// Ends the pending invitations of users who are in the flow now, however they came. One to an address that a
+/// user merely entered stays.
 pub(crate) fn fulfil(tx: &mut Tx<'_, '_>, room: RoomId, users: &[User]) -> StoreResult<()> {
-    let keys: Vec<String> = users.iter().map(|user| email_key(&user.email)).collect();
+    let Some(flow) = tx.flow(room)? else { return Ok(()) };
+    let mut keys = Vec::with_capacity(users.len());
+    for user in users {
+        if holds_address(tx, user, flow.organization)? {
+            keys.push(email_key(&user.email));
+        }
+    }
     let pending = tx.pending_invitations_to(room, &keys)?;
     let ids: Vec<InvitationId> = pending.iter().map(|invitation| invitation.id).collect();
     tx.set_invitations_accepted(&ids)?;
@@ -96,7 +117,7 @@ pub(crate) fn fulfil(tx: &mut Tx<'_, '_>, room: RoomId, users: &[User]) -> Store
 pub(crate) type Destination = (Invitation, Flow, Organization, Option<User>);
 
 /// What the link with this digest leads to. `None` when the link has ended, was used, or leads nowhere any
-/// more.
+/// more, and when its invitation is not in force.
 pub(crate) fn invitation_of_link(
     session: &mut Session<'_>,
     hash: &TokenHash,
@@ -107,6 +128,9 @@ pub(crate) fn invitation_of_link(
     let pending = session.invitation(id)?.filter(|found| found.state == InvitationState::Pending);
     let Some(invitation) = pending else { return Ok(None) };
     let Some(flow) = session.flow(invitation.room)?.filter(|flow| !flow.disabled) else { return Ok(None) };
+    if !is_in_force(session, &flow, invitation.inviter)? {
+        return Ok(None);
+    }
     let Some(organization) = session.organization(flow.organization)? else { return Ok(None) };
     let inviter = match invitation.inviter {
         Some(user) => session.user(user)?,

@@ -8,6 +8,7 @@ use eddyline_wire::Invitation as WireInvitation;
 use serde_json::json;
 
 use super::send::{Refusal, Sending};
+use crate::accounts::holder_of;
 use crate::actor::Actor;
 use crate::change::Attempt;
 use crate::flow_users::action;
@@ -58,7 +59,7 @@ impl App {
 
 /// Why an address needs no invitation, or must not have one.
 fn reason_against(tx: &mut Tx<'_, '_>, room: &Room, email: &Email) -> StoreResult<Option<String>> {
-    let Some(account) = tx.account_by_email(&email.key())? else { return Ok(None) };
+    let Some(account) = holder_of(tx, &email.key(), room.organization.id)? else { return Ok(None) };
     Ok(room.member(account.user.id).map(|member| {
         let state = if member.blocked { "blocked from the flow" } else { "in the flow already" };
         format!("{email} is {state}")

@@ -1,9 +1,10 @@
-//! Ending a pending invitation: the members of the flow cancel it, the one who was invited declines.
+//! Ending a pending invitation: the members of the flow cancel it, the one who was invited declines, and the
+//! server revokes what lets in users who were removed.
 
 use eddyline_model::invitations::Invitation;
 use eddyline_model::policy::{self, Invited};
 use eddyline_model::{InvitationId, UserId};
-use eddyline_storage::Tx;
+use eddyline_storage::{Result as StoreResult, Tx};
 use serde_json::json;
 
 use super::{hold_pending, meet};
@@ -61,9 +62,14 @@ fn end(tx: &mut Tx<'_, '_>, invitation: &Invitation, kind: &str, by: Option<User
     let flow = tx.flow(invitation.room)?.ok_or(Error::NotFound)?;
     let organization = tx.organization(flow.organization)?.ok_or(Error::NotFound)?;
     policy::write(&organization).map_err(Error::from)?;
-    tx.delete_mail_of_invitations(&[invitation.id])?;
-    tx.delete_invitation(invitation.id)?;
+    revoke(tx, &[invitation.id])?;
     let draft = action(tx, invitation.room, by, kind, &json!({"email": invitation.email}));
     tx.post(&[draft])?;
     Ok(())
+}
+
+/// Removes pending invitations, with their mails and links. No flow hears of it.
+pub(crate) fn revoke(tx: &mut Tx<'_, '_>, ids: &[InvitationId]) -> StoreResult<()> {
+    tx.delete_mail_of_invitations(ids)?;
+    tx.delete_invitations(ids)
 }

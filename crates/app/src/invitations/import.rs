@@ -18,6 +18,7 @@ use tokio::sync::Mutex;
 
 use super::accept::fulfil;
 use super::send::{Refusal, Sending};
+use crate::accounts::holds_address;
 use crate::actor::Actor;
 use crate::flow_users::action;
 use crate::mail_quota::MailQuotaExceeded;
@@ -91,9 +92,9 @@ impl Outcome {
 }
 
 impl App {
-    /// Invites everybody on a list into a flow, and adds those at once who belong to its organization.
-    /// Each address and each broken entry of the list is in one part of the answer, once. Invitations
-    /// that are pending already are sent again, unless they were sent just now.
+    /// Invites everybody on a list into a flow, and adds those at once who belong to its organization and hold
+    /// their address. Each address and each broken entry of the list is in one part of the answer, once.
+    /// Invitations that are pending already are sent again, unless they were sent just now.
     ///
     /// The list is worked in portions, each a transaction of its own. An import that was interrupted is simply
     /// repeated: what was done is found done.
@@ -242,9 +243,13 @@ struct Sorted {
 
 fn sort(tx: &mut Tx<'_, '_>, room: &Room, list: &[Entry]) -> StoreResult<Sorted> {
     let keys: Vec<String> = list.iter().flatten().map(Email::key).collect();
-    let owners = tx.owners_of_addresses(&keys, room.organization.id)?;
-    let mut owners: HashMap<String, _> =
-        owners.into_iter().map(|owner| (owner.email_key.clone(), owner)).collect();
+    let mut owners = HashMap::new();
+    for owner in tx.owners_of_addresses(&keys, room.organization.id)? {
+        // An address that was merely entered may be another's, who proves it by the letter.
+        if holds_address(tx, &owner.user, room.organization.id)? {
+            owners.insert(owner.email_key.clone(), owner);
+        }
+    }
     let mut sorted = Sorted::default();
     for entry in list {
         let email = match entry {

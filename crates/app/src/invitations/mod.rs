@@ -5,7 +5,7 @@
 
 pub(crate) mod accept;
 mod create;
-mod end;
+pub(crate) mod end;
 mod import;
 mod send;
 

@@ -8,6 +8,8 @@ use eddyline_model::names::{Email, email_key};
 use eddyline_model::{InvitationId, UserId};
 use eddyline_storage::{NewInvitations, NewMail, Result as StoreResult, Tx};
 
+use super::accept::is_in_force;
+use super::end::revoke;
 use crate::mail_quota::{MailCause, MailQuotaExceeded, MailQuotas};
 use crate::rooms::Room;
 use crate::{Error, InvitationLimits};
@@ -97,7 +99,7 @@ impl<'a> Sending<'a> {
     /// What is to become of each address, as far as quotas on mail allow.
     fn plan(&self, tx: &mut Tx<'_, '_>, keys: &[String]) -> StoreResult<Vec<Fate>> {
         let room = self.room.id();
-        let pending = tx.pending_invitations_to(room, keys)?;
+        let pending = self.pending_in_force(tx, keys)?;
         let ids: Vec<InvitationId> = pending.iter().map(|invitation| invitation.id).collect();
         let queued = tx.invitations_with_mail(&ids)?;
         let mut pending: HashMap<String, Invitation> =
@@ -118,6 +120,24 @@ impl<'a> Sending<'a> {
             }
         };
         Ok(keys.iter().map(&mut fate).collect())
+    }
+
+    /// The pending invitations to some addresses. Those that are not in force any more end, and their addresses
+    /// get new ones.
+    fn pending_in_force(&self, tx: &mut Tx<'_, '_>, keys: &[String]) -> StoreResult<Vec<Invitation>> {
+        let pending = tx.pending_invitations_to(self.room.id(), keys)?;
+        let mut known: HashMap<Option<UserId>, bool> = HashMap::new();
+        let (mut in_force, mut over) = (Vec::new(), Vec::new());
+        for invitation in pending {
+            let lets_in = match known.get(&invitation.inviter) {
+                Some(lets_in) => *lets_in,
+                None => is_in_force(tx, &self.room.flow, invitation.inviter)?,
+            };
+            known.insert(invitation.inviter, lets_in);
+            if lets_in { in_force.push(invitation) } else { over.push(invitation.id) }
+        }
+        revoke(tx, &over)?;
+        Ok(in_force)
     }
 
     /// Records the mail that is to be sent, and refuses what the quotas do not allow.

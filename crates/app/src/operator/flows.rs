@@ -5,6 +5,8 @@ use eddyline_model::names::{Email, FlowName};
 use eddyline_model::{RoomId, UserId};
 use eddyline_storage::Tx;
 
+use super::users::unproved;
+use crate::accounts::holds_address;
 use crate::flow_users::admit_member;
 use crate::flows::insert_flow;
 use crate::transaction::NoCaller;
@@ -41,7 +43,7 @@ impl App {
     /// # Errors
     ///
     /// [`Error::NotFound`] for an unknown flow or address, [`Error::Conflict`] when the person is
-    /// not of the organization.
+    /// not of the organization, or has merely entered the address.
     pub async fn operator_add_flow_user(
         &self,
         organization: &str,
@@ -55,6 +57,9 @@ impl App {
                 tx.lock_room(room)?;
                 let account = tx.account_by_email(&key)?.ok_or(Error::NotFound)?;
                 let organization = tx.organization_id_by_name(&organization)?.ok_or(Error::NotFound)?;
+                if !holds_address(tx, &account.user, organization)? {
+                    return Err(unproved().into());
+                }
                 let user = account.user.id;
                 if !tx.memberships_of(user)?.iter().any(|m| m.organization == organization) {
                     return Err(Error::Conflict("the user is not a member of the organization".into()).into());

@@ -15,7 +15,7 @@ use crate::accounts::{end_access, end_address_claims};
 use crate::audit::note;
 use crate::change::Attempt;
 use crate::coming_in::enter;
-use crate::join_links::replace_join_secrets;
+use crate::going_out::{end_ways_in, hold};
 use crate::transaction::NoCaller;
 use crate::{App, Error, Result};
 
@@ -137,6 +137,11 @@ impl App {
         let (id, event) = self
             .change(NoCaller::Operator, move |tx| {
                 let id = tx.account_by_email(&key)?.ok_or(Error::NotFound)?.user.id;
+                if !active {
+                    let memberships = tx.memberships_of(id)?;
+                    let organizations: Vec<_> = memberships.iter().map(|m| m.organization).collect();
+                    hold(tx, &organizations, id)?;
+                }
                 tx.lock_user(id)?;
                 let user = tx.user(id)?.ok_or(Error::NotFound)?;
                 if user.active != active {
@@ -170,7 +175,7 @@ fn set_active(tx: &mut Tx<'_, '_>, id: UserId, active: bool) -> eddyline_storage
         return Ok(());
     }
     for membership in tx.memberships_of(id)? {
-        replace_join_secrets(tx, membership.organization)?;
+        end_ways_in(tx, membership.organization, id)?;
     }
     end_access(tx, id)?;
     end_address_claims(tx, id)

@@ -18,7 +18,7 @@ use super::{ScimProvider, address, random_end, state};
 use crate::accounts::end_access;
 use crate::audit::note;
 use crate::change::Attempt;
-use crate::join_links::replace_join_secrets;
+use crate::going_out::end_ways_in;
 use crate::{App, Error, Result};
 
 /// What a provider wants of a user.
@@ -102,13 +102,15 @@ fn update(
     matches: impl Fn(i64) -> bool,
     random: &str,
 ) -> Attempt<(User, Identity)> {
-    // Looked at before anything is held: only a change of memberships needs all that is in the organization.
+    // Looked at before anything is held: only a change of memberships, and the end of the ways in, need all
+    // that is in the organization.
     let (user, identity) = provided(tx, provider, id)?;
     check_version(identity.version, &matches)?;
     let wanted = wish.granted(state(&user, &identity))?;
     let expected = Change::of(tx, &user, &identity, wanted.active)?;
     match expected {
-        Change::Nothing => tx.lock_user(id)?,
+        Change::Nothing if wanted.active || !user.active => tx.lock_user(id)?,
+        Change::Nothing => suspension::hold_memberships(tx, &identity)?,
         Change::Suspend | Change::Restore => suspension::hold_memberships(tx, &identity)?,
     }
     let (user, identity) = provided(tx, provider, id)?;
@@ -193,10 +195,10 @@ pub(super) fn apply(
         identity.stated_email = Some(email_key(&after.email));
     }
     if change == Change::Suspend || (before.active && !after.active) {
-        // A membership that ended took the organization's join links with it.
+        // A membership that ended took the ways in with it.
         if change != Change::Suspend {
             for membership in tx.memberships_of(before.id)? {
-                replace_join_secrets(tx, membership.organization)?;
+                end_ways_in(tx, membership.organization, before.id)?;
             }
         }
         end_access(tx, before.id)?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use eddyline_model::invitations::{Invitation, InvitationState};
 use eddyline_model::mail::{Link, Purpose, QueuedMail};
 use eddyline_model::names::Email;
-use eddyline_model::{InvitationId, Timestamp, UserId};
+use eddyline_model::{InvitationId, OrganizationId, Timestamp, UserId};
 use eddyline_storage::{Error, NewInvitations, NewMail};
 
 use crate::home::{Home, on_every_database};
@@ -15,6 +15,7 @@ on_every_database!(
     many_invitations_are_made_at_once_in_order,
     one_invitation_to_an_address_is_pending_in_a_room,
     words_and_the_name_under_them_go_together,
+    invitations_are_found_by_what_they_rest_on,
     addresses_are_known_with_their_owners,
     an_accepted_invitation_is_not_pending_any_more,
     mail_and_links_of_an_invitation_end_together,
@@ -81,7 +82,7 @@ async fn one_invitation_to_an_address_is_pending_in_a_room(home: Arc<Home>) {
     world.store.write(move |tx| tx.set_invitations_accepted(&[first.id])).await.expect("it is accepted");
     let second = invite(&world, &address, None).await.remove(0);
     assert_ne!(second.id, first.id);
-    world.store.write(move |tx| tx.delete_invitation(second.id)).await.expect("it is removed");
+    world.store.write(move |tx| tx.delete_invitations(&[second.id])).await.expect("it is removed");
     assert_eq!(world.read(move |session| session.invitation(second.id)).await, None);
 }
 
@@ -112,6 +113,28 @@ async fn words_and_the_name_under_them_go_together(home: Arc<Home>) {
     assert_eq!(seen(asked.id).await, (bob, Some("hi".into()), 7));
     touch(Some("come")).await;
     assert_eq!(seen(made.id).await, (bob, Some("come".into()), 7));
+}
+
+async fn invitations_are_found_by_what_they_rest_on(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let (organization, ann, main, side) = (world.organization, world.ann, world.main, world.side);
+    let addresses = |name: &str| vec![format!("{name}1@x.org"), format!("{name}2@x.org")];
+    let by_ann = invite(&world, &addresses("ann"), Some(ann)).await;
+    invite(&world, &addresses("bob"), Some(world.bob)).await;
+    let asked = invite(&world, &addresses("asked"), None).await;
+    let accepted = [by_ann[0].id, asked[0].id];
+    world.store.write(move |tx| tx.set_invitations_accepted(&accepted)).await.expect("they are accepted");
+    let made = world.read(move |session| session.invitations_made_by(organization, ann)).await;
+    assert_eq!(made, [(main, by_ann[1].id)]);
+    let elsewhere = OrganizationId(organization.0 + 1);
+    assert_eq!(world.read(move |session| session.invitations_made_by(elsewhere, ann)).await, []);
+    let requested = world.read(move |session| session.requested_invitations(&[side, main])).await;
+    assert_eq!(requested, [asked[1].id]);
+    assert_eq!(world.read(move |session| session.requested_invitations(&[side])).await, []);
+    let ids = [asked[1].id, by_ann[1].id];
+    world.store.write(move |tx| tx.delete_invitations(&ids)).await.expect("they are removed");
+    assert_eq!(world.read(move |session| session.requested_invitations(&[main])).await, []);
+    assert_eq!(world.read(move |session| session.invitations_made_by(organization, ann)).await, []);
 }
 
 async fn addresses_are_known_with_their_owners(home: Arc<Home>) {
