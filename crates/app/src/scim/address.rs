@@ -43,8 +43,9 @@ pub(super) fn hold_email(
 ///
 /// The new address counts as proved within the domains of the organization, if the account is the
 /// organization's alone and either was not in use or had an address within those domains before. In all other
-/// cases it is not proved, and links to a new password go on going to the address before: nobody comes by
-/// the account of somebody else by reading the mail of the new one.
+/// cases it is not proved, and links to a new password go on going to the owner's address: nobody comes by
+/// the account of somebody else by reading the mail of the new one. That stays so through all further changes, also while the owner's address is the
+/// present one again, until a mailed link proves it or the owner enters another.
 pub(super) fn follow_up(
     tx: &mut Tx<'_, '_>,
     organization: OrganizationId,
@@ -63,7 +64,6 @@ pub(super) fn follow_up(
             Some(owned) => vouches(tx, organization, owned)?,
             None => true,
         };
-    let recovery = owned.filter(|owned| !is_proved && *owned != key);
     tx.set_email_proved(id, is_proved)?;
-    tx.set_recovery_key(id, recovery.as_deref())
+    tx.set_recovery_key(id, owned.filter(|_| !is_proved).as_deref())
 }
