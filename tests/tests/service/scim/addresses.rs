@@ -1,12 +1,12 @@
 //! No changes of an address by a provider, in whatever order, give an account in use to the reader of another
 //! mailbox.
 
-use eddyline_client::{Json, Method};
+use eddyline_client::Json;
 use eddyline_tests::{Provider, Server, Tenant, on_both_databases, on_shared_servers};
 use serde_json::json;
 
 use super::domains::{choose_password, path_in};
-use super::{at, patched};
+use super::patched;
 
 on_shared_servers![
     the_way_back_to_the_owners_address_does_not_give_the_account_away,
