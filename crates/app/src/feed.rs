@@ -391,7 +391,8 @@ impl Feed {
             Control::OrganizationRemove { user } => {
                 inner.callers.forget_user(user);
                 inner.rooms.forget_all();
-                inner.hub.revoke_user(user);
+                // Each flow of the organization was told of by itself.
+                inner.hub.revoke_private(user);
             }
             Control::OrganizationChange => inner.rooms.forget_all(),
             Control::FlowTokens { room } => inner.callers.forget_flow_tokens(room),

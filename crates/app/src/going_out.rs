@@ -48,7 +48,7 @@ pub(crate) fn go_out(
         }
     }
     end_memberships(tx, &memberships, user)?;
-    give_up(tx, organizations, user.id, actor)?;
+    give_up(tx, organizations, user.id, (actor, "user.remove"))?;
     Ok(!memberships.is_empty())
 }
 
@@ -102,19 +102,20 @@ pub(crate) fn hold(tx: &mut Tx<'_, '_>, organizations: &[OrganizationId], user: 
     tx.lock_user(user)
 }
 
-/// Ends what the provider of one of these organizations decides about a user.
-fn give_up(
+/// Ends what the provider of one of these organizations decides about a user, who is held. Tells whether it
+/// decided anything.
+pub(crate) fn give_up(
     tx: &mut Tx<'_, '_>,
     organizations: &[OrganizationId],
     user: UserId,
-    actor: &str,
-) -> StoreResult<()> {
+    (actor, deed): (&str, &str),
+) -> StoreResult<bool> {
     let known = tx.identity(user)?.filter(|known| organizations.contains(&known.organization));
-    let Some(known) = known.filter(|known| known.removed_at.is_none()) else { return Ok(()) };
+    let Some(known) = known.filter(|known| known.removed_at.is_none()) else { return Ok(false) };
     let now = tx.now();
     let version = known.version + 1;
     let detail = json!({"userName": known.subject});
-    note(tx, known.organization, (actor, "user.remove"), Some(user), &detail)?;
+    note(tx, known.organization, (actor, deed), Some(user), &detail)?;
     tx.delete_suspended_memberships(user)?;
     tx.update_identity(&Identity {
         version,
@@ -122,7 +123,8 @@ fn give_up(
         suspended_at: None,
         removed_at: Some(now),
         ..known
-    })
+    })?;
+    Ok(true)
 }
 
 /// Takes back what would let them in again. An invitation to an address that they merely entered is perhaps

@@ -69,6 +69,13 @@ impl App {
         Ok(())
     }
 
+    /// The same, for whoever wanted something to end that had ended already.
+    pub(crate) async fn settle_all(&self) -> Result<()> {
+        let head = self.store().read(|session| session.log_head()).await?;
+        self.settle(Some(head)).await;
+        Ok(())
+    }
+
     async fn others_have_read(&self, seq: Seq) -> Result<bool> {
         let since = self.now().plus_millis(-SILENCE_MILLIS);
         Ok(self.store().read(move |session| session.all_have_read(seq, since)).await?)

@@ -28,6 +28,13 @@ pub(crate) async fn run(app: &App, command: ScimCommand, json: bool) -> Result<(
                 .map_err(|error| explain(error, "the organization, or the address in it,"))?;
             print(&Linked { id: id.0, email, organization: org }, json)
         }
+        ScimCommand::Unlink { org, email } => {
+            let address: Email = named("email", &email)?;
+            let id = app.operator_unlink_identity(&org, &address).await.map_err(|error| {
+                explain(error, "the organization, or a user with the address whom its provider knows,")
+            })?;
+            print(&Unlinked { id: id.0, email, organization: org }, json)
+        }
         ScimCommand::Audit { org, before, limit } => {
             let records = app
                 .operator_audit(&org, before, i64::from(limit))
@@ -64,6 +71,21 @@ struct Linked {
 impl Display for Linked {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "The identity provider of {} knows user {} by {}", self.organization, self.id, self.email)
+    }
+}
+
+/// `scim unlink` has been done.
+#[derive(Serialize)]
+struct Unlinked {
+    id: i64,
+    email: String,
+    organization: String,
+}
+
+impl Display for Unlinked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { id, email, organization } = self;
+        write!(f, "The identity provider of {organization} does not know user {id} ({email}) any more")
     }
 }
 

@@ -68,6 +68,11 @@ impl Hub {
         self.revoke(|state| state.end(|listener| listener.is_of(user)));
     }
 
+    /// Ends the streams of what is sent to `user`; those of rooms only go on.
+    pub fn revoke_private(&self, user: UserId) {
+        self.revoke(|state| state.end(|listener| listener.filter.user() == Some(user)));
+    }
+
     /// Ends all streams that were opened with one of these credentials, or with one of these families.
     pub fn revoke_credentials(&self, keys: &HashSet<CredentialKey>) {
         let is_meant = |with: &OpenedWith| {

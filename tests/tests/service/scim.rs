@@ -4,6 +4,7 @@ use eddyline_client::{Json, Method, RawResponse};
 use eddyline_tests::Provider;
 use serde_json::json;
 
+mod addresses;
 mod audit;
 mod create;
 mod domains;

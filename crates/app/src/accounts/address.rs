@@ -32,7 +32,8 @@ pub(crate) fn follow_up_change(tx: &mut Tx<'_, '_>, before: &User, new: &str) ->
 
 /// Takes an address that was merely entered or stated away from an account, since somebody has proved it. The
 /// account gets back the last address that it proved, while it has a claim to it, or the one to which its links
-/// to a new password go, or one that reaches nobody.
+/// to a new password go, or one that reaches nobody. Links to a new password go on going where they went, until
+/// the address is proved.
 pub(crate) fn displace(tx: &mut Tx<'_, '_>, user: &User) -> StoreResult<()> {
     tx.lock_user(user.id)?;
     let now = tx.now();
@@ -42,7 +43,9 @@ pub(crate) fn displace(tx: &mut Tx<'_, '_>, user: &User) -> StoreResult<()> {
     };
     tx.update_user(user.id, (&user.nick, &nick_key(&user.nick)), (&email, &email_key(&email)))?;
     tx.set_email_proved(user.id, proved)?;
-    tx.set_recovery_key(user.id, None)?;
+    if proved {
+        tx.set_recovery_key(user.id, None)?;
+    }
     tx.touch_identity(user.id, now)?;
     end_resets(tx, user.id)?;
     tx.tell(Control::UserEdit { user: user.id });

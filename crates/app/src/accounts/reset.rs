@@ -80,13 +80,14 @@ impl App {
                 password::replace(tx, user.id, &hash)?;
                 // The link came by mail. Whoever entered the address without proving it is perhaps
                 // somebody else, and keeps nothing. One that went to the address before a provider's
-                // change proves nothing about the present one.
-                if tx.recovery_key(user.id)?.is_none() {
+                // change proves nothing about another present one.
+                if tx.recovery_key(user.id)?.is_none_or(|key| key == names::email_key(&user.email)) {
                     if !user.email_proved {
                         end_grants(tx, GrantsOf::User(user.id))?;
                         tx.delete_api_tokens_of(user.id)?;
                         tx.set_email_proved(user.id, true)?;
                     }
+                    tx.set_recovery_key(user.id, None)?;
                     tx.forget_stated_email(user.id)?;
                 }
                 Ok(sessions::begin(tx, &session, user.id)?)

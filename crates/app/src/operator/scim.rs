@@ -10,6 +10,7 @@ use serde_json::json;
 
 use crate::audit::note;
 use crate::change::Attempt;
+use crate::going_out::give_up;
 use crate::operator::users::unproved;
 use crate::transaction::NoCaller;
 use crate::{App, Error, Result};
@@ -82,6 +83,28 @@ impl App {
                 Ok(user.id)
             })
             .await?;
+        Ok(user)
+    }
+
+    /// Ends what the identity provider of an organization sees and decides of a user. The account and the
+    /// memberships that it has stay; those that the provider has suspended are over. The provider makes the
+    /// account its own again by making the user anew, as one that it had removed.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] without such an organization or user, or when the provider does not know the user.
+    pub async fn operator_unlink_identity(&self, organization: &str, email: &Email) -> Result<UserId> {
+        let (name, key) = (organization.to_owned(), email.key());
+        let work = move |tx: &mut Tx<'_, '_>| {
+            let organization = find(tx, &name)?;
+            let user = tx.account_by_email(&key)?.ok_or(Error::NotFound)?.user.id;
+            tx.lock_user(user)?;
+            match give_up(tx, &[organization], user, (OPERATOR, "user.unlink"))? {
+                true => Ok(user),
+                false => Err(Error::NotFound.into()),
+            }
+        };
+        let (user, _) = self.change(NoCaller::Operator, work).await?;
         Ok(user)
     }
 

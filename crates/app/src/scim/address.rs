@@ -41,29 +41,28 @@ pub(super) fn hold_email(
 /// Follows up a change of the address of a user, who is held and was `before`, as when users change their own:
 /// the owner of an old address that was proved gets a letter, and may undo the change.
 ///
-/// The new address counts as proved within the domains of the organization, if the account is the
-/// organization's alone and either was not in use or had an address within those domains before. In all other
-/// cases it is not proved, and links to a new password go on going to the address before: nobody comes by
-/// the account of somebody else by reading the mail of the new one.
+/// The new address counts as proved within the domains of the organization, if the account either was not in
+/// use or had an address within those domains before. In all other cases it is not proved, and links to a new
+/// password go on going to the owner's address: nobody comes by the account of somebody else by reading the
+/// mail of the new one. That stays so through all further changes, also while the owner's address is the
+/// present one again, until a mailed link proves it or the owner enters another.
 pub(super) fn follow_up(
     tx: &mut Tx<'_, '_>,
     organization: OrganizationId,
-    (before, is_shared): (&User, bool),
+    before: &User,
     new: &str,
 ) -> StoreResult<()> {
     let (id, key) = (before.id, email_key(new));
     follow_up_change(tx, before, new)?;
     let mut owned = tx.recovery_key(id)?;
-    if owned.is_none() && (before.email_proved || is_shared || tx.has_password(id)?) {
+    if owned.is_none() && (before.email_proved || tx.has_password(id)?) {
         owned = Some(email_key(&before.email));
     }
-    let is_proved = !is_shared
-        && vouches(tx, organization, &key)?
+    let is_proved = vouches(tx, organization, &key)?
         && match &owned {
             Some(owned) => vouches(tx, organization, owned)?,
             None => true,
         };
-    let recovery = owned.filter(|owned| !is_proved && *owned != key);
     tx.set_email_proved(id, is_proved)?;
-    tx.set_recovery_key(id, recovery.as_deref())
+    tx.set_recovery_key(id, owned.filter(|_| !is_proved).as_deref())
 }

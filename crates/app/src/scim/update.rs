@@ -43,8 +43,8 @@ impl App {
     ///
     /// Somebody made inactive is signed out everywhere, and every token of theirs has ended, in every
     /// process once this answers. Where the account belongs to another organization too, that ends the
-    /// membership in the provider's, until the user is made active again; a suspended user's name, nick and
-    /// address stay as they are.
+    /// membership in the provider's, until the user is made active again, and all access the first time only;
+    /// the name, nick and address of such an account stay as they are.
     ///
     /// # Errors
     ///
@@ -89,7 +89,11 @@ impl App {
         let ((user, identity), event) = self.transaction_as_provider(provider, work).await.map_err(raced)?;
         // There may be a letter to the owner of the address before.
         self.mail_is_queued();
-        self.settle(event).await;
+        match event {
+            // The suspension may have been a moment ago, and not every process has read of it yet.
+            None if identity.suspended_at.is_some() => self.settle_all().await?,
+            event => self.settle(event).await,
+        }
         Ok(self.shown(&provider.uid, &user, &identity))
     }
 }
@@ -172,35 +176,33 @@ pub(super) fn apply(
         removed_at: None,
         ..known.clone()
     };
-    let mut after = before.clone();
-    // The account of somebody who is suspended is the owner's and another organization's.
-    if identity.suspended_at.is_none() {
-        after = person(tx, &before, &known, wanted, change, random)?;
-    }
-    if !is_shared {
-        after.active = wanted.active;
-    }
+    // A shared account is the owner's and the other organization's.
+    let after = match is_shared {
+        true => before.clone(),
+        false => person(tx, &before, &known, wanted, random)?,
+    };
     let detail = differences((&before, &known), (&after, &identity), change);
     if detail.is_empty() && known.removed_at.is_none() {
-        if !state(&before, &known).active {
-            // Told again, so that this answer too waits until everybody knows.
+        if !before.active {
+            // Told again, so that this answer too waits until everybody knows. There is nothing left to end.
             tx.tell(Control::Revoked { user: before.id });
         }
         return Ok((before, known));
     }
-    change_memberships(tx, &after, &identity, change)?;
+    let is_first = change_memberships(tx, &after, &identity, change)?;
     write_user(tx, &before, &after)?;
     if email_key(&after.email) != email_key(&before.email) {
-        address::follow_up(tx, identity.organization, (&before, is_shared), &after.email)?;
+        address::follow_up(tx, identity.organization, &before, &after.email)?;
         identity.stated_email = Some(email_key(&after.email));
     }
-    if change == Change::Suspend || (before.active && !after.active) {
+    let is_deactivated = before.active && !after.active;
+    if is_deactivated {
         // A membership that ended took the ways in with it.
-        if change != Change::Suspend {
-            for membership in tx.memberships_of(before.id)? {
-                end_ways_in(tx, membership.organization, before.id)?;
-            }
+        for membership in tx.memberships_of(before.id)? {
+            end_ways_in(tx, membership.organization, before.id)?;
         }
+    }
+    if is_first || is_deactivated {
         end_access(tx, before.id)?;
     }
     identity.version += 1;
@@ -210,13 +212,12 @@ pub(super) fn apply(
     Ok((after, identity))
 }
 
-/// The user with the name, address and nick that are wanted and that nobody else has.
+/// The user, whose account is not shared, as wanted, with an address and a nick that nobody else has.
 fn person(
     tx: &mut Tx<'_, '_>,
     before: &User,
     known: &Identity,
     wanted: &Checked,
-    change: Change,
     random: &str,
 ) -> Attempt<User> {
     let id = before.id;
@@ -224,12 +225,9 @@ fn person(
         address::hold_email(tx, known.organization, &wanted.email, id)?;
     }
     let nick = match &wanted.nick {
-        Some(nick) if nick.as_str() == before.nick && change == Change::Nothing => nick.clone(),
+        Some(nick) if nick.as_str() == before.nick => nick.clone(),
         other => {
-            let mut everywhere = everywhere(tx, id, known.organization)?;
-            if change == Change::Restore {
-                everywhere.extend(suspension::to_restore(tx, known)?.iter().map(|kept| kept.organization));
-            }
+            let everywhere = everywhere(tx, id, known.organization)?;
             nick_for(tx, &everywhere, id, (other.as_ref(), &wanted.name), random)?
         }
     };
@@ -237,18 +235,22 @@ fn person(
         name: wanted.name.clone(),
         email: wanted.email.as_str().to_owned(),
         nick: nick.as_str().to_owned(),
+        active: wanted.active,
         ..before.clone()
     })
 }
 
-fn change_memberships(tx: &mut Tx<'_, '_>, user: &User, identity: &Identity, change: Change) -> Attempt<()> {
+/// Ends or restores memberships. Tells whether all access is to end with them.
+fn change_memberships(
+    tx: &mut Tx<'_, '_>,
+    user: &User,
+    identity: &Identity,
+    change: Change,
+) -> Attempt<bool> {
     match change {
-        Change::Nothing => Ok(()),
+        Change::Nothing => Ok(false),
         Change::Suspend => Ok(suspension::suspend(tx, user, identity.organization)?),
-        Change::Restore => {
-            let memberships = suspension::to_restore(tx, identity)?;
-            suspension::restore(tx, user, &memberships)
-        }
+        Change::Restore => suspension::restore(tx, user, identity).map(|()| false),
     }
 }
 

@@ -155,6 +155,15 @@ pub(crate) enum ScimCommand {
         #[arg(long, value_name = "EMAIL")]
         email: String,
     },
+    /// Have the provider see and decide about a user no longer; the account and its memberships stay
+    Unlink {
+        /// The organization, by the name in its URL
+        #[arg(long, value_name = "ORG")]
+        org: String,
+        /// The user's e-mail address
+        #[arg(long, value_name = "EMAIL")]
+        email: String,
+    },
     /// Show what was done to users by the provider and by operators, the latest first
     Audit {
         /// The organization, by the name in its URL

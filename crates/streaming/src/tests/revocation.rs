@@ -75,6 +75,19 @@ fn a_stream_that_is_ended_while_it_writes_writes_no_more() {
 }
 
 #[test]
+fn streams_of_rooms_go_on_when_those_of_what_is_sent_to_the_user_end() {
+    let world = World::new(small());
+    let request = SubscribeRequest { caller: Some(UserId(7)), ..world.request(rooms(&[1]), None) };
+    let mut of_room = world.try_listen(request).unwrap();
+    let (mut of_user, mut of_other) = (world.listen(own(&[1], 7), None), world.listen(own(&[1], 8), None));
+    world.hub.revoke_private(UserId(7));
+    world.tell(room(1));
+    assert!(is_ended(&mut of_user));
+    assert_eq!(all(&mut of_room), [1]);
+    assert_eq!(all(&mut of_other), [1]);
+}
+
+#[test]
 fn a_stream_with_nothing_left_ends() {
     let world = World::new(small());
     let request = SubscribeRequest { caller: Some(UserId(7)), ..world.request(rooms(&[1]), None) };

@@ -9,6 +9,7 @@ use super::{path, status};
 on_shared_servers![
     who_is_removed_is_out_of_every_flow_and_the_messages_stay,
     who_is_removed_hears_nothing_more,
+    streams_of_other_organizations_go_on_after_a_removal,
     who_is_removed_keeps_the_account_and_other_organizations,
     private_conversations_end_with_the_common_organization,
     a_block_ends_with_the_membership,
@@ -78,6 +79,17 @@ async fn who_is_removed_hears_nothing_more(tenant: Tenant) {
     own.rest().await;
     let again = cleo.client.stream(&StreamRequest::new().flow(&tenant.main)).await;
     assert_eq!(again.err().and_then(|error| error.status()).map(|status| status.as_u16()), Some(404));
+}
+
+async fn streams_of_other_organizations_go_on_after_a_removal(tenant: Tenant) {
+    let (neighbour, cleo) = (tenant.neighbour(), tenant.member("cleo"));
+    bring_back(&neighbour, &cleo, "cleo");
+    neighbour.server().admin(&["flow", "add-user", "--flow", &neighbour.main, "--email", &cleo.email]);
+    let mut both = Listener::to(&cleo.client, &[&tenant.main, &neighbour.main]).await;
+    assert_eq!(remove(&tenant.ada, &tenant, &cleo).await, 204);
+    tenant.ada.say(&tenant.main, "secret").await;
+    neighbour.ada.say(&neighbour.main, "after").await;
+    assert_eq!(both.texts_through("after").await, ["after"]);
 }
 
 async fn who_is_removed_keeps_the_account_and_other_organizations(tenant: Tenant) {

@@ -1,7 +1,7 @@
 //! Accounts that belong to another organization too: there the reach of a provider ends.
 
 use eddyline_client::{Json, Method};
-use eddyline_tests::{Caller, PASSWORD, Provider, Tenant, Visitor, on_shared_servers};
+use eddyline_tests::{Caller, Listener, PASSWORD, Provider, Tenant, Visitor, on_shared_servers};
 use serde_json::json;
 
 use super::domains::{choose_password, path_in};
@@ -18,6 +18,10 @@ on_shared_servers![
     the_last_administrator_is_suspended_too,
     nobody_comes_back_where_there_is_no_place,
     delete_leaves_a_shared_account_alone,
+    name_nick_and_address_are_the_owners,
+    only_the_first_suspension_ends_all_access,
+    an_operator_unlinks_a_user,
+    an_unlinked_user_of_one_organization_is_made_anew,
     organizations_below_are_within_reach,
     organizations_above_are_not_within_reach,
     an_operator_brings_a_suspended_user_back,
@@ -51,24 +55,19 @@ impl Nina {
         Self { elsewhere, provider, user: made.json(), email, browser }
     }
 
-    /// The provider has set another address: nobody comes by the account there, and Nina keeps it.
+    /// The provider has stated another address: the account keeps its own, and so does Nina.
     async fn keeps_the_account_against(mut self, eve: &str) {
         let server = self.elsewhere.server();
-        assert_eq!(self.provider.get(&at(&self.user)).await["emails"][0]["value"], eve, "it is the address");
-        let told = server.letter(&self.email, 3).await;
-        assert!(told.text.contains(eve), "{}", told.text);
-        // Whoever reads the mail of the new address gets no link; the owner does.
+        assert_eq!(self.provider.get(&at(&self.user)).await["emails"][0]["value"], self.email);
         let mut other = server.visitor();
-        other.post("/password", &[("email", eve)]).await;
-        let reset = path_in(&server.letter(&self.email, 4).await, server);
+        for email in [eve, &self.email] {
+            other.post("/password", &[("email", email)]).await;
+        }
+        let reset = path_in(&server.letter(&self.email, 3).await, server);
         assert_eq!(server.letters_to(eve), []);
         let page = self.browser.post(&reset, &[("password", "seven quiet herons at dawn")]).await;
         assert_eq!(page.sent_on(), "/app");
         self.browser.get("/app").await.says(200, &format!("/app/{}", self.elsewhere.main));
-        // The link in the letter gives the address back.
-        let undo = path_in(&told, server);
-        self.browser.post(&undo, &[]).await;
-        assert_eq!(self.provider.get(&at(&self.user)).await["emails"][0]["value"], self.email);
     }
 }
 
@@ -80,7 +79,7 @@ fn eve(tenant: &Tenant) -> String {
 async fn put_address(provider: &Provider, user: &Json, email: &str) {
     let body = json!({"userName": user["userName"], "emails": [{"value": email}]});
     let answer = provider.scim(Method::PUT, &at(user), Some(&body)).await;
-    assert_eq!((answer.status.as_u16(), &answer.json()["emails"][0]["value"]), (200, &json!(email)));
+    assert_eq!((answer.status.as_u16(), &answer.json()["emails"]), (200, &user["emails"]));
 }
 
 async fn a_patch_of_the_address_does_not_give_the_account_away(tenant: Tenant) {
@@ -108,7 +107,6 @@ async fn suspending_first_does_not_give_the_account_away(tenant: Tenant) {
     set_active(&nina.provider, &nina.user, false).await;
     set_active(&nina.provider, &nina.user, true).await;
     put_address(&nina.provider, &nina.user, &eve).await;
-    // Nor does that end the link which undoes the change.
     set_active(&nina.provider, &nina.user, false).await;
     nina.keeps_the_account_against(&eve).await;
 }
@@ -262,11 +260,89 @@ async fn nobody_comes_back_where_there_is_no_place(tenant: Tenant) {
     // Somebody else there has the nick by now.
     tenant.user(ben["nickName"].as_str().unwrap());
     is_refused(&provider.scim(Method::PATCH, &at(&ben), Some(&on)).await, 409, Some("uniqueness"));
-    let nick = json!([
+    // The nick of a shared account is for its owner to change.
+    let nick = operations(&json!([
         {"op": "replace", "path": "active", "value": true},
         {"op": "replace", "path": "nickName", "value": "benjamin"},
+    ]));
+    is_refused(&provider.scim(Method::PATCH, &at(&ben), Some(&nick)).await, 409, Some("uniqueness"));
+    let own = tenant.ben.by_password().request(Method::PUT, "/user").json(&json!({"nick": "benjamin"}));
+    assert_eq!(own.send().await.unwrap().status, 200);
+    assert_eq!(set_active(&provider, &ben, true).await["nickName"], "benjamin");
+}
+
+async fn name_nick_and_address_are_the_owners(tenant: Tenant) {
+    let (_elsewhere, provider, ben) = ben_of_two(&tenant).await;
+    let names = json!([
+        {"op": "replace", "path": "displayName", "value": "Not Ben"},
+        {"op": "replace", "path": "nickName", "value": "notben"},
+        {"op": "replace", "path": "emails", "value": [{"value": eve(&tenant)}]},
+        {"op": "replace", "path": "externalId", "value": "x1"},
     ]);
-    assert_eq!(patched(&provider, &ben, nick).await["active"], true);
+    let shown = patched(&provider, &ben, names).await;
+    assert_eq!(shown["externalId"], "x1");
+    for attribute in ["emails", "nickName", "displayName", "name"] {
+        assert_eq!(shown[attribute], ben[attribute], "{attribute}");
+    }
+    assert_eq!(tenant.ben.get("/user").await["email"], tenant.ben.email);
+}
+
+async fn only_the_first_suspension_ends_all_access(tenant: Tenant) {
+    let server = tenant.server();
+    let (elsewhere, provider, ben) = ben_of_two(&tenant).await;
+    set_active(&provider, &ben, false).await;
+    assert_eq!(status(&tenant.ben, "/user").await, 200);
+    let mut browser = server.signed_in(&tenant.ben.email, PASSWORD).await;
+    let token = server.admin(&["user", "token", "--email", &tenant.ben.email]);
+    let own = server.client().api_token(token["api_token"].as_str().unwrap()).build().unwrap();
+    let mut stream = None;
+    for round in 0..3 {
+        set_active(&provider, &ben, true).await;
+        server.admin(&["flow", "add-user", "--flow", &tenant.main, "--email", &tenant.ben.email]);
+        if stream.is_none() {
+            stream = Some(Listener::to(&own, &[&tenant.main, &elsewhere.main]).await);
+        }
+        set_active(&provider, &ben, false).await;
+        set_active(&provider, &ben, false).await;
+        tenant.ada.say(&tenant.main, "secret").await;
+        let mark = format!("round {round}");
+        elsewhere.ada.say(&elsewhere.main, &mark).await;
+        assert_eq!(stream.as_mut().unwrap().texts_through(&mark).await, [mark]);
+        assert_eq!(own.request(Method::GET, "/user").send().await.unwrap().status, 200);
+        browser.get("/account").await.says(200, "Sign out");
+        assert_eq!(organizations(&tenant.ben).await, [elsewhere.name.as_str()]);
+    }
+}
+
+async fn an_operator_unlinks_a_user(tenant: Tenant) {
+    let server = tenant.server();
+    let (elsewhere, provider, ben) = ben_of_two(&tenant).await;
+    let unlink = ["scim", "unlink", "--org", &tenant.name, "--email", &tenant.ben.email];
+    set_active(&provider, &ben, false).await;
+    assert_eq!(server.admin(&unlink)["id"], tenant.ben.id);
+    let on = operations(&json!([{"op": "replace", "path": "active", "value": true}]));
+    is_refused(&provider.scim(Method::PATCH, &at(&ben), Some(&on)).await, 404, None);
+    let again = json!({"userName": tenant.ben.email});
+    is_refused(&provider.scim(Method::POST, "/Users", Some(&again)).await, 409, Some("uniqueness"));
+    assert_eq!(organizations(&tenant.ben).await, [elsewhere.name.as_str()]);
+    let refused = server.try_admin(&unlink).unwrap_err();
+    assert!(refused.contains("provider"), "{refused}");
+    let audit = server.admin(&["scim", "audit", "--org", &tenant.name, "--limit", "1"]);
+    assert_eq!(
+        (&audit["records"][0]["deed"], &audit["records"][0]["actor"]),
+        (&json!("user.unlink"), &json!("operator"))
+    );
+}
+
+async fn an_unlinked_user_of_one_organization_is_made_anew(tenant: Tenant) {
+    let server = tenant.server();
+    let provider = server.provider(&tenant.name);
+    server.admin(&["scim", "link", "--org", &tenant.name, "--email", &tenant.ben.email]);
+    server.admin(&["scim", "unlink", "--org", &tenant.name, "--email", &tenant.ben.email]);
+    is_refused(&provider.scim(Method::GET, &format!("/Users/{}", tenant.ben.id), None).await, 404, None);
+    assert_eq!(tenant.ben.get(&format!("/flows/{}", tenant.main)).await["parameterized_name"], "main");
+    let made = provider.makes(&tenant.ben.email, ("Ben", "King")).await;
+    assert_eq!(made["id"], tenant.ben.id.to_string());
 }
 
 async fn delete_leaves_a_shared_account_alone(tenant: Tenant) {
