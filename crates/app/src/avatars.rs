@@ -26,7 +26,7 @@ const SCALING_WAIT: Duration = Duration::from_secs(2);
 const STORED_SIDE: u32 = *SIDES.end();
 /// How often the bytes of an upload are in memory while it is unpacked: as they came, and what a decoder keeps.
 const COPIES: u64 = 2;
-/// How many bytes of smaller pictures are remembered.
+/// How many bytes of pictures are remembered.
 const REMEMBERED_BYTES: u64 = 16 * 1024 * 1024;
 /// About how many pictures that is.
 const REMEMBERED: usize = 2000;
@@ -115,16 +115,16 @@ impl App {
         // The stored one is the largest there is.
         let side = side.map_or(STORED_SIDE, kept_side);
         let (gallery, key) = (&self.inner.gallery, (name.to_owned(), side));
-        if side == STORED_SIDE {
-            return Ok(self.stored(name).await?.named(name, side));
-        }
         if let Some(picture) = gallery.scaled.get(&key) {
             return Ok(picture.named(name, side));
+        }
+        if side == STORED_SIDE {
+            return Ok(self.remembered(name).await?.named(name, side));
         }
         let scalings = Arc::clone(&gallery.scalings);
         let Ok(Ok(permit)) = timeout(SCALING_WAIT, scalings.acquire_owned()).await else {
             // It is larger than was asked for, and costs no computing.
-            return Ok(Avatar { lasting: false, ..self.stored(name).await?.named(name, STORED_SIDE) });
+            return Ok(Avatar { lasting: false, ..self.remembered(name).await?.named(name, STORED_SIDE) });
         };
         // Another request may have scaled it meanwhile.
         let picture = match gallery.scaled.get(&key) {
@@ -133,6 +133,17 @@ impl App {
         };
         gallery.scaled.insert(key, picture.clone());
         Ok(picture.named(name, side))
+    }
+
+    /// The picture as it is stored, which requests that come at the same time share.
+    async fn remembered(&self, name: &str) -> Result<Scaled> {
+        let (scaled, key) = (&self.inner.gallery.scaled, (name.to_owned(), STORED_SIDE));
+        if let Some(picture) = scaled.get(&key) {
+            return Ok(picture);
+        }
+        let picture = self.stored(name).await?;
+        scaled.insert(key, picture.clone());
+        Ok(picture)
     }
 
     async fn stored(&self, name: &str) -> Result<Scaled> {

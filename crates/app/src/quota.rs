@@ -39,7 +39,9 @@ impl Quota {
         Self { total, organization, caller, application: u64::MAX, network: u64::MAX }
     }
 
-    fn share(&self, key: QuotaKey) -> u64 {
+    /// How much may be in use under this key.
+    #[must_use]
+    pub const fn share(&self, key: QuotaKey) -> u64 {
         match key {
             QuotaKey::User(_) | QuotaKey::Tokens(_) => self.caller,
             QuotaKey::Organization(_) => self.organization,
@@ -90,7 +92,8 @@ impl QuotaKeys {
         Self([caller, organization, Some(other)])
     }
 
-    fn iter(self) -> impl Iterator<Item = QuotaKey> {
+    /// The keys, of which the first is the caller.
+    pub fn iter(self) -> impl Iterator<Item = QuotaKey> {
         self.0.into_iter().flatten()
     }
 }

@@ -19,7 +19,9 @@ mod upload;
 use std::ops::RangeInclusive;
 
 pub use drawing::draw;
-pub use upload::{MAX_UPLOAD_BYTES, MAX_UPLOAD_SIDE, Picture, Refused, accept, memory_needed, scale};
+pub use upload::{
+    MAX_KEPT_BYTES, MAX_UPLOAD_BYTES, MAX_UPLOAD_SIDE, Picture, Refused, accept, memory_needed, scale,
+};
 
 /// The sides of the pictures there are, in pixels. A size asked for is a hint, so that every
 /// function here takes the nearest of these in place of another one.

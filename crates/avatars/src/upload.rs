@@ -13,6 +13,12 @@ use crate::{SIDES, side_near};
 /// The largest file taken, in bytes: 10 MiB.
 pub const MAX_UPLOAD_BYTES: usize = 10 * 1024 * 1024;
 
+/// The most bytes of the file that [`accept`] makes.
+pub const MAX_KEPT_BYTES: usize = 256 * 1024;
+
+/// The sides that are tried in turn for a picture that does not pack well. The last fits without packing.
+const SMALLER_SIDES: [u32; 4] = [384, 256, 192, 128];
+
 /// The widest and highest picture taken, in pixels.
 pub const MAX_UPLOAD_SIDE: u32 = 8192;
 
@@ -82,13 +88,20 @@ pub fn memory_needed(bytes: &[u8]) -> Result<u64, Refused> {
 }
 
 /// Makes a user's picture of an uploaded file: the square in its middle, turned upright, and at most
-/// as large as the largest of [`SIDES`]. Smaller ones are not enlarged.
+/// as large as the largest of [`SIDES`], or smaller where it would have more than [`MAX_KEPT_BYTES`]. Smaller
+/// ones are not enlarged.
 ///
 /// Taken are PNG, JPEG, GIF and WebP, known by their content; of moving pictures the first frame. A
 /// colour profile is dropped like all other metadata, and the colours are taken as sRGB.
 pub fn accept(bytes: &[u8]) -> Result<Picture, Refused> {
-    let pixels = unpack(bytes)?;
-    pack(pixels, *SIDES.end())
+    let mut picture = pack(unpack(bytes)?, *SIDES.end())?;
+    for side in SMALLER_SIDES {
+        if picture.bytes.len() <= MAX_KEPT_BYTES {
+            break;
+        }
+        picture = picture.scaled(side)?;
+    }
+    Ok(picture)
 }
 
 /// Another size of a picture that [`accept`] made, from its stored bytes. `side` is a hint: the

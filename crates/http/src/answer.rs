@@ -21,15 +21,18 @@ pub(crate) fn json<T: Serialize>(status: StatusCode, value: &T) -> Answer {
     Ok(encoded(status, bytes))
 }
 
-/// A JSON answer that is encoded already. It counts for the caller until it is sent.
+/// A JSON answer that is encoded already. It counts for the caller until it is sent. Where it has no room a read
+/// is refused; a change has been made already, and is answered without what it made.
 pub(crate) fn encoded(status: StatusCode, bytes: impl Into<Bytes>) -> Response {
-    match answer_bytes::hold(bytes.into()) {
-        Ok(bytes) => shaped(status, bytes),
+    match answer_bytes::count_answer(bytes.into()) {
+        Ok(bytes) => uncounted(status, bytes),
+        Err(_) if answer_bytes::changes() => uncounted(StatusCode::ACCEPTED, Bytes::from_static(b"{}")),
         Err(exceeded) => error::response(exceeded.into()),
     }
 }
 
-fn shaped(status: StatusCode, bytes: Bytes) -> Response {
+/// A JSON answer that is small, or whose bytes are in memory anyway.
+pub(crate) fn uncounted(status: StatusCode, bytes: Bytes) -> Response {
     let mut response = Response::new(Body::from(bytes));
     *response.status_mut() = status;
     response.headers_mut().insert(CONTENT_TYPE, JSON);
@@ -54,4 +57,38 @@ pub(crate) fn with_header(mut response: Response, name: HeaderName, value: &str)
         response.headers_mut().insert(name, value);
     }
     response
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::IpAddr;
+
+    use eddyline_app::Owner;
+    use eddyline_model::UserId;
+    use http::Method;
+    use http_body_util::BodyExt as _;
+
+    use super::*;
+    use crate::answer_bytes::{answering, charge};
+
+    #[tokio::test]
+    async fn a_change_without_room_is_answered_in_short() {
+        let answer = |method: Method| {
+            let bytes = vec![b' '; 16 * 1024 * 1024];
+            let caller = Owner { user: Some(UserId(7)), organization: None };
+            answering(IpAddr::from([192, 0, 2, 7]), &method, async move {
+                charge(caller);
+                encoded(StatusCode::CREATED, bytes)
+            })
+        };
+        let first = answer(Method::POST).await;
+        assert_eq!(first.status(), StatusCode::CREATED);
+        let refused = answer(Method::GET).await;
+        assert_eq!(refused.status(), StatusCode::TOO_MANY_REQUESTS);
+        let done = answer(Method::POST).await;
+        assert_eq!(done.status(), StatusCode::ACCEPTED);
+        assert_eq!(done.into_body().collect().await.unwrap().to_bytes(), "{}");
+        drop(first);
+        assert_eq!(answer(Method::GET).await.status(), StatusCode::CREATED);
+    }
 }

@@ -1,55 +1,136 @@
 //! Bytes of answers under way: what was encoded stays in memory until its client has read it, so it counts for the
-//! caller, and for the process, until then.
+//! caller, the caller's organization and the process until then; without credentials, for the network and for
+//! all strangers.
 //!
 //! A permit lives in the bytes themselves and is given back with them, wherever they are: in a response, in the
-//! queue of a connection, or dropped by either.
+//! queue of a connection, or dropped by either. Everything that counts can be refused: reads are answered with 429
+//! or 503, and changes with 202 and an empty object.
 
-use std::collections::HashMap;
-use std::hash::Hash;
-use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::cell::Cell;
+use std::collections::{BTreeMap, HashMap};
+use std::net::IpAddr;
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError, Weak};
 
 use bytes::Bytes;
-use eddyline_app::{Account, Error, current_caller};
+use eddyline_app::{Error, Owner, Quota, QuotaExceeded, QuotaKey, QuotaKeys};
+use http::Method;
 
-/// The most bytes under way for one caller, but for a single answer that is larger.
-const CALLER_BYTES: usize = 16 * 1024 * 1024;
-/// The most bytes under way for all callers.
-const PROCESS_BYTES: usize = 128 * 1024 * 1024;
+const KIB: u64 = 1024;
+const MIB: u64 = 1024 * KIB;
+
+/// Bytes under way for callers with credentials: in the process, for an organization, for a caller. A single
+/// answer may be larger than the shares.
+const KNOWN: Quota = Quota::new(128 * MIB, 32 * MIB, 16 * MIB);
+/// What a caller may have under way, however much the others have.
+const KNOWN_GUARANTEED: u64 = MIB;
+/// Bytes under way for callers without credentials: all together, and for a network.
+const STRANGERS: Quota = Quota { network: 4 * MIB, ..Quota::new(16 * MIB, 16 * MIB, 16 * MIB) };
+/// What a network may have under way, however much the others have.
+const NETWORK_GUARANTEED: u64 = 64 * KIB;
 /// Shorter answers are not counted: the connection itself takes more.
 const COUNTED_BYTES: usize = 8 * 1024;
-/// Seconds after which a caller may come back.
-const RETRY_SECONDS: u64 = 2;
 
-static UNDER_WAY: LazyLock<ByteBudget<Account>> =
-    LazyLock::new(|| ByteBudget::new(PROCESS_BYTES, CALLER_BYTES));
+static KNOWN_BYTES: LazyLock<ByteBudget> = LazyLock::new(|| ByteBudget::new(KNOWN, KNOWN_GUARANTEED));
+static STRANGERS_BYTES: LazyLock<ByteBudget> =
+    LazyLock::new(|| ByteBudget::new(STRANGERS, NETWORK_GUARANTEED));
+/// Pictures under way, by what tells them apart.
+static SHARED: LazyLock<Mutex<HashMap<String, Weak<Held>>>> = LazyLock::new(Mutex::default);
 
 tokio::task_local! {
-    /// Whether the answer of this request may be refused, which is only fair when the request changed nothing.
-    static REFUSABLE: bool;
+    static REQUEST: Answering;
 }
 
-/// Runs what answers a request.
-pub(crate) fn answering<F: Future>(refusable: bool, answer: F) -> impl Future<Output = F::Output> {
-    REFUSABLE.scope(refusable, answer)
+/// The request that this task answers.
+struct Answering {
+    payer: Cell<Payer>,
+    /// Whether it may have changed something by the time its answer is encoded.
+    changes: Cell<bool>,
 }
 
-/// Counts an encoded answer for the caller of this request until it is dropped.
-pub(crate) fn hold(bytes: Bytes) -> Result<Bytes, Error> {
-    if bytes.len() < COUNTED_BYTES {
-        return Ok(bytes);
+/// For whom an answer counts.
+#[derive(Clone, Copy)]
+enum Payer {
+    Known(QuotaKeys),
+    Stranger(QuotaKeys),
+}
+
+/// Runs what answers a request from this address.
+pub(crate) fn answering<F: Future>(
+    client: IpAddr,
+    method: &Method,
+    answer: F,
+) -> impl Future<Output = F::Output> + use<F> {
+    let payer = Cell::new(Payer::Stranger(QuotaKey::network(client).into()));
+    REQUEST.scope(Answering { payer, changes: Cell::new(!method.is_safe()) }, answer)
+}
+
+/// Counts the answer of this request for this caller from now on.
+pub(crate) fn charge(owner: Owner) {
+    let _ = REQUEST.try_with(|request| request.payer.set(Payer::Known(owner.quota_keys())));
+}
+
+/// Notes that this request changes nothing, whatever its method.
+pub(crate) fn reads_only() {
+    let _ = REQUEST.try_with(|request| request.changes.set(false));
+}
+
+/// Whether this request may have changed something, so that it is too late to refuse it.
+pub(crate) fn changes() -> bool {
+    REQUEST.try_with(|request| request.changes.get()).unwrap_or(false)
+}
+
+/// Counts an encoded answer or page of this request until it is dropped. Outside requests nothing counts.
+///
+/// # Errors
+///
+/// [`Error::TooManyRequests`] when the share of the caller or the organization is in use, and
+/// [`Error::Unavailable`] when the process has no room.
+pub fn count_answer(bytes: Bytes) -> Result<Bytes, Error> {
+    Ok(match held(&bytes)? {
+        Some(held) => Bytes::from_owner(held),
+        None => bytes,
+    })
+}
+
+/// Checks that the share of the caller is not in use, before something is done whose answer counts.
+///
+/// # Errors
+///
+/// [`Error::TooManyRequests`].
+pub fn check_answer_room() -> Result<(), Error> {
+    match REQUEST.try_with(|request| request.payer.get()) {
+        Ok(Payer::Known(keys)) => Ok(KNOWN_BYTES.check(keys)?),
+        Ok(Payer::Stranger(keys)) => Ok(STRANGERS_BYTES.check(keys)?),
+        Err(_) => Ok(()),
     }
-    let refusable = REFUSABLE.try_with(|refusable| *refusable).unwrap_or(false);
-    let permit =
-        UNDER_WAY.take(current_caller(), bytes.len(), refusable).map_err(|exceeded| match exceeded {
-            Exceeded::Caller => Error::TooManyRequests { retry_after: RETRY_SECONDS },
-            Exceeded::Process => Error::Unavailable("too many answers are under way".into()),
-        })?;
-    Ok(Bytes::from_owner(Held { bytes, _permit: permit }))
+}
+
+/// The same as [`count_answer`] for bytes that many may ask for at the same time, whose tag tells them apart from others: they are
+/// in memory once, and count for the first who asks.
+pub(crate) fn count_shared(tag: &str, bytes: Bytes) -> Result<Bytes, Error> {
+    let mut shared = lock(&SHARED);
+    if let Some(held) = shared.get(tag).and_then(Weak::upgrade) {
+        return Ok(Bytes::from_owner(Share(held)));
+    }
+    let Some(held) = held(&bytes)?.map(Arc::new) else { return Ok(bytes) };
+    shared.retain(|_, held| held.strong_count() > 0);
+    shared.insert(tag.to_owned(), Arc::downgrade(&held));
+    Ok(Bytes::from_owner(Share(held)))
+}
+
+fn held(bytes: &Bytes) -> Result<Option<Held>, Error> {
+    let payer = REQUEST.try_with(|request| request.payer.get()).ok().filter(|_| bytes.len() >= COUNTED_BYTES);
+    let permit = match payer {
+        None => return Ok(None),
+        Some(Payer::Known(keys)) => KNOWN_BYTES.take(keys, bytes.len() as u64)?,
+        Some(Payer::Stranger(keys)) => STRANGERS_BYTES.take(keys, bytes.len() as u64)?,
+    };
+    Ok(Some(Held { bytes: bytes.clone(), _permit: permit }))
 }
 
 struct Held {
     bytes: Bytes,
-    _permit: BytePermit<Account>,
+    _permit: BytePermit,
 }
 
 impl AsRef<[u8]> for Held {
@@ -58,123 +139,217 @@ impl AsRef<[u8]> for Held {
     }
 }
 
-/// So many bytes in all, and so many for each key. Clones share them.
-#[derive(Clone, Debug)]
-struct ByteBudget<K> {
-    all: usize,
-    each: usize,
-    taken: Arc<Mutex<Taken<K>>>,
+/// One of those who share bytes.
+struct Share(Arc<Held>);
+
+impl AsRef<[u8]> for Share {
+    fn as_ref(&self) -> &[u8] {
+        &self.0.bytes
+    }
 }
 
-#[derive(Debug)]
-struct Taken<K> {
-    all: usize,
+/// So many bytes in all and for each key, of which a little is guaranteed. Clones share them.
+#[derive(Clone, Debug)]
+struct ByteBudget {
+    quota: Quota,
+    guaranteed: u64,
+    taken: Arc<Mutex<Taken>>,
+}
+
+#[derive(Debug, Default)]
+struct Taken {
+    all: u64,
     /// Of the keys that have any.
-    by: HashMap<K, usize>,
+    by: BTreeMap<QuotaKey, u64>,
 }
 
 /// Bytes that were taken, and are given back when this is dropped.
 #[derive(Debug)]
-struct BytePermit<K: Copy + Eq + Hash> {
-    key: K,
-    bytes: usize,
-    taken: Arc<Mutex<Taken<K>>>,
+struct BytePermit {
+    keys: QuotaKeys,
+    bytes: u64,
+    taken: Arc<Mutex<Taken>>,
 }
 
-/// Which budget has no room.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Exceeded {
-    Caller,
-    Process,
-}
-
-impl<K: Copy + Eq + Hash> ByteBudget<K> {
-    fn new(all: usize, each: usize) -> Self {
-        Self { all, each, taken: Arc::new(Mutex::new(Taken { all: 0, by: HashMap::new() })) }
+impl ByteBudget {
+    fn new(quota: Quota, guaranteed: u64) -> Self {
+        Self { quota, guaranteed, taken: Arc::default() }
     }
 
-    /// Takes bytes for a key. Where the key has none yet its own bound does not matter, so that no answer is too
-    /// large to be given at all. What is not `bounded` is counted all the same.
-    fn take(&self, key: K, bytes: usize, bounded: bool) -> Result<BytePermit<K>, Exceeded> {
+    /// Takes bytes for these keys, of which the first is the caller. Where a key has none yet its share does not
+    /// matter, so that no answer is too large to be given at all. What is guaranteed is not refused because of
+    /// others.
+    fn take(&self, keys: QuotaKeys, bytes: u64) -> Result<BytePermit, QuotaExceeded> {
         let mut taken = lock(&self.taken);
-        let own = taken.by.get(&key).copied().unwrap_or_default();
-        if bounded && own > 0 && own + bytes > self.each {
-            return Err(Exceeded::Caller);
-        }
-        if bounded && taken.all > 0 && taken.all + bytes > self.all {
-            return Err(Exceeded::Process);
+        let own = keys.iter().next().map_or(0, |caller| taken.of(caller));
+        if own + bytes > self.guaranteed {
+            for key in keys.iter() {
+                let in_use = taken.of(key);
+                if in_use > 0 && in_use + bytes > self.quota.share(key) {
+                    return Err(QuotaExceeded::Share(key));
+                }
+            }
+            if taken.all > 0 && taken.all + bytes > self.quota.total {
+                return Err(QuotaExceeded::Total);
+            }
         }
         taken.all += bytes;
-        taken.by.insert(key, own + bytes);
-        Ok(BytePermit { key, bytes, taken: Arc::clone(&self.taken) })
+        for key in keys.iter() {
+            *taken.by.entry(key).or_default() += bytes;
+        }
+        Ok(BytePermit { keys, bytes, taken: Arc::clone(&self.taken) })
+    }
+
+    /// Whether the caller has any of its share left.
+    fn check(&self, keys: QuotaKeys) -> Result<(), QuotaExceeded> {
+        let caller = keys.iter().next().filter(|key| lock(&self.taken).of(*key) >= self.quota.share(*key));
+        caller.map_or(Ok(()), |key| Err(QuotaExceeded::Share(key)))
     }
 }
 
-impl<K: Copy + Eq + Hash> Drop for BytePermit<K> {
+impl Taken {
+    fn of(&self, key: QuotaKey) -> u64 {
+        self.by.get(&key).copied().unwrap_or_default()
+    }
+}
+
+impl Drop for BytePermit {
     fn drop(&mut self) {
         let mut taken = lock(&self.taken);
         taken.all -= self.bytes;
-        if let Some(own) = taken.by.get_mut(&self.key) {
-            *own -= self.bytes;
-            if *own == 0 {
-                taken.by.remove(&self.key);
-            }
+        for key in self.keys.iter() {
+            let left = taken.of(key) - self.bytes;
+            match left {
+                0 => taken.by.remove(&key),
+                _ => taken.by.insert(key, left),
+            };
         }
     }
 }
 
-fn lock<K>(taken: &Mutex<Taken<K>>) -> MutexGuard<'_, Taken<K>> {
-    taken.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
 mod tests {
+    use eddyline_model::{OrganizationId, UserId};
+
     use super::*;
 
+    const ADA: Owner = of(1, 1);
+    const BEN: Owner = of(2, 1);
+    const VIC: Owner = of(3, 2);
+
+    const fn of(user: i64, organization: i64) -> Owner {
+        Owner { user: Some(UserId(user)), organization: Some(OrganizationId(organization)) }
+    }
+
+    fn take(budget: &ByteBudget, owner: Owner, bytes: u64) -> Result<BytePermit, QuotaExceeded> {
+        budget.take(owner.quota_keys(), bytes)
+    }
+
+    fn is_share(refused: &Result<BytePermit, QuotaExceeded>) -> bool {
+        matches!(refused, Err(QuotaExceeded::Share(_)))
+    }
+
     #[test]
-    fn a_key_has_its_bytes_and_no_more_until_they_are_given_back() {
-        let budget = ByteBudget::new(100, 10);
-        let (six, four) = (budget.take('a', 6, true).unwrap(), budget.take('a', 4, true).unwrap());
-        assert_eq!(budget.take('a', 1, true).unwrap_err(), Exceeded::Caller);
-        assert!(budget.take('b', 1, true).is_ok());
+    fn a_caller_has_its_bytes_and_no_more_until_they_are_given_back() {
+        let budget = ByteBudget::new(Quota::new(100, 100, 10), 0);
+        let (six, four) = (take(&budget, ADA, 6).unwrap(), take(&budget, ADA, 4).unwrap());
+        assert!(is_share(&take(&budget, ADA, 1)));
+        assert!(budget.check(ADA.quota_keys()).is_err() && budget.check(BEN.quota_keys()).is_ok());
+        assert!(take(&budget, BEN, 1).is_ok());
         drop(four);
-        assert!(budget.take('a', 4, true).is_ok());
+        assert!(take(&budget, ADA, 4).is_ok());
         drop(six);
         assert!(lock(&budget.taken).by.is_empty());
     }
 
     #[test]
     fn a_single_answer_may_be_larger_than_the_share() {
-        let budget = ByteBudget::new(100, 10);
-        let large = budget.take('a', 50, true).unwrap();
-        assert_eq!(budget.take('a', 1, true).unwrap_err(), Exceeded::Caller);
+        let budget = ByteBudget::new(Quota::new(100, 100, 10), 0);
+        let large = take(&budget, ADA, 50).unwrap();
+        assert!(is_share(&take(&budget, ADA, 1)));
         drop(large);
-        assert!(budget.take('a', 1, true).is_ok());
+        assert!(take(&budget, ADA, 1).is_ok());
     }
 
     #[test]
-    fn all_keys_together_have_their_bytes_and_no_more() {
-        let budget = ByteBudget::new(12, 10);
-        let held = [budget.take('a', 6, true).unwrap(), budget.take('b', 6, true).unwrap()];
-        assert_eq!(budget.take('c', 1, true).unwrap_err(), Exceeded::Process);
-        let anyway = budget.take('c', 1, false);
-        assert_eq!(lock(&budget.taken).all, 13);
-        drop((held, anyway));
+    fn an_organization_has_its_share_and_leaves_the_rest() {
+        let budget = ByteBudget::new(Quota::new(100, 15, 10), 0);
+        let _held = [take(&budget, ADA, 8).unwrap(), take(&budget, BEN, 7).unwrap()];
+        assert!(is_share(&take(&budget, BEN, 1)));
+        assert!(take(&budget, VIC, 10).is_ok());
+    }
+
+    #[test]
+    fn all_callers_together_have_their_bytes_and_each_what_is_guaranteed() {
+        let budget = ByteBudget::new(Quota::new(12, 100, 10), 2);
+        let held = [take(&budget, ADA, 6).unwrap(), take(&budget, BEN, 6).unwrap()];
+        assert_eq!(take(&budget, VIC, 3).err(), Some(QuotaExceeded::Total));
+        let little = [take(&budget, VIC, 1).unwrap(), take(&budget, VIC, 1).unwrap()];
+        assert_eq!(take(&budget, VIC, 1).err(), Some(QuotaExceeded::Total));
+        drop((held, little));
         assert_eq!(lock(&budget.taken).all, 0);
+    }
+
+    fn long(bytes: u64) -> Bytes {
+        vec![b'x'; usize::try_from(bytes).unwrap()].into()
+    }
+
+    fn from_network<F: Future>(last: u8, answer: F) -> impl Future<Output = F::Output> {
+        answering(IpAddr::from([192, 0, 2, last]), &Method::GET, answer)
     }
 
     #[tokio::test]
     async fn an_answer_counts_until_its_last_part_is_dropped() {
-        let answer = |bytes: usize| answering(true, async move { hold(vec![b'x'; bytes].into()) });
-        // Outside requests everything is of one caller.
-        let whole = answer(CALLER_BYTES).await.unwrap();
+        let answer = |bytes: u64| {
+            from_network(1, async move {
+                charge(of(100, 100));
+                count_answer(long(bytes))
+            })
+        };
+        let whole = answer(KNOWN.share(QuotaKey::User(UserId(100)))).await.unwrap();
         let mut rest = whole.clone();
         let part = rest.split_to(100);
         drop((whole, rest));
-        assert!(matches!(answer(COUNTED_BYTES).await, Err(Error::TooManyRequests { .. })));
-        assert!(answer(COUNTED_BYTES - 1).await.is_ok(), "short answers do not count");
-        assert!(hold(vec![b'x'; COUNTED_BYTES].into()).is_ok(), "nor is one refused that tells of a change");
+        let counted = COUNTED_BYTES as u64;
+        assert!(matches!(answer(counted).await, Err(Error::TooManyRequests { .. })));
+        assert!(answer(counted - 1).await.is_ok(), "short answers do not count");
+        assert!(count_answer(long(counted)).is_ok(), "nothing counts outside requests");
         drop(part);
-        assert!(answer(COUNTED_BYTES).await.is_ok());
+        assert!(answer(counted).await.is_ok());
+    }
+
+    #[tokio::test]
+    async fn strangers_take_nothing_from_callers() {
+        let of_stranger = |last: u8, bytes: u64| from_network(last, async move { count_answer(long(bytes)) });
+        let share = of_stranger(1, STRANGERS.network).await.unwrap();
+        assert!(matches!(of_stranger(1, 65 * KIB).await, Err(Error::TooManyRequests { .. })));
+        let mut held = Vec::from([share]);
+        for last in 2..=4 {
+            held.push(of_stranger(last, STRANGERS.network).await.unwrap());
+        }
+        assert!(matches!(of_stranger(5, 65 * KIB).await, Err(Error::Unavailable(_))));
+        assert!(of_stranger(5, 64 * KIB).await.is_ok(), "a little is guaranteed");
+        let known = from_network(1, async {
+            charge(of(101, 101));
+            count_answer(long(8 * MIB))
+        });
+        assert!(known.await.is_ok());
+        // Which others share is in memory once.
+        let picture = || from_network(6, async { count_shared("picture", long(65 * KIB)) });
+        assert!(picture().await.is_err());
+        drop(held);
+        let first = picture().await.unwrap();
+        let second = picture().await.unwrap();
+        assert_eq!(first.as_ptr(), second.as_ptr());
+        let of_network = || lock(&STRANGERS_BYTES.taken).of(QuotaKey::network([192, 0, 2, 6].into()));
+        assert_eq!(of_network(), 65 * KIB);
+        drop(first);
+        assert_eq!(of_network(), 65 * KIB);
+        drop(second);
+        assert_eq!(of_network(), 0);
     }
 }

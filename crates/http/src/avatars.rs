@@ -11,6 +11,7 @@ use http::header::{
 use http::{Method, StatusCode};
 
 use crate::answer::{Answer, json, nothing, with_header};
+use crate::answer_bytes;
 use crate::call::{Call, invalid};
 use crate::endpoint::Endpoint;
 use crate::endpoint::Shape::{Inline, One};
@@ -53,10 +54,10 @@ async fn get(call: Call) -> Answer {
         size => Some(size.parse::<u32>().ok().filter(|side| *side > 0).ok_or(Error::NotFound)?),
     };
     let avatar = call.app().avatar(call.segment("avatar"), side).await?;
-    Ok(shown(avatar, &call.headers))
+    shown(avatar, &call.headers)
 }
 
-fn shown(avatar: Avatar, asked: &HeaderMap) -> Response {
+fn shown(avatar: Avatar, asked: &HeaderMap) -> Answer {
     // Weak, since the same picture may go out compressed.
     let tag = format!("W/\"{}\"", avatar.tag);
     let mut response = if knows(asked, &avatar.tag) {
@@ -64,7 +65,8 @@ fn shown(avatar: Avatar, asked: &HeaderMap) -> Response {
         *response.status_mut() = StatusCode::NOT_MODIFIED;
         response
     } else {
-        with_header(Response::new(avatar.bytes.into()), CONTENT_TYPE, &avatar.content_type)
+        let bytes = answer_bytes::count_shared(&avatar.tag, avatar.bytes)?;
+        with_header(Response::new(bytes.into()), CONTENT_TYPE, &avatar.content_type)
     };
     let age = if avatar.lasting { LASTING } else { FOR_NOW };
     for (name, value) in [
@@ -74,7 +76,7 @@ fn shown(avatar: Avatar, asked: &HeaderMap) -> Response {
     ] {
         response.headers_mut().insert(name, value);
     }
-    with_header(response, ETAG, &tag)
+    Ok(with_header(response, ETAG, &tag))
 }
 
 /// Whether the client has the picture with this tag (RFC 9110, section 13.1.2).

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use axum::body::Body;
 use bytes::Bytes;
 use eddyline_app::{Actor, Permit};
-use eddyline_wire::forms;
+use eddyline_wire::forms::{self, Bounds, Form, FormError};
 use http::header::CONTENT_ENCODING;
 use http::{HeaderMap, StatusCode, request::Parts};
-use serde_json::Map;
+use serde_json::{Map, Value};
 
 use crate::Shared;
 use crate::call::{Segments, kind_of};
@@ -21,8 +21,8 @@ use crate::scim::SCIM_JSON;
 use crate::serve::{BodyError, BodyLimit, read_body, read_long_body};
 use crate::uploads::{self, FormBody, Received};
 
-/// The most values of a long body.
-const MAX_VALUES: usize = 10_000;
+/// The parameters that matter before the others are read: they say who asks, and where a file belongs.
+pub(crate) const FIRST: [&str; 4] = ["flow_token", "access_token", "flow", "event"];
 
 /// How often a file in JSON is in memory while it is read: as it came, as a text, and decoded.
 const JSON_COPIES: u64 = 3;
@@ -34,7 +34,7 @@ pub(crate) struct Reading<'a> {
     pub(crate) endpoint: &'a Endpoint,
     pub(crate) parts: &'a Parts,
     pub(crate) segments: &'a Segments,
-    /// The parameters of the address.
+    /// The [`FIRST`] parameters of the address.
     pub(crate) query: &'a Params,
     /// How much it may be where files are not concerned.
     pub(crate) limit: BodyLimit,
@@ -44,7 +44,7 @@ pub(crate) struct Reading<'a> {
 #[derive(Default)]
 pub(crate) struct ReadBody {
     /// Its parameters.
-    pub(crate) fields: Map<String, serde_json::Value>,
+    pub(crate) fields: Fields,
     /// The body as it came, where it is a file or the handler reads it.
     pub(crate) raw: Bytes,
     /// The files that came as parts of a form.
@@ -53,6 +53,68 @@ pub(crate) struct ReadBody {
     pub(crate) long: bool,
     /// To be held until the request is answered where the body is a file in memory.
     pub(crate) permit: Option<Permit>,
+}
+
+/// The parameters of a body. They stay as they came until it is known who sent them: read, they can take many
+/// times the memory.
+#[derive(Default)]
+pub(crate) enum Fields {
+    /// There are none.
+    #[default]
+    None,
+    /// A form as a text.
+    Form(Bytes),
+    /// A JSON object.
+    Json(Bytes),
+    /// The names and values of a form with parts.
+    Pairs(Vec<(String, String)>),
+    /// They have been read.
+    Read(Map<String, Value>),
+}
+
+impl Fields {
+    /// The [`FIRST`] of them.
+    pub(crate) fn first(&self) -> Result<Map<String, Value>, Failure> {
+        let named = |(name, value): (&&str, &Value)| (name.to_string(), value.clone());
+        Ok(match self {
+            Self::None => Map::new(),
+            Self::Form(text) => forms::parse_only(text, &FIRST)?,
+            Self::Json(text) => json::parse_only(text, &FIRST)?,
+            Self::Pairs(pairs) => first_of(pairs)?,
+            Self::Read(all) => {
+                FIRST.iter().filter_map(|name| Some((name, all.get(*name)?))).map(named).collect()
+            }
+        })
+    }
+
+    /// All of them, within these bounds.
+    pub(crate) fn read(self, bounds: Bounds) -> Result<Map<String, Value>, Failure> {
+        Ok(match self {
+            Self::None => Map::new(),
+            Self::Form(text) => forms::parse(&text, bounds)?,
+            Self::Json(text) => json::parse_object(&text, bounds)?,
+            Self::Pairs(pairs) => form(pairs, bounds)?,
+            Self::Read(all) => all,
+        })
+    }
+}
+
+/// The [`FIRST`] of the parameters that these texts of a form make.
+pub(crate) fn first_of(pairs: &[(String, String)]) -> Result<Map<String, Value>, FormError> {
+    let first = pairs.iter().filter(|(name, _)| FIRST.contains(&forms::first_part(name)));
+    form(first.cloned(), Bounds::STRANGER)
+}
+
+/// The parameters that these texts of a form make.
+pub(crate) fn form(
+    pairs: impl IntoIterator<Item = (String, String)>,
+    bounds: Bounds,
+) -> Result<Map<String, Value>, FormError> {
+    let mut form = Form::new(bounds);
+    for (name, value) in pairs {
+        form.add(&name, value)?;
+    }
+    Ok(form.finish())
 }
 
 impl Reading<'_> {
@@ -80,13 +142,13 @@ impl Reading<'_> {
             _ if takes.forms_with_parts() && uploads::is_form(headers) => {
                 check_coding(headers)?;
                 let FormBody { fields, files } = uploads::read_form(self, body, actor).await?;
-                Ok(ReadBody { fields, files, ..ReadBody::default() })
+                Ok(ReadBody { fields: Fields::Pairs(fields), files, ..ReadBody::default() })
             }
             _ if takes.files(&self.shared.names) && uploads::is_json(headers) => {
                 self.read_long_json(body, actor.as_ref()).await
             }
             _ => {
-                let fields = parse_body(self.endpoint, headers, &read_body(body, self.limit).await?)?;
+                let fields = fields_of(self.endpoint, headers, read_body(body, self.limit).await?)?;
                 Ok(ReadBody { fields, ..ReadBody::default() })
             }
         }
@@ -116,11 +178,7 @@ impl Reading<'_> {
         };
         let body = read_long_body(body, limit, longer).await?;
         let long = body.len() > limit.bytes;
-        // A file is one text; whatever is made of many values is none.
-        if long && body.iter().filter(|byte| matches!(byte, b',' | b'[' | b'{')).count() > MAX_VALUES {
-            return Err(BodyError::TooLarge.into());
-        }
-        let fields = parse_body(endpoint, &self.parts.headers, &body)?;
+        let fields = fields_of(endpoint, &self.parts.headers, body)?;
         Ok(ReadBody { fields, long, permit, ..ReadBody::default() })
     }
 }
@@ -130,20 +188,16 @@ fn has_body(parts: &Parts) -> bool {
         || parts.headers.contains_key(http::header::TRANSFER_ENCODING)
 }
 
-fn parse_body(
-    endpoint: &Endpoint,
-    headers: &HeaderMap,
-    body: &[u8],
-) -> Result<Map<String, serde_json::Value>, Failure> {
+fn fields_of(endpoint: &Endpoint, headers: &HeaderMap, body: Bytes) -> Result<Fields, Failure> {
     if body.is_empty() {
-        return Ok(Map::new());
+        return Ok(Fields::None);
     }
     check_coding(headers)?;
     match kind_of(headers).as_str() {
-        "application/json" => Ok(json::parse_object(body)?),
-        "application/x-www-form-urlencoded" => Ok(forms::parse(body)?),
+        "application/json" => Ok(Fields::Json(body)),
+        "application/x-www-form-urlencoded" => Ok(Fields::Form(body)),
         // Old scripts send JSON without saying so.
-        "" | "text/json" => Ok(json::parse_object(body)?),
+        "" | "text/json" => Ok(Fields::Json(body)),
         other if endpoint.takes.forms_with_parts() => Err(unsupported(
             other,
             "application/json, application/x-www-form-urlencoded or multipart/form-data",

@@ -7,20 +7,23 @@ use axum::body::Body;
 use bytes::Bytes;
 use eddyline_app::{Actor, App, Credentials, Error, Owner, Permit, Room, ScimProvider, Secret};
 use eddyline_model::policy::FlowDeed;
-use eddyline_wire::forms;
+use eddyline_wire::forms::{self, Bounds};
 use http::header::{AUTHORIZATION, CONTENT_TYPE};
-use http::{Extensions, HeaderMap, Request, request::Parts};
+use http::{Extensions, HeaderMap, Method, Request, request::Parts};
 use http_body::Body as _;
 use percent_encoding::percent_decode_str;
 use serde_json::Map;
 
 use crate::Shared;
-use crate::body::{ReadBody, Reading};
+use crate::body::{FIRST, Fields, ReadBody, Reading};
 use crate::endpoint::{Access, Endpoint};
 use crate::error::Failure;
 use crate::params::{Invalid, Params};
-use crate::serve::{BodyError, BodyReservation, mark_authenticated};
+use crate::serve::{BodyError, BodyLimit, BodyReservation, mark_authenticated};
 use crate::uploads::Received;
+
+/// The most bytes of the body of a request that only reads: many of one caller may wait.
+const MAX_READ_BODY: usize = 64 * 1024;
 
 /// A request that has been read and whose sender is known.
 pub(crate) struct Call {
@@ -72,7 +75,7 @@ impl Call {
         actor: &mut Option<Actor>,
     ) -> Result<Self, Failure> {
         let (parts, body) = request.into_parts();
-        let query = forms::parse(parts.uri.query().unwrap_or_default().as_bytes())?;
+        let query = parts.uri.query().unwrap_or_default().as_bytes();
         let public = endpoint.access != Access::Caller;
         let mut provider = match endpoint.access {
             Access::Provider => Some(scim_provider(shared, &parts, &segments).await?),
@@ -87,12 +90,12 @@ impl Call {
         }
         // Whoever shows something beside the body is known before the body is waited for; whoever
         // does not can make the server hold only little.
-        let params = Params::merge(query, Map::new());
+        let first = Params::merge(forms::parse_only(query, &FIRST)?, Map::new());
         if !public {
-            *actor = authenticate(shared, &parts, &params).await?;
+            *actor = authenticate(shared, &parts, &first).await?;
         }
         let known = actor.is_some() || provider.is_some() || endpoint.access == Access::TokensInPath;
-        let limit = if known { shared.body } else { shared.unknown_body() };
+        let limit = body_limit(shared, known, &parts.method);
         let (body, reservation) = match known || body.is_end_stream() {
             true => (body, None),
             false => {
@@ -101,19 +104,23 @@ impl Call {
                 (body, Some(reservation))
             }
         };
-        let reading = Reading { shared, endpoint, parts: &parts, segments: &segments, query: &params, limit };
-        let ReadBody { fields, raw, files, long, permit } = reading.read(body, actor).await?;
+        let reading = Reading { shared, endpoint, parts: &parts, segments: &segments, query: &first, limit };
+        let ReadBody { mut fields, raw, files, long, permit } = reading.read(body, actor).await?;
+        if known {
+            fields = Fields::Read(fields.read(bounds(true, &parts.method))?);
+        }
+        let shown = fields.first()?;
         let late =
-            fields.contains_key("flow_token") || (actor.is_none() && fields.contains_key("access_token"));
-        let params = params.with_body(fields);
+            shown.contains_key("flow_token") || (actor.is_none() && shown.contains_key("access_token"));
+        let first = first.with_body(shown);
         // Only a file may be so long.
-        if long && !params.is_file() {
+        if long && !first.is_file() {
             return Err(BodyError::TooLarge.into());
         }
         // What was shown may have ended while the body came.
         let doubtful = actor.as_ref().is_some_and(|actor| !shared.app.is_current(actor));
         if !public && (late || doubtful) {
-            *actor = authenticate(shared, &parts, &params).await?;
+            *actor = authenticate(shared, &parts, &first).await?;
         }
         if provider.is_some() && !raw.is_empty() {
             provider = Some(scim_provider(shared, &parts, &segments).await?);
@@ -124,6 +131,8 @@ impl Call {
         } else if !public {
             return Err(Failure::Anonymous);
         }
+        let bounds = bounds(known || actor.is_some(), &parts.method);
+        let params = Params::merge(forms::parse(query, bounds)?, fields.read(bounds)?);
         let Parts { headers, extensions, .. } = parts;
         let (shared, actor) = (shared.clone(), actor.clone());
         Ok(Self {
@@ -180,6 +189,24 @@ impl Call {
     pub(crate) async fn room(&self, deed: FlowDeed) -> Result<Arc<Room>, Failure> {
         let (organization, flow) = (self.segment("organization"), self.segment("flow"));
         Ok(self.app().room(self.actor()?, organization, flow, deed).await?)
+    }
+}
+
+/// How much the parameters of a request may hold.
+fn bounds(known: bool, method: &Method) -> Bounds {
+    match (known, method.is_safe()) {
+        (false, _) => Bounds::STRANGER,
+        (true, true) => Bounds::READ,
+        (true, false) => Bounds::CHANGE,
+    }
+}
+
+/// How large a body without files may be.
+fn body_limit(shared: &Shared, known: bool, method: &Method) -> BodyLimit {
+    let limit = if known { shared.body } else { shared.unknown_body() };
+    match method.is_safe() {
+        true => BodyLimit { bytes: limit.bytes.min(MAX_READ_BODY), ..limit },
+        false => limit,
     }
 }
 

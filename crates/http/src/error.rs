@@ -1,5 +1,7 @@
 //! The one place that turns what went wrong into a status, headers and a body.
 
+use std::collections::BTreeMap;
+
 use axum::response::Response;
 use eddyline_app::{CredentialsError, Error, IntegrationFailed, ScimError};
 use eddyline_wire::forms::FormError;
@@ -7,13 +9,21 @@ use eddyline_wire::{ErrorBody, IntegrationError};
 use http::StatusCode;
 use http::header::{RETRY_AFTER, WWW_AUTHENTICATE};
 
-use crate::answer::{encoded, with_header};
+use crate::answer::{uncounted, with_header};
 use crate::json::BodyError as JsonError;
 use crate::params::Invalid;
 use crate::serve::BodyError;
 
 /// Seconds after which a caller may come back when the store is down or busy.
 const RETRY_SECONDS: u64 = 2;
+
+/// The most mistakes of one parameter that are told, and about the most bytes of all.
+const MAX_MISTAKES: usize = 20;
+const MAX_MISTAKES_BYTES: usize = 4096;
+/// The most characters of a mistake, and of a parameter's name.
+const MAX_TEXT: usize = 500;
+/// The most characters of a flow's name: more than there are in any.
+const MAX_NAME: usize = 200;
 
 /// Why an endpoint did not do what it was asked.
 #[derive(Debug, thiserror::Error)]
@@ -72,7 +82,7 @@ impl From<CredentialsError> for Failure {
 /// The answer to a failure.
 pub(crate) fn response(failure: Failure) -> Response {
     match failure {
-        Failure::Invalid(invalid) => body(StatusCode::BAD_REQUEST, &ErrorBody::validation(invalid.errors)),
+        Failure::Invalid(invalid) => mistakes(invalid.errors),
         Failure::Request(status, text) => plain(status, &text),
         Failure::Anonymous => challenge("Authentication is required", "Basic realm=\"Eddyline\""),
         Failure::App(error) => of_app(error),
@@ -81,7 +91,7 @@ pub(crate) fn response(failure: Failure) -> Response {
 
 fn of_app(error: Error) -> Response {
     match error {
-        Error::Invalid(errors) => body(StatusCode::BAD_REQUEST, &ErrorBody::validation(errors)),
+        Error::Invalid(errors) => mistakes(errors),
         Error::Unauthenticated(text) => challenge(text, "Basic realm=\"Eddyline\""),
         Error::InvalidToken => {
             challenge("The access token is not valid", "Bearer realm=\"Eddyline\", error=\"invalid_token\"")
@@ -97,9 +107,13 @@ fn of_app(error: Error) -> Response {
             retry(plain(StatusCode::TOO_MANY_REQUESTS, &exceeded.to_string()), exceeded.retry_after)
         }
         Error::NotFound => plain(StatusCode::NOT_FOUND, "not found"),
-        Error::NoSuchFlow(name) => plain(StatusCode::NOT_FOUND, &format!("not found: {name}")),
+        Error::NoSuchFlow(name) => {
+            plain(StatusCode::NOT_FOUND, &format!("not found: {}", shortened(&name, MAX_NAME)))
+        }
         Error::Denied => plain(StatusCode::FORBIDDEN, "Access denied"),
-        Error::FlowDenied(name) => plain(StatusCode::FORBIDDEN, &format!("Access denied: {name}")),
+        Error::FlowDenied(name) => {
+            plain(StatusCode::FORBIDDEN, &format!("Access denied: {}", shortened(&name, MAX_NAME)))
+        }
         Error::MissingScope(wanted) => {
             // RFC 6750, section 3.1. Any of them will do.
             let challenge =
@@ -112,7 +126,7 @@ fn of_app(error: Error) -> Response {
         Error::Conflict(text) => plain(StatusCode::CONFLICT, &text),
         Error::Integration(IntegrationFailed { message, status, authentication_url }) => {
             let body = IntegrationError { message, status, authentication_url };
-            encoded(StatusCode::FAILED_DEPENDENCY, serde_json::to_vec(&body).unwrap_or_default())
+            uncounted(StatusCode::FAILED_DEPENDENCY, serde_json::to_vec(&body).unwrap_or_default().into())
         }
         Error::Scim(error) => of_provider(&error),
         Error::Unavailable(why) => {
@@ -139,9 +153,7 @@ fn of_app(error: Error) -> Response {
 fn of_provider(error: &ScimError) -> Response {
     let status = StatusCode::from_u16(error.status).unwrap_or(StatusCode::BAD_REQUEST);
     match (&error.field, status) {
-        (Some(field), StatusCode::BAD_REQUEST) => {
-            body(status, &ErrorBody::validation(Invalid::one(field, &error.detail).errors))
-        }
+        (Some(field), StatusCode::BAD_REQUEST) => mistakes(Invalid::one(field, &error.detail).errors),
         (_, StatusCode::UNAUTHORIZED) => challenge(&error.detail, "Bearer realm=\"Eddyline\""),
         _ => plain(status, &error.detail),
     }
@@ -149,11 +161,39 @@ fn of_provider(error: &ScimError) -> Response {
 
 /// An error of which there is one thing to say.
 pub(crate) fn plain(status: StatusCode, text: &str) -> Response {
-    body(status, &ErrorBody::new(text))
+    body(status, &ErrorBody::new(shortened(text, MAX_TEXT)))
+}
+
+/// Parameters that were refused. What is echoed of them is cut, so that no request gets a large answer that
+/// does not count.
+fn mistakes(errors: BTreeMap<String, Vec<String>>) -> Response {
+    let (mut told, mut room) = (BTreeMap::new(), MAX_MISTAKES_BYTES);
+    for (name, texts) in errors {
+        let name = shortened(&name, MAX_TEXT);
+        let fitting =
+            texts.iter().take(MAX_MISTAKES).map(|text| shortened(text, MAX_TEXT)).take_while(|text| {
+                let left = room.checked_sub(name.len() + text.len());
+                room = left.unwrap_or(0);
+                left.is_some()
+            });
+        let fitting: Vec<String> = fitting.collect();
+        if !fitting.is_empty() {
+            told.insert(name, fitting);
+        }
+    }
+    body(StatusCode::BAD_REQUEST, &ErrorBody::validation(told))
+}
+
+/// The beginning of a text that may echo what was sent.
+pub(crate) fn shortened(text: &str, characters: usize) -> String {
+    match text.char_indices().nth(characters) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
 }
 
 fn body(status: StatusCode, body: &ErrorBody) -> Response {
-    encoded(status, serde_json::to_vec(body).unwrap_or_default())
+    uncounted(status, serde_json::to_vec(body).unwrap_or_default().into())
 }
 
 fn challenge(text: &str, challenge: &str) -> Response {

@@ -22,7 +22,6 @@ use tower::{ServiceExt as _, service_fn};
 use tower_http::compression::Compression;
 use tower_http::cors::{AllowHeaders, AllowOrigin, Cors, CorsLayer};
 
-use crate::answer_bytes::answering;
 use crate::call::{Call, Segments};
 use crate::endpoint::{Access, Endpoint};
 use crate::error::Failure;
@@ -139,9 +138,8 @@ impl Inner {
             Access::Provider => scim::Face::of(request.headers()),
             _ => scim::Face::Plain,
         };
-        let is_safe = request.method().is_safe();
         let outcome = match Call::read(&self.shared, endpoint, segments, request, &mut seen).await {
-            Ok(call) => answering(is_safe, (endpoint.handler)(call)).await,
+            Ok(call) => (endpoint.handler)(call).await,
             Err(failure) => Err(failure),
         };
         let mut response = outcome.unwrap_or_else(|failure| face.failed(failure));

@@ -17,6 +17,7 @@ use http::Request;
 use tower::Service;
 use tracing::Instrument as _;
 
+use crate::answer_bytes::answering;
 use crate::request_id::{self, REQUEST_ID};
 
 /// What stands behind a [`Front`]. Clones are cheap and answer alike.
@@ -70,8 +71,9 @@ async fn identified<A: Answers>(behind: &A, request: Request<Body>) -> Response 
     // Only when somebody looks at it.
     let line = tracing::enabled!(tracing::Level::DEBUG)
         .then(|| (Instant::now(), request.method().clone(), masked(&A::shown(request.uri().path()))));
-    let answering =
-        AssertUnwindSafe(as_client(behind.client(&request), behind.answer(request))).catch_unwind();
+    let (client, method) = (behind.client(&request), request.method().clone());
+    let counted = answering(client, &method, behind.answer(request));
+    let answering = AssertUnwindSafe(as_client(client, counted)).catch_unwind();
     async move {
         let mut response = match answering.await {
             Ok(response) => response,

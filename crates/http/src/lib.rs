@@ -54,6 +54,7 @@ use axum::Router;
 use eddyline_app::{App, KeyedSemaphore};
 use ipnet::IpNet;
 
+pub use crate::answer_bytes::{check_answer_room, count_answer};
 pub use crate::face::{Api, Face};
 pub use crate::forwarded::{ClientInfo, TrustedProxies};
 use crate::names::Names;

@@ -22,7 +22,7 @@ use http::header::LINK;
 use crate::answer::{Answer, done, encoded, nothing, with_header};
 use crate::call::Call;
 use crate::error::Failure;
-use crate::params::Reader;
+use crate::params::{Params, Reader};
 use crate::uploads::{self, Described};
 
 /// The most a search may say.
@@ -80,6 +80,8 @@ pub(crate) async fn send(mut call: Call) -> Answer {
             held
         }
     };
+    // They are in the message now, and many may wait.
+    call.params = Params::default();
     post(&call, room, new).await
 }
 

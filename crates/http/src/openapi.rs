@@ -10,7 +10,7 @@ use http::{Method, StatusCode};
 use serde_json::{Map, Value, json};
 use utoipa::PartialSchema;
 
-use crate::answer::encoded;
+use crate::answer::uncounted;
 use crate::endpoint::{Access, Described, Endpoint, Parameter, Shape, Takes};
 use crate::oauth::wire::{ClientErrorAnswer, IntrospectionAnswer, TokenAnswer};
 use crate::{Config, Shared, routes};
@@ -22,7 +22,7 @@ pub(crate) fn endpoint(shared: &Shared, config: &Config) -> Endpoint {
     let text = bytes::Bytes::from(document.to_string());
     Endpoint::new(Method::GET, "/openapi.json", "This document", move |_call| {
         let text = text.clone();
-        async move { Ok(encoded(StatusCode::OK, text)) }
+        async move { Ok(uncounted(StatusCode::OK, text)) }
     })
     .public()
 }

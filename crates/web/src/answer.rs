@@ -3,9 +3,11 @@
 use askama::Template;
 use axum::body::Body;
 use axum::response::Response;
+use eddyline_app::Error;
+use eddyline_http::count_answer;
 use http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderValue, LOCATION, REFERRER_POLICY,
-    X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
+    RETRY_AFTER, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
 };
 use http::{HeaderMap, StatusCode};
 
@@ -17,7 +19,13 @@ const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self'; form
 /// What stands in the policy for where forms may lead.
 const OWN_FORMS: &str = "form-action 'self'";
 
-/// A page. It is nobody else's to keep.
+/// What stands in place of a page while too much is on its way to the browser.
+const FULL: &str =
+    "Too much is on its way to you. What you sent may have been done. Wait a moment and load the page again.";
+/// Seconds until then.
+const RETRY_SECONDS: u64 = 2;
+
+/// A page, which counts for its reader until it is sent. It is nobody else's to keep.
 pub(crate) fn page(status: StatusCode, template: &impl Template) -> Response {
     let (status, text) = match template.render() {
         Ok(text) => (status, text),
@@ -26,9 +34,15 @@ pub(crate) fn page(status: StatusCode, template: &impl Template) -> Response {
             (StatusCode::INTERNAL_SERVER_ERROR, "Something went wrong on our side.".to_owned())
         }
     };
+    let (status, text, retry) = match count_answer(text.into()) {
+        Ok(text) => (status, text, None),
+        Err(Error::Unavailable(_)) => (StatusCode::SERVICE_UNAVAILABLE, FULL.into(), Some(RETRY_SECONDS)),
+        Err(_) => (StatusCode::TOO_MANY_REQUESTS, FULL.into(), Some(RETRY_SECONDS)),
+    };
     let mut response = Response::new(Body::from(text));
     *response.status_mut() = status;
     let headers = response.headers_mut();
+    headers.extend(retry.map(|seconds| (RETRY_AFTER, HeaderValue::from(seconds))));
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
     harden(headers);
     response

@@ -3,6 +3,7 @@
 
 use axum::body::Body;
 use axum::extract::{FromRequest, FromRequestParts as _};
+use eddyline_http::check_answer_room;
 use eddyline_http::serve::{BodyLimit, read_body};
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, Request, StatusCode};
@@ -45,6 +46,8 @@ impl FromRequest<Site> for Submission {
         if visit.is_foreign(&parts.headers) {
             return Err(Failure::Forged);
         }
+        // Once something is done, its page cannot be refused.
+        check_answer_room()?;
         let (body, _reservation) = match visit.actor() {
             Some(_) => (body, None),
             None => {

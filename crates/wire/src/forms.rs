@@ -16,10 +16,29 @@ use serde_json::{Map, Value};
 
 /// The deepest nesting of a name, counted like the nesting of the JSON object it makes.
 pub const MAX_DEPTH: usize = 32;
-/// The most pairs of one form or query.
-pub const MAX_PAIRS: usize = 10_000;
+/// The most pairs of a text that [`pairs`] reads.
+pub const MAX_PAIRS: usize = 100;
 /// The most characters of a name that an error shows.
 const MAX_SHOWN: usize = 100;
+
+/// How much the parameters of a request may hold, as a query, a form or JSON. A list or an object takes some
+/// hundred bytes of memory, however few bytes of text make it, so there may be fewer of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    /// The most values, the lists and objects among them.
+    pub values: usize,
+    /// The most lists and objects.
+    pub containers: usize,
+}
+
+impl Bounds {
+    /// For callers without valid credentials.
+    pub const STRANGER: Self = Self { values: 100, containers: 20 };
+    /// For requests that read: many of one caller may wait.
+    pub const READ: Self = Self { values: 500, containers: 50 };
+    /// For requests that change something.
+    pub const CHANGE: Self = Self { values: 10_000, containers: 2_000 };
+}
 
 /// A form or query that cannot be read, and the name of the field where it went wrong.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -46,9 +65,9 @@ pub enum FormProblem {
     /// The name is nested more than [`MAX_DEPTH`] deep.
     #[error("is nested too deeply")]
     Depth,
-    /// This is the pair after the [`MAX_PAIRS`]th.
-    #[error("is one field too many")]
-    Count,
+    /// It makes more values than [`Bounds`] has.
+    #[error("is too much: at most {} values are taken, {} lists and objects among them", .0.values, .0.containers)]
+    Count(Bounds),
 }
 
 /// Reads an `application/x-www-form-urlencoded` text into the object that its names describe; see
@@ -59,23 +78,58 @@ pub enum FormProblem {
 /// # Errors
 ///
 /// [`FormError`] for the first pair that cannot be decoded or added.
-pub fn parse(text: &[u8]) -> Result<Map<String, Value>, FormError> {
-    let mut form = Form::new();
+pub fn parse(text: &[u8], bounds: Bounds) -> Result<Map<String, Value>, FormError> {
+    read(text, bounds, None)
+}
+
+/// Reads of such a text only the parameters with these names, and what is nested in them. The others are
+/// neither kept nor checked.
+///
+/// ```
+/// let found = eddyline_wire::forms::parse_only(b"a[b][c]=1&token=x&d=%", &["token"])?;
+/// assert_eq!(serde_json::Value::Object(found), serde_json::json!({"token": "x"}));
+/// # Ok::<(), eddyline_wire::forms::FormError>(())
+/// ```
+///
+/// # Errors
+///
+/// Those of [`parse`] within [`Bounds::STRANGER`].
+pub fn parse_only(text: &[u8], names: &[&str]) -> Result<Map<String, Value>, FormError> {
+    read(text, Bounds::STRANGER, Some(names))
+}
+
+fn read(text: &[u8], bounds: Bounds, only: Option<&[&str]>) -> Result<Map<String, Value>, FormError> {
+    let mut form = Form::new(bounds);
     for pair in text.split(|byte| *byte == b'&').filter(|pair| !pair.is_empty()) {
         let (name, value) = match pair.iter().position(|byte| *byte == b'=') {
             Some(equals) => (&pair[..equals], &pair[equals + 1..]),
             None => (pair, &b""[..]),
         };
         let error = |problem| FormError { field: readable(name), problem };
-        let decoded = decode(name).map_err(error)?;
+        let decoded = match (decode(name), only) {
+            (Ok(decoded), Some(names)) if !names.contains(&first_part(&decoded)) => continue,
+            (Err(_), Some(_)) => continue,
+            (decoded, _) => decoded.map_err(error)?,
+        };
         form.add(&decoded, decode(value).map_err(error)?)?;
     }
     Ok(form.finish())
 }
 
+/// The name of the parameter to which a field with this name belongs.
+///
+/// ```
+/// use eddyline_wire::forms::first_part;
+/// assert_eq!((first_part("thread[title]"), first_part("tags[]"), first_part("a[b")), ("thread", "tags", "a[b"));
+/// ```
+#[must_use]
+pub fn first_part(name: &str) -> &str {
+    path_of(name).map_or("", |(first, _)| first)
+}
+
 /// The names and values of an `application/x-www-form-urlencoded` text as they came, for forms without
-/// structure: those of browsers, and of OAuth. `None` for what is not UTF-8, and for a NUL, which no
-/// value has and PostgreSQL does not take.
+/// structure: those of browsers, and of OAuth. `None` for more than [`MAX_PAIRS`], for what is not UTF-8, and
+/// for a NUL, which no value has and PostgreSQL does not take.
 ///
 /// Unlike [`parse`] it takes a `%` without digits as it stands, since clients send passwords and states
 /// that nobody encoded.
@@ -97,7 +151,8 @@ pub fn pairs(text: &[u8]) -> Option<Vec<(String, String)>> {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
         Some((decode(name)?, decode(value)?))
     });
-    pairs.collect()
+    let pairs: Vec<_> = pairs.take(MAX_PAIRS + 1).collect::<Option<_>>()?;
+    (pairs.len() <= MAX_PAIRS).then_some(pairs)
 }
 
 /// The object that a form's fields make, one field after the other.
@@ -109,26 +164,28 @@ pub fn pairs(text: &[u8]) -> Option<Vec<(String, String)>> {
 ///   the very beginning are part of the name, and a field without a name is passed over.
 ///
 /// ```
-/// use eddyline_wire::forms::Form;
+/// use eddyline_wire::forms::{Bounds, Form};
 ///
-/// let mut form = Form::new();
+/// let mut form = Form::new(Bounds::CHANGE);
 /// form.add("thread[status][color]", "red".to_owned())?;
 /// form.add("tags[]", "urgent".to_owned())?;
 /// let object = serde_json::Value::Object(form.finish());
 /// assert_eq!(object, serde_json::json!({"thread": {"status": {"color": "red"}}, "tags": ["urgent"]}));
 /// # Ok::<(), eddyline_wire::forms::FormError>(())
 /// ```
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Form {
     root: Map<String, Value>,
-    pairs: usize,
+    bounds: Bounds,
+    /// What may still be added.
+    room: Bounds,
 }
 
 impl Form {
-    /// A form without fields.
+    /// A form without fields, which may hold so much.
     #[must_use]
-    pub fn new() -> Self {
-        Self::default()
+    pub fn new(bounds: Bounds) -> Self {
+        Self { root: Map::new(), bounds, room: bounds }
     }
 
     /// Adds a field. Name and value are as they are meant: nothing is decoded.
@@ -139,28 +196,17 @@ impl Form {
     /// is as it was.
     pub fn add(&mut self, name: &str, value: String) -> Result<(), FormError> {
         let error = |problem| FormError { field: name.chars().take(MAX_SHOWN).collect(), problem };
-        if self.pairs == MAX_PAIRS {
-            return Err(error(FormProblem::Count));
-        }
-        self.pairs += 1;
         let Some((first, steps)) = path_of(name) else { return Ok(()) };
         if steps.len() >= MAX_DEPTH {
             return Err(error(FormProblem::Depth));
         }
-        store(&mut self.root, first, &steps, value).map_err(error)
-    }
-
-    /// What the fields so far have made of this name.
-    ///
-    /// ```
-    /// let mut form = eddyline_wire::forms::Form::new();
-    /// form.add("event", "file".to_owned())?;
-    /// assert!(form.get("event").is_some_and(|event| event == "file") && form.get("tags").is_none());
-    /// # Ok::<(), eddyline_wire::forms::FormError>(())
-    /// ```
-    #[must_use]
-    pub fn get(&self, name: &str) -> Option<&Value> {
-        self.root.get(name)
+        let Self { root, bounds, room } = self;
+        store(root, first, &steps, value, room).map_err(|refused| {
+            error(match refused {
+                Refused::Clash => FormProblem::Clash,
+                Refused::Room => FormProblem::Count(*bounds),
+            })
+        })
     }
 
     /// The object that the fields have made.
@@ -225,16 +271,23 @@ fn path_of(name: &str) -> Option<(&str, Vec<Step<'_>>)> {
     Some((first, steps))
 }
 
+/// Why a value cannot be put where its name says.
+enum Refused {
+    Clash,
+    Room,
+}
+
 /// Puts a value into an object under a key and further steps. The recursion is as deep as the name.
 fn store(
     object: &mut Map<String, Value>,
     key: &str,
     steps: &[Step<'_>],
     value: String,
-) -> Result<(), FormProblem> {
+    room: &mut Bounds,
+) -> Result<(), Refused> {
     match (object.entry(key), steps) {
         (Entry::Vacant(entry), _) => {
-            entry.insert(fresh(steps, value));
+            entry.insert(fresh(steps, value, room)?);
             Ok(())
         }
         (Entry::Occupied(mut entry), []) => match entry.get_mut() {
@@ -242,27 +295,32 @@ fn store(
                 *text = value;
                 Ok(())
             }
-            _ => Err(FormProblem::Clash),
+            _ => Err(Refused::Clash),
         },
         (Entry::Occupied(entry), [Step::Member(key), rest @ ..]) => match entry.into_mut() {
-            Value::Object(inner) => store(inner, key, rest, value),
-            _ => Err(FormProblem::Clash),
+            Value::Object(inner) => store(inner, key, rest, value, room),
+            _ => Err(Refused::Clash),
         },
         (Entry::Occupied(entry), [Step::Element, rest @ ..]) => match entry.into_mut() {
-            Value::Array(list) => append(list, rest, value),
-            _ => Err(FormProblem::Clash),
+            Value::Array(list) => append(list, rest, value, room),
+            _ => Err(Refused::Clash),
         },
     }
 }
 
 /// Adds to the last object of a list when that lacks the name, else adds an element.
-fn append(list: &mut Vec<Value>, steps: &[Step<'_>], value: String) -> Result<(), FormProblem> {
+fn append(
+    list: &mut Vec<Value>,
+    steps: &[Step<'_>],
+    value: String,
+    room: &mut Bounds,
+) -> Result<(), Refused> {
     if let ([Step::Member(key), rest @ ..], Some(Value::Object(last))) = (steps, list.last_mut())
         && !has(last, steps)
     {
-        return store(last, key, rest, value);
+        return store(last, key, rest, value, room);
     }
-    list.push(fresh(steps, value));
+    list.push(fresh(steps, value, room)?);
     Ok(())
 }
 
@@ -281,12 +339,14 @@ fn has(object: &Map<String, Value>, steps: &[Step<'_>]) -> bool {
     taken
 }
 
-/// The value that a name makes where there is nothing yet.
-fn fresh(steps: &[Step<'_>], value: String) -> Value {
-    steps.iter().rev().fold(Value::String(value), |inner, step| match step {
+/// The value that a name makes where there is nothing yet, if there is room for it.
+fn fresh(steps: &[Step<'_>], value: String, room: &mut Bounds) -> Result<Value, Refused> {
+    room.values = room.values.checked_sub(steps.len() + 1).ok_or(Refused::Room)?;
+    room.containers = room.containers.checked_sub(steps.len()).ok_or(Refused::Room)?;
+    Ok(steps.iter().rev().fold(Value::String(value), |inner, step| match step {
         Step::Element => Value::Array(vec![inner]),
         Step::Member(key) => Value::Object(Map::from_iter([((*key).to_owned(), inner)])),
-    })
+    }))
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ on_shared_servers![
     a_picture_is_drawn_until_one_is_uploaded,
     a_size_may_be_appended,
     an_uploaded_picture_is_shown_in_the_next_larger_kept_size,
+    a_picture_that_does_not_pack_is_kept_smaller,
     an_upload_has_a_new_address_and_is_told,
     deleting_goes_back_to_the_drawn_picture,
     a_picture_need_not_be_fetched_again,
@@ -38,6 +39,24 @@ fn png(side: u32) -> Vec<u8> {
         rows.push(0);
         rows.extend((0..side).map(|column| if (row / 8 + column / 8) % 2 == 0 { 0xff } else { 0 }));
     }
+    png_of(side, 0, &rows)
+}
+
+/// A picture of noise, which is transparent here and there.
+fn noise(side: u32) -> Vec<u8> {
+    let (mut rows, mut state) = (Vec::new(), 1_u32);
+    for _ in 0..side {
+        rows.push(0);
+        for _ in 0..side * 4 {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            rows.push(state.to_be_bytes()[0]);
+        }
+    }
+    png_of(side, 6, &rows)
+}
+
+/// A PNG picture of these rows, with this type of colour.
+fn png_of(side: u32, colour: u8, rows: &[u8]) -> Vec<u8> {
     let mut stored = vec![0x78, 0x01];
     let blocks: Vec<&[u8]> = rows.chunks(0xffff).collect();
     for (number, block) in blocks.iter().enumerate() {
@@ -48,13 +67,13 @@ fn png(side: u32) -> Vec<u8> {
         stored.extend(*block);
     }
     let (mut a, mut b) = (1_u32, 0_u32);
-    for byte in &rows {
+    for byte in rows {
         a = (a + u32::from(*byte)) % 65521;
         b = (b + a) % 65521;
     }
     stored.extend((b << 16 | a).to_be_bytes());
     let mut header = [side.to_be_bytes(), side.to_be_bytes()].concat();
-    header.extend([8, 0, 0, 0, 0]);
+    header.extend([8, colour, 0, 0, 0]);
     let mut file = b"\x89PNG\r\n\x1a\n".to_vec();
     for (kind, data) in [(b"IHDR", header), (b"IDAT", stored), (b"IEND", Vec::new())] {
         file.extend(u32::try_from(data.len()).unwrap().to_be_bytes());
@@ -72,6 +91,18 @@ fn crc32(bytes: &[u8]) -> u32 {
             |crc, _| if crc & 1 == 1 { crc >> 1 ^ 0xedb8_8320 } else { crc >> 1 },
         )
     })
+}
+
+async fn a_picture_that_does_not_pack_is_kept_smaller(tenant: Tenant) {
+    let answer = upload(&tenant.ben, "image/png", &noise(512)).await;
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    let shown = fetch(&tenant.ben.client, &picture_of(&tenant.ben).await).await;
+    assert_eq!((shown.status.as_u16(), shown.header("content-type")), (200, Some("image/png")));
+    assert!((32 * 1024..=256 * 1024).contains(&shown.body.len()), "{}", shown.body.len());
+    // Those who come at the same time share it.
+    let path = picture_of(&tenant.ben).await;
+    let all = futures_util::future::join_all((0..100).map(|_| fetch(&tenant.ben.client, &path))).await;
+    assert!(all.iter().all(|again| again.status == 200 && again.body == shown.body));
 }
 
 /// How wide a JPEG picture is: its frame header says so.

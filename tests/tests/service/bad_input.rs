@@ -12,6 +12,11 @@ on_shared_servers![
     a_body_that_is_no_object_is_refused,
     a_kind_of_body_that_is_not_known_is_refused,
     json_nested_too_deep_is_refused,
+    json_of_too_many_values_is_refused,
+    forms_of_too_many_values_are_refused,
+    queries_of_too_many_values_are_refused,
+    an_integration_may_say_all_it_can_in_a_form,
+    a_form_with_parts_may_end_with_its_token,
     a_form_that_cannot_be_read_is_refused,
     bytes_that_are_no_utf8_are_refused,
     nul_is_refused_wherever_it_stands,
@@ -21,6 +26,7 @@ on_shared_servers![
     all_mistakes_are_told_at_once,
     fields_that_are_too_long_are_refused,
     a_body_that_is_too_large_is_refused,
+    a_failure_echoes_little,
     headers_that_are_too_large_are_refused,
     what_is_not_http_is_refused,
     broken_paths_are_refused,
@@ -90,6 +96,118 @@ async fn json_nested_too_deep_is_refused(tenant: Tenant) {
     }
     let form = format!("event=message&content=x&a{}=1", "[b]".repeat(1000));
     refused(&tenant, "application/x-www-form-urlencoded", form, 400).await;
+}
+
+async fn json_of_too_many_values_is_refused(tenant: Tenant) {
+    let body = |values: &str| format!("{{\"event\":\"message\",\"content\":\"x\",\"extra\":[{values}0]}}");
+    for (value, most) in [("{\"a\":0},", 1_999), ("[],", 1_999), ("0,", 9_990)] {
+        let answer = refused(&tenant, "application/json", body(&value.repeat(most + 20)), 400).await;
+        assert!(answer.text().contains("too many values"), "{}", answer.text());
+        let full = format!("{} ", body(&value.repeat(most)));
+        assert_eq!(read_with(&tenant, &full).await, 400, "what reads takes less");
+    }
+    assert_eq!(
+        post(&tenant).raw("application/json", body(&"{},".repeat(1_999))).send().await.unwrap().status,
+        202
+    );
+    let event = format!("{{\"event\":[{}\"message\"]}}", "\"message\",".repeat(400));
+    assert_eq!(read_with(&tenant, &event).await, 200);
+    assert_eq!(read_with(&tenant, &json!({"extra": "x".repeat(70_000)}).to_string()).await, 413);
+}
+
+/// The status of the answer to a list of messages that is asked for with this body.
+async fn read_with(tenant: &Tenant, body: &str) -> u16 {
+    let list = tenant.ben.client.request(Method::GET, &tenant.path("/messages"));
+    list.raw("application/json", body.to_owned()).send().await.unwrap().status.as_u16()
+}
+
+/// Fields of as many objects as may be nested in each other, with names that differ.
+fn nested(count: usize) -> String {
+    (0..count).map(|at| format!("&{at:x}{}", "[a]".repeat(31))).collect()
+}
+
+async fn forms_of_too_many_values_are_refused(tenant: Tenant) {
+    let form = |more: String| format!("event=message&content=x{more}");
+    for more in [nested(65), "&a[]=".repeat(10_000)] {
+        let answer = refused(&tenant, "application/x-www-form-urlencoded", form(more), 400).await;
+        assert!(answer.text().contains("is too much: at most 10000 values"), "{}", answer.text());
+    }
+    let parts: String = nested(65)[1..].split('&').map(part).collect();
+    refused(&tenant, FORM_WITH_PARTS, format!("{parts}{}--B--\r\n", part("event=message")), 400).await;
+    for more in [nested(64), "&a[]=".repeat(9_000)] {
+        let full = post(&tenant).raw("application/x-www-form-urlencoded", form(more));
+        assert_eq!(full.send().await.unwrap().status, 202);
+    }
+}
+
+const FORM_WITH_PARTS: &str = "multipart/form-data; boundary=B";
+
+/// A part of a form, from a field of a query.
+fn part(field: &str) -> String {
+    let (name, value) = field.split_once('=').unwrap_or((field, ""));
+    format!("--B\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n")
+}
+
+async fn queries_of_too_many_values_are_refused(tenant: Tenant) {
+    let authorization = format!("Authorization: Basic {}\r\n", basic(&tenant.ben.token, ""));
+    let (list, messages) = (tenant.path("/messages"), "/messages");
+    for (method, path, query, shown, status) in [
+        ("GET", "/openapi.json", "&a[]=".repeat(101), "", 400),
+        ("GET", "/openapi.json", "&a[]=".repeat(90), "", 200),
+        ("GET", list.as_str(), nested(2), &authorization, 400),
+        ("GET", list.as_str(), "&extra[]=1".repeat(400), &authorization, 200),
+        ("POST", messages, nested(70), &authorization, 400),
+        // Who asks is judged before the rest of the query is read.
+        ("POST", messages, nested(70), "", 401),
+        ("GET", "/sign-in", "&a".repeat(101), "", 400),
+        ("GET", "/sign-in", "&a".repeat(100), "", 200),
+    ] {
+        let head = format!(
+            "{method} {path}?{} HTTP/1.1\r\nHost: x\r\n{shown}Content-Length: 0\r\n\r\n",
+            &query[1..]
+        );
+        let answer = exchange(&tenant, head.as_bytes()).await;
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{method} {path}: {answer}");
+    }
+    assert_eq!(tenant.ben.get(&tenant.path("/messages")).await, json!([]));
+}
+
+/// The fields of an activity that has all it can have, with the token at the end.
+fn full_activity(tenant: &Tenant) -> Vec<String> {
+    let mut form: Vec<String> =
+        ["event=activity", "external_thread_id=t", "title=x", "thread[title]=t"].map(str::to_owned).into();
+    for _ in 0..50 {
+        form.extend(["thread[fields][][label]=l", "thread[fields][][value]=v"].map(str::to_owned));
+    }
+    for at in 0..20 {
+        form.push(format!("thread[actions][][@type]=UpdateAction&thread[actions][][name]=Action {at}"));
+        form.push("thread[actions][][target][@type]=EntryPoint".to_owned());
+        form.push("thread[actions][][target][urlTemplate]=https://x.example/".to_owned());
+        form.push("thread[actions][][target][httpMethod]=POST".to_owned());
+    }
+    form.extend((0..50).map(|at| format!("tags[]=t{at}")));
+    form.push(format!("flow_token={}", tenant.flow_token()));
+    form.join("&").split('&').map(str::to_owned).collect()
+}
+
+async fn post_as_anybody(tenant: &Tenant, kind: &str, body: String) -> RawResponse {
+    let request = tenant.ben.client.request(Method::POST, "/messages").anonymous();
+    request.raw(kind, body).send().await.unwrap()
+}
+
+async fn an_integration_may_say_all_it_can_in_a_form(tenant: Tenant) {
+    let form = full_activity(&tenant).join("&");
+    let answer = post_as_anybody(&tenant, "application/x-www-form-urlencoded", form).await;
+    assert_eq!(answer.status, 202, "{}", answer.text());
+}
+
+async fn a_form_with_parts_may_end_with_its_token(tenant: Tenant) {
+    let parts: String = full_activity(&tenant).iter().map(|field| part(field)).collect();
+    let answer = post_as_anybody(&tenant, FORM_WITH_PARTS, format!("{parts}--B--\r\n")).await;
+    assert_eq!(answer.status, 202, "{}", answer.text());
+    let parts: String = nested(65)[1..].split('&').map(part).collect();
+    let answer = post_as_anybody(&tenant, FORM_WITH_PARTS, format!("{parts}--B--\r\n")).await;
+    assert_eq!(answer.status, 401, "{}", answer.text());
 }
 
 async fn a_form_that_cannot_be_read_is_refused(tenant: Tenant) {
@@ -187,6 +305,26 @@ async fn a_body_that_is_too_large_is_refused(tenant: Tenant) {
         202,
         "unknown parameters do not matter"
     );
+}
+
+async fn a_failure_echoes_little(tenant: Tenant) {
+    let list = |body: Json| {
+        let list = tenant.ben.client.request(Method::GET, &tenant.path("/messages"));
+        async move { list.json(&body).send().await.unwrap() }
+    };
+    let names: Vec<String> = (0..400).map(|at| format!("kind{at}")).collect();
+    let answer = list(json!({"event": names})).await;
+    assert_eq!(
+        (answer.status.as_u16(), answer.json()["errors"]["event"].as_array().map(Vec::len)),
+        (400, Some(20))
+    );
+    let long: Vec<String> = (0..50).map(|at| format!("{at}{}", "x".repeat(1000))).collect();
+    let answer = list(json!({"event": long, "limit": 0})).await;
+    assert_eq!(answer.status, 400);
+    assert!((500..8192).contains(&answer.text().len()), "{}", answer.text().len());
+    let path = format!("/flows/find?id={}", "x".repeat(9000));
+    let answer = tenant.ben.client.request(Method::GET, &path).send().await.unwrap();
+    assert!(answer.status.is_client_error() && answer.text().len() < 1000, "{}", answer.text());
 }
 
 /// Sends bytes on a connection of their own and gives the head of what comes back, if anything.

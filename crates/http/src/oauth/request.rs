@@ -4,6 +4,7 @@
 use std::fmt;
 
 use eddyline_app::{AuthenticatedClient, ClientCredentials, ClientFailure, OAuthError, OAuthParameters};
+use eddyline_wire::forms::{self, Bounds, MAX_PAIRS};
 use http::header::AUTHORIZATION;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
@@ -61,13 +62,15 @@ impl ClientRequest {
 }
 
 fn from_form(bytes: &[u8]) -> Result<OAuthParameters, OAuthError> {
-    let pairs = eddyline_wire::forms::pairs(bytes);
-    Ok(OAuthParameters::new(pairs.ok_or_else(|| unreadable("The body is no form of UTF-8"))?))
+    let pairs = forms::pairs(bytes);
+    Ok(OAuthParameters::new(pairs.ok_or_else(|| {
+        unreadable(&format!("The body is no form of UTF-8 with at most {MAX_PAIRS} pairs"))
+    })?))
 }
 
 fn from_json(bytes: &[u8]) -> Result<OAuthParameters, OAuthError> {
     // This one knows how deep an object may be; but of a repeated name it keeps one value only.
-    json::parse_object(bytes).map_err(|error| unreadable(&error.to_string()))?;
+    json::parse_object(bytes, Bounds::STRANGER).map_err(|error| unreadable(&error.to_string()))?;
     let text = std::str::from_utf8(bytes).unwrap_or_default().trim_start_matches('\u{feff}');
     let object = match text.trim_ascii() {
         "" => Vec::new(),

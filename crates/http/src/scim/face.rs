@@ -13,6 +13,9 @@ use crate::error::{self, Failure};
 /// The type of SCIM's JSON (RFC 7644, section 3.1).
 pub(crate) const SCIM_JSON: &str = "application/scim+json";
 
+/// The most characters that say what is wrong.
+const MAX_DETAIL: usize = 1000;
+
 /// In which shapes a provider is answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Face {
@@ -44,7 +47,8 @@ impl Face {
         if self == Self::Plain {
             return error::response(failure);
         }
-        let described = describe(&failure);
+        let mut described = describe(&failure);
+        described.detail = error::shortened(&described.detail, MAX_DETAIL);
         // Status and headers are everybody's.
         let response = error::response(failure);
         let status = response.status();

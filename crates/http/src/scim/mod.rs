@@ -18,6 +18,7 @@ use serde_json::{Map, Value, json};
 pub(crate) use self::face::{Face, SCIM_JSON};
 use self::request::{Page, matching, object, projection};
 use crate::answer::{Answer, nothing, with_header};
+use crate::answer_bytes;
 use crate::call::Call;
 use crate::endpoint::Endpoint;
 use crate::endpoint::Shape::{Empty, One};
@@ -167,6 +168,7 @@ async fn users(call: Call) -> Answer {
 }
 
 async fn search(call: Call) -> Answer {
+    answer_bytes::reads_only();
     find(&call, &request::search(&call)?).await
 }
 

@@ -2,6 +2,7 @@
 
 use eddyline_scim::show::etag;
 use eddyline_scim::{Filter, Projection};
+use eddyline_wire::forms::Bounds;
 use http::header::HeaderName;
 use http::{HeaderMap, StatusCode};
 use serde_json::{Map, Value};
@@ -48,7 +49,7 @@ pub(super) fn object(call: &Call) -> Result<Map<String, Value>, Failure> {
     if call.raw.is_empty() {
         return Err(Failure::Request(StatusCode::BAD_REQUEST, "The body must be a JSON object".to_owned()));
     }
-    Ok(json::parse_object(&call.raw)?)
+    Ok(json::parse_object(&call.raw, Bounds::CHANGE)?)
 }
 
 /// What a search asks for (RFC 7644, section 3.4.3), as the parameters that a list has for it.

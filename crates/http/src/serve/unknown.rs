@@ -278,9 +278,10 @@ impl Drop for Registration {
 pub(super) struct UnknownHandle(pub(super) Arc<Unknown>);
 
 /// Notes that a request has shown valid credentials of this caller: its connection counts as a known one from
-/// now on, within the share of the caller. To be called with the extensions of every request that was
+/// now on, within the share of the caller, and its answer counts for the caller. To be called with the extensions of every request that was
 /// authenticated.
 pub fn mark_authenticated(extensions: &Extensions, owner: Owner) {
+    crate::answer_bytes::charge(owner);
     if let Some(UnknownHandle(unknown)) = extensions.get() {
         unknown.mark_known(owner);
     }

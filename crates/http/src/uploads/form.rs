@@ -8,7 +8,7 @@ use eddyline_app::{Actor, App, Error};
 use eddyline_model::files::MAX_ATTACHMENTS;
 use eddyline_model::messages::Event;
 use eddyline_model::policy::FlowDeed;
-use eddyline_wire::forms::Form;
+use eddyline_wire::forms::Bounds;
 use futures_util::StreamExt as _;
 use http::StatusCode;
 use http::header::CONTENT_TYPE;
@@ -18,7 +18,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::{Received, Role};
 use crate::Shared;
-use crate::body::Reading;
+use crate::body::{self, Reading};
 use crate::call::{Segments, authenticate, invalid};
 use crate::error::Failure;
 use crate::multipart::{self, Multipart, Part};
@@ -30,7 +30,8 @@ const MAX_ID_CHARS: usize = 255;
 
 /// What a form held.
 pub(crate) struct FormBody {
-    pub(crate) fields: Map<String, Value>,
+    /// The names and values of its texts.
+    pub(crate) fields: Vec<(String, String)>,
     pub(crate) files: Vec<Received>,
 }
 
@@ -43,7 +44,8 @@ pub(crate) async fn read_form(
     let Reading { shared, endpoint, parts, segments, query, .. } = reading;
     let content_type = parts.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let mut form = Multipart::new(paced(body, shared.body), content_type.unwrap_or_default())?;
-    let mut fields = Form::new();
+    // They become parameters when the whole form is there, since those can take much more memory.
+    let mut fields = Vec::new();
     let mut files = Vec::new();
     let mut permit = None;
     // Until files come, a form can keep us for no longer than any other body; who is not known yet, with no
@@ -66,16 +68,19 @@ pub(crate) async fn read_form(
                 None => timeout_at(until, text).await.map_err(|_| BodyError::Timeout)??,
             };
             unknown = unknown.checked_sub(name.len() + text.len()).ok_or(BodyError::TooLarge)?;
-            fields.add(&name, text)?;
+            fields.push((name, text));
             continue;
         };
         if permit.is_none() {
             if !endpoint.takes.files(&shared.names) {
                 return Err(invalid("content", "must be a text: private messages are no files"));
             }
-            let sender = know_sender(reading, &fields, actor).await?;
+            // Mistakes in the texts before the files are found before the files are taken.
+            body::form(fields.iter().cloned(), Bounds::CHANGE)?;
+            let so_far = body::first_of(&fields)?;
+            let sender = know_sender(reading, &so_far, actor).await?;
             unknown = usize::MAX;
-            admit(shared, segments, sender, &query.clone().with_body(fields.clone().finish())).await?;
+            admit(shared, segments, sender, &query.clone().with_body(so_far)).await?;
             permit = Some(shared.forms.acquire(sender.quota_keys(), 1)?);
         }
         check_role(&role, &files)?;
@@ -83,7 +88,7 @@ pub(crate) async fn read_form(
         let sender = actor.as_ref().ok_or(Failure::Anonymous)?;
         files.extend(receive((&shared.app, sender), part, role, before.unsigned_abs()).await?);
     }
-    Ok(FormBody { fields: fields.finish(), files })
+    Ok(FormBody { fields, files })
 }
 
 /// The body as it comes, while it comes fast enough.
@@ -113,8 +118,9 @@ fn paced(
 }
 
 /// Whether the message is known to be a file by now.
-fn is_file(so_far: &Form, query: &Params) -> bool {
-    so_far.get("event").map_or_else(|| query.is_file(), |event| event == "file")
+fn is_file(so_far: &[(String, String)], query: &Params) -> bool {
+    let told = so_far.iter().rev().find(|(name, _)| name == "event");
+    told.map_or_else(|| query.is_file(), |(_, event)| event == "file")
 }
 
 /// Where a part belongs if it is a file; `None` for a text. Of a message that `is_file`, the content
@@ -146,13 +152,12 @@ fn role_of(part: &Part, is_file: bool) -> Result<Option<Role>, Failure> {
 /// Whoever sends files must have shown credentials before them.
 async fn know_sender<'a>(
     reading: Reading<'_>,
-    so_far: &Form,
+    so_far: &Map<String, Value>,
     actor: &'a mut Option<Actor>,
 ) -> Result<&'a Actor, Failure> {
     let Reading { shared, endpoint, parts, query, .. } = reading;
-    let fields = so_far.clone().finish();
-    if actor.is_none() || fields.contains_key("flow_token") {
-        *actor = authenticate(shared, parts, &query.clone().with_body(fields)).await?;
+    if actor.is_none() || so_far.contains_key("flow_token") {
+        *actor = authenticate(shared, parts, &query.clone().with_body(so_far.clone())).await?;
     }
     let sender = actor.as_ref().ok_or(Failure::Anonymous)?;
     sender.require_any(endpoint.scopes)?;

@@ -6,14 +6,14 @@ use serde_json::json;
 use super::*;
 
 fn parsed(text: &str) -> Value {
-    match parse(text.as_bytes()) {
+    match parse(text.as_bytes(), Bounds::CHANGE) {
         Ok(map) => Value::Object(map),
         Err(error) => panic!("{text}: {error}"),
     }
 }
 
 fn refused(text: impl AsRef<[u8]>) -> (String, FormProblem) {
-    let error = parse(text.as_ref()).expect_err("an error");
+    let error = parse(text.as_ref(), Bounds::CHANGE).expect_err("an error");
     (error.field, error.problem)
 }
 
@@ -115,18 +115,58 @@ fn what_cannot_be_decoded_names_the_field() {
 #[test]
 fn depth_and_number_are_bounded() {
     let nested = |depth: usize| format!("a{}=1", "[b]".repeat(depth - 1));
-    assert!(parse(nested(32).as_bytes()).is_ok());
+    assert!(parse(nested(32).as_bytes(), Bounds::CHANGE).is_ok());
     assert_eq!(refused(nested(33)).1, FormProblem::Depth);
     assert_eq!(refused(nested(100_000)).1, FormProblem::Depth);
 
-    let many = |count: usize| vec!["a[]=1"; count].join("&");
-    assert!(parse(many(10_000).as_bytes()).is_ok());
-    assert_eq!(refused(many(10_001)), ("a[]".to_owned(), FormProblem::Count));
+    let bounds = Bounds::STRANGER;
+    let many = |pair: &str, count: usize| parse(vec![pair; count].join("&").as_bytes(), bounds);
+    // The list is a value too.
+    assert!(many("a[]=1", 99).is_ok());
+    let error = FormError { field: "a[]".to_owned(), problem: FormProblem::Count(bounds) };
+    assert_eq!(many("a[]=1", 100), Err(error));
+    assert!(many("a=1", 1000).is_ok(), "the later value takes the place of the earlier one");
+}
+
+#[test]
+fn every_list_and_object_of_a_name_counts() {
+    let bounds = Bounds { values: 100, containers: 10 };
+    let nested = |count: usize| (0..count).map(|at| format!("{at}[b][]=1")).collect::<Vec<_>>().join("&");
+    assert!(parse(nested(5).as_bytes(), bounds).is_ok());
+    assert_eq!(parse(nested(6).as_bytes(), bounds).unwrap_err().problem, FormProblem::Count(bounds));
+    let shared = vec!["a[b][c][]=1"; 50].join("&");
+    assert!(parse(shared.as_bytes(), bounds).is_ok(), "what is there already does not count again");
+}
+
+#[test]
+fn a_form_is_as_it_was_after_a_field_too_many() {
+    let mut form = Form::new(Bounds { values: 3, containers: 1 });
+    form.add("a[b]", "1".to_owned()).unwrap();
+    for name in ["c[d]", "a[e][f]", "a[]"] {
+        assert!(form.add(name, String::new()).is_err(), "{name}");
+    }
+    form.add("a[e]", "2".to_owned()).unwrap();
+    assert!(form.add("g", String::new()).is_err());
+    assert_eq!(Value::Object(form.finish()), json!({"a": {"b": "1", "e": "2"}}));
+}
+
+#[test]
+fn only_the_wanted_parameters_are_read() {
+    let text = format!("{}&flow_token=a&%&x=%ff&event[a]=1&flow_token=b", "q[a][a]=1&".repeat(1000));
+    let found = parse_only(text.as_bytes(), &["flow_token", "event"]).unwrap();
+    assert_eq!(Value::Object(found), json!({"flow_token": "b", "event": {"a": "1"}}));
+    assert!(parse_only(b"flow_token=%ff", &["flow_token"]).is_err());
+}
+
+#[test]
+fn plain_pairs_are_bounded() {
+    assert_eq!(pairs("a&".repeat(100).as_bytes()).map(|pairs| pairs.len()), Some(100));
+    assert_eq!(pairs("a&".repeat(101).as_bytes()), None);
 }
 
 #[test]
 fn fields_can_be_added_one_by_one() {
-    let mut form = Form::new();
+    let mut form = Form::new(Bounds::CHANGE);
     for (name, value) in [("a[][b]", "1%20+"), ("a[][b]", "2"), ("", "nobody")] {
         form.add(name, value.to_owned()).unwrap();
     }
@@ -173,8 +213,8 @@ fn any_form_value() -> impl Strategy<Value = Value> {
 proptest! {
     #[test]
     fn no_text_makes_it_panic(bytes: Vec<u8>, text in "[ab%5BD&=+\\[\\]]{0,60}") {
-        let _ = parse(&bytes);
-        let _ = parse(text.as_bytes());
+        let _ = parse(&bytes, Bounds::CHANGE);
+        let _ = parse(text.as_bytes(), Bounds::CHANGE);
     }
 
     #[test]
