@@ -155,6 +155,11 @@ impl Call {
         &self.shared.app
     }
 
+    /// Drops the parameters when all of them have been read, since many requests of a caller may wait.
+    pub(crate) fn drop_params(&mut self) {
+        self.params = Params::default();
+    }
+
     /// Who asks.
     pub(crate) fn actor(&self) -> Result<&Actor, Failure> {
         self.actor.as_ref().ok_or(Failure::Anonymous)

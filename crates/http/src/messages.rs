@@ -22,7 +22,7 @@ use http::header::LINK;
 use crate::answer::{Answer, done, encoded, nothing, with_header};
 use crate::call::Call;
 use crate::error::Failure;
-use crate::params::{Params, Reader};
+use crate::params::Reader;
 use crate::uploads::{self, Described};
 
 /// The most a search may say.
@@ -80,12 +80,11 @@ pub(crate) async fn send(mut call: Call) -> Answer {
             held
         }
     };
-    // They are in the message now, and many may wait.
-    call.params = Params::default();
+    call.drop_params();
     post(&call, room, new).await
 }
 
-pub(crate) async fn comment(call: Call) -> Answer {
+pub(crate) async fn comment(mut call: Call) -> Answer {
     let mut params = call.params.reader();
     if let Some(event) = params.opt_text("event", 0..=100)
         && event != Event::Comment.as_str()
@@ -106,6 +105,7 @@ pub(crate) async fn comment(call: Call) -> Answer {
     new.thread_id = None;
     new.external_thread_id = None;
     let room = target(&call).await?;
+    call.drop_params();
     post(&call, room, new).await
 }
 
@@ -342,7 +342,7 @@ pub(crate) async fn get(call: Call) -> Answer {
     Ok(encoded(StatusCode::OK, bytes))
 }
 
-pub(crate) async fn edit(call: Call) -> Answer {
+pub(crate) async fn edit(mut call: Call) -> Answer {
     let room = call.room(FlowDeed::Read).await?;
     let id = call.id("message")?;
     let mut params = call.params.reader();
@@ -351,6 +351,7 @@ pub(crate) async fn edit(call: Call) -> Answer {
         tags: params.list_of_text("tags").map(|tags| call.shared.names.tags(tags)),
     };
     params.finish()?;
+    call.drop_params();
     call.app().edit_message(call.actor()?, &room, id, edit).await?;
     Ok(done())
 }

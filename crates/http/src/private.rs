@@ -114,6 +114,7 @@ async fn send(mut call: Call) -> Answer {
         let (attachment, held) = uploads::content((call.app(), call.actor()?), files, described).await?;
         (file, _held) = (Some(attachment), Some(held));
     }
+    call.drop_params();
     let new = NewPrivateMessage { content, file, tags, uuid, wait: classic };
     match call.app().post_private(call.actor()?, to, new).await? {
         Posted::Message(view) => {
@@ -137,7 +138,7 @@ async fn get_message(call: Call) -> Answer {
     Ok(encoded(StatusCode::OK, call.app().encoder().message(&view, Place::Private)))
 }
 
-async fn edit(call: Call) -> Answer {
+async fn edit(mut call: Call) -> Answer {
     let (with, id) = (other(&call)?, call.id("message")?);
     let mut params = call.params.reader();
     let mut edit = Edit { content: params.opt_text("content", 0..=usize::MAX), tags: None };
@@ -145,6 +146,7 @@ async fn edit(call: Call) -> Answer {
         edit.tags = params.list_of_text("tags");
     }
     params.finish()?;
+    call.drop_params();
     call.app().edit_private_message(call.actor()?, with, id, edit).await?;
     Ok(done())
 }
