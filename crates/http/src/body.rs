@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use bytes::Bytes;
-use eddyline_app::{Actor, Permit};
+use eddyline_app::{Actor, Owner, Permit};
 use eddyline_wire::forms::{self, Bounds, Form, FormError};
 use http::header::CONTENT_ENCODING;
 use http::{HeaderMap, StatusCode, request::Parts};
@@ -24,6 +24,9 @@ use crate::uploads::{self, FormBody, Received};
 /// The parameters that matter before the others are read: they say who asks, and where a file belongs.
 pub(crate) const FIRST: [&str; 4] = ["flow_token", "access_token", "flow", "event"];
 
+/// Longer bodies count for their senders.
+const UNCOUNTED_BODY: usize = 16 * 1024;
+
 /// How often a file in JSON is in memory while it is read: as it came, as a text, and decoded.
 const JSON_COPIES: u64 = 3;
 
@@ -38,6 +41,8 @@ pub(crate) struct Reading<'a> {
     pub(crate) query: &'a Params,
     /// How much it may be where files are not concerned.
     pub(crate) limit: BodyLimit,
+    /// Who sends it, where that was shown beside the body.
+    pub(crate) sender: Option<Owner>,
 }
 
 /// What the body held.
@@ -51,7 +56,7 @@ pub(crate) struct ReadBody {
     pub(crate) files: Vec<Received>,
     /// Whether it is longer than a body may be that holds no file.
     pub(crate) long: bool,
-    /// To be held until the request is answered where the body is a file in memory.
+    /// To be held until the request is answered where the body is long or a file in memory.
     pub(crate) permit: Option<Permit>,
 }
 
@@ -128,7 +133,8 @@ impl Reading<'_> {
         match takes {
             Takes::Unread => {
                 check_coding(headers)?;
-                Ok(ReadBody { raw: read_body(body, self.limit).await?, ..ReadBody::default() })
+                let (raw, permit) = self.read_counted(body).await?;
+                Ok(ReadBody { raw, permit, ..ReadBody::default() })
             }
             Takes::Resource => {
                 check_coding(headers)?;
@@ -136,7 +142,8 @@ impl Reading<'_> {
                     "" | "application/json" | SCIM_JSON => {}
                     other => return Err(unsupported(other, "application/scim+json or application/json")),
                 }
-                Ok(ReadBody { raw: read_body(body, self.limit).await?, ..ReadBody::default() })
+                let (raw, permit) = self.read_counted(body).await?;
+                Ok(ReadBody { raw, permit, ..ReadBody::default() })
             }
             Takes::File(wanted) => self.read_file(wanted, body, actor.as_ref()).await,
             _ if takes.forms_with_parts() && uploads::is_form(headers) => {
@@ -148,10 +155,41 @@ impl Reading<'_> {
                 self.read_long_json(body, actor.as_ref()).await
             }
             _ => {
-                let fields = fields_of(self.endpoint, headers, read_body(body, self.limit).await?)?;
-                Ok(ReadBody { fields, ..ReadBody::default() })
+                let (body, permit) = self.read_counted(body).await?;
+                let fields = fields_of(self.endpoint, headers, body)?;
+                Ok(ReadBody { fields, permit, ..ReadBody::default() })
             }
         }
+    }
+
+    /// Reads a body without files. A long one counts for its sender, where that is known.
+    async fn read_counted(self, body: Body) -> Result<(Bytes, Option<Permit>), Failure> {
+        let mut permit = None;
+        let longer = || match permit {
+            None if self.sender.is_some() => {
+                permit = self.count_body()?;
+                Ok::<_, Failure>(self.limit.bytes)
+            }
+            _ => Err(BodyError::TooLarge.into()),
+        };
+        let bytes = read_long_body(body, self.first_limit(), longer).await?;
+        Ok((bytes, permit))
+    }
+
+    /// How long a body may be before it counts. Those of unknown senders are counted as they come.
+    fn first_limit(&self) -> BodyLimit {
+        let bytes = self.limit.bytes;
+        BodyLimit {
+            bytes: if self.sender.is_some() { bytes.min(UNCOUNTED_BODY) } else { bytes },
+            ..self.limit
+        }
+    }
+
+    /// Counts a long body without files for its sender.
+    fn count_body(&self) -> Result<Option<Permit>, Failure> {
+        let Some(sender) = self.sender else { return Ok(None) };
+        let bytes = quota::body(&self.parts.headers, self.limit.bytes);
+        Ok(Some(self.shared.bodies.acquire(sender.quota_keys(), bytes)?))
     }
 
     async fn read_file(self, wanted: File, body: Body, actor: Option<&Actor>) -> Result<ReadBody, Failure> {
@@ -167,16 +205,24 @@ impl Reading<'_> {
     /// JSON in which a file may be, which only a known sender may make long, within a quota.
     async fn read_long_json(self, body: Body, actor: Option<&Actor>) -> Result<ReadBody, Failure> {
         let Self { shared, endpoint, limit, .. } = self;
-        let mut permit = None;
         let most = uploads::json_bytes(shared.json_upload, limit.bytes);
+        let (mut permit, mut allowed) = (None, self.first_limit().bytes);
         let longer = || {
             let Some(sender) = actor else { return Err(BodyError::TooLarge.into()) };
+            if allowed >= most {
+                return Err(BodyError::TooLarge.into());
+            }
+            if allowed < limit.bytes {
+                (permit, allowed) = (self.count_body()?, limit.bytes);
+                return Ok::<_, Failure>(allowed);
+            }
             sender.require_any(endpoint.scopes)?;
             let bytes = quota::file_body(&self.parts.headers, most, JSON_COPIES);
             permit = Some(shared.file_bodies.acquire(sender.quota_keys(), bytes)?);
-            Ok::<_, Failure>(most)
+            allowed = most;
+            Ok(allowed)
         };
-        let body = read_long_body(body, limit, longer).await?;
+        let body = read_long_body(body, self.first_limit(), longer).await?;
         let long = body.len() > limit.bytes;
         let fields = fields_of(endpoint, &self.parts.headers, body)?;
         Ok(ReadBody { fields, long, permit, ..ReadBody::default() })

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use bytes::Bytes;
-use eddyline_app::{Actor, App, Credentials, Error, Owner, Permit, Room, ScimProvider, Secret};
+use eddyline_app::{Actor, App, Credentials, Error, Owner, Permit, Pushing, Room, ScimProvider, Secret};
 use eddyline_model::policy::FlowDeed;
 use eddyline_wire::forms::{self, Bounds};
 use http::header::{AUTHORIZATION, CONTENT_TYPE};
@@ -81,11 +81,12 @@ impl Call {
             Access::Provider => Some(scim_provider(shared, &parts, &segments).await?),
             _ => None,
         };
+        let mut sender = provider.as_ref().map(ScimProvider::owner);
         if endpoint.access == Access::TokensInPath {
             // Bad ones are refused before the body is read.
-            let to = shared.app.pushing(segments.get("token")).await?;
-            if let Some(first) = to.first() {
-                mark_authenticated(&parts.extensions, first.owner());
+            sender = shared.app.pushing(segments.get("token")).await?.first().map(Pushing::owner);
+            if let Some(owner) = sender {
+                mark_authenticated(&parts.extensions, owner);
             }
         }
         // Whoever shows something beside the body is known before the body is waited for; whoever
@@ -94,7 +95,8 @@ impl Call {
         if !public {
             *actor = authenticate(shared, &parts, &first).await?;
         }
-        let known = actor.is_some() || provider.is_some() || endpoint.access == Access::TokensInPath;
+        let sender = sender.or_else(|| actor.as_ref().map(Actor::owner));
+        let known = sender.is_some();
         let limit = body_limit(shared, known, &parts.method);
         let (body, reservation) = match known || body.is_end_stream() {
             true => (body, None),
@@ -104,7 +106,8 @@ impl Call {
                 (body, Some(reservation))
             }
         };
-        let reading = Reading { shared, endpoint, parts: &parts, segments: &segments, query: &first, limit };
+        let reading =
+            Reading { shared, endpoint, parts: &parts, segments: &segments, query: &first, limit, sender };
         let ReadBody { mut fields, raw, files, long, permit } = reading.read(body, actor).await?;
         if known {
             fields = Fields::Read(fields.read(bounds(true, &parts.method))?);

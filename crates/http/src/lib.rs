@@ -115,6 +115,8 @@ pub(crate) struct Shared {
     pub(crate) query_tokens: bool,
     /// Bytes of files that are being received into memory.
     pub(crate) file_bodies: KeyedSemaphore,
+    /// Bytes of longer bodies without files.
+    pub(crate) bodies: KeyedSemaphore,
     /// Forms with parts that are being received.
     pub(crate) forms: KeyedSemaphore,
     /// Files that are being handed out.
@@ -137,6 +139,7 @@ impl Shared {
             unknown_bodies,
             query_tokens,
             file_bodies: KeyedSemaphore::new(quota::FILE_BODIES),
+            bodies: KeyedSemaphore::new(quota::BODIES),
             forms: KeyedSemaphore::new(quota::FORMS),
             downloads: KeyedSemaphore::new(quota::downloads(config.downloads)),
             json_upload,

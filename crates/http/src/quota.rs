@@ -11,6 +11,9 @@ const MIB: u64 = 1024 * 1024;
 /// Bytes of files that are received into memory: pictures of users, and files as Base64 in JSON.
 pub(crate) const FILE_BODIES: Quota = Quota::new(320 * MIB, 160 * MIB, 32 * MIB);
 
+/// Bytes of longer bodies without files, as long as their requests are worked on.
+pub(crate) const BODIES: Quota = Quota::new(256 * MIB, 128 * MIB, 32 * MIB);
+
 /// The least that a file in memory counts, whatever its length.
 const LEAST_FILE_BODY: u64 = MIB;
 
@@ -26,9 +29,13 @@ pub(crate) fn downloads(total: usize) -> Quota {
 /// How many bytes of memory a body needs of which there will be `copies`: as long as it was announced to
 /// be, or as long as it may be.
 pub(crate) fn file_body(headers: &HeaderMap, most: usize, copies: u64) -> u64 {
+    body(headers, most).saturating_mul(copies).max(LEAST_FILE_BODY)
+}
+
+/// How long a body was announced to be, or may be.
+pub(crate) fn body(headers: &HeaderMap, most: usize) -> u64 {
     let announced = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
-    let length = announced.unwrap_or(u64::MAX).min(most as u64);
-    length.saturating_mul(copies).max(LEAST_FILE_BODY)
+    announced.unwrap_or(u64::MAX).min(most as u64)
 }
 
 impl From<QuotaExceeded> for Failure {

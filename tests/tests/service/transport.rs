@@ -24,6 +24,7 @@ on_both_databases![&["--max-connections", "16"];
 on_both_databases![&["--max-connections", "64"]; one_user_has_a_bounded_number_of_streams];
 on_both_databases![
     bodies_without_credentials_share_a_bound,
+    long_bodies_count_for_their_sender,
     an_answer_bears_the_id_of_its_request,
     a_compressed_answer_is_the_same_answer,
     both_addresses_say_whether_the_server_is_well,
@@ -193,6 +194,36 @@ async fn bodies_without_credentials_share_a_bound(server: Server) {
             break;
         }
     }
+}
+
+/// One caller may send 32 MiB at a time: 32 bodies of a MiB.
+async fn long_bodies_count_for_their_sender(server: Server) {
+    let Acme { ada, ben } = server.acme();
+    let request = |caller: &Caller, length: usize, body: &str| {
+        let head = format!("POST /flows/acme/main/messages HTTP/1.1\r\nHost: x\r\nContent-Length: {length}");
+        let credentials = format!("Authorization: Basic {}", basic(&caller.token, ""));
+        format!("{head}\r\nContent-Type: application/json\r\n{credentials}\r\n\r\n{body}")
+    };
+    // None of them ends.
+    let large = request(&ben, 1024 * 1024, "{");
+    let mut answers = JoinSet::new();
+    for _ in 0..=32 {
+        let mut socket = connect(&server).await;
+        let large = large.clone();
+        answers.spawn(async move {
+            socket.write_all(large.as_bytes()).await.unwrap();
+            head(&mut socket).await
+        });
+    }
+    let refused = answers.join_next().await.unwrap().unwrap();
+    assert!(refused.starts_with("HTTP/1.1 429 ") && refused.contains("\r\nretry-after: "), "{refused}");
+    assert!(answers.try_join_next().is_none(), "the others have room");
+    ben.client.flow("acme", "main").post(&NewMessage::chat(&"x".repeat(7000))).await.unwrap();
+    let mut other = connect(&server).await;
+    let long = format!("{{\"event\": \"message\", \"content\": \"hi\"{}}}", " ".repeat(100_000));
+    other.write_all(request(&ada, long.len(), &long).as_bytes()).await.unwrap();
+    let answer = head(&mut other).await;
+    assert!(answer.starts_with("HTTP/1.1 202 "), "others have room: {answer}");
 }
 
 async fn both_addresses_say_whether_the_server_is_well(server: Server) {

@@ -79,8 +79,8 @@ where
     read_long_body(body, limit, || Err(BodyError::TooLarge)).await
 }
 
-/// The same for a body that may be longer than `limit`: as soon as it turns out to be, `longer` is asked
-/// how long it may be then, once.
+/// The same for a body that may be longer than `limit`: each time it turns out to be longer than it may be,
+/// `longer` is asked how long it may be then.
 ///
 /// # Errors
 ///
@@ -89,15 +89,11 @@ pub async fn read_long_body<B, E, F>(body: B, limit: BodyLimit, longer: F) -> Re
 where
     B: Body<Data = Bytes, Error: Error + 'static>,
     E: From<BodyError>,
-    F: FnOnce() -> Result<usize, E>,
+    F: FnMut() -> Result<usize, E>,
 {
-    let told = body.size_hint().lower();
-    let (mut most, mut longer) = (limit.bytes, Some(longer));
-    if told > most as u64 {
-        most = longer.take().map_or(Ok(most), |longer| longer())?;
-        if told > most as u64 {
-            return Err(BodyError::TooLarge.into());
-        }
+    let (mut most, mut longer) = (limit.bytes, longer);
+    while body.size_hint().lower() > most as u64 {
+        most = longer()?;
     }
     let all = collect(body, RateMeter::new(limit.rate), most, longer);
     timeout(limit.time, all).await.unwrap_or_else(|_| Err(BodyError::Timeout.into()))
@@ -105,16 +101,11 @@ where
 
 /// A body that comes in one piece, as most do, is not copied. One that announced its length has a buffer
 /// of exactly that length, another one has a buffer that grows to `most` at most.
-async fn collect<B, E, F>(
-    body: B,
-    mut meter: RateMeter,
-    mut most: usize,
-    mut longer: Option<F>,
-) -> Result<Bytes, E>
+async fn collect<B, E, F>(body: B, mut meter: RateMeter, mut most: usize, mut longer: F) -> Result<Bytes, E>
 where
     B: Body<Data = Bytes, Error: Error + 'static>,
     E: From<BodyError>,
-    F: FnOnce() -> Result<usize, E>,
+    F: FnMut() -> Result<usize, E>,
 {
     let mut body = pin!(body);
     let announced = body.size_hint().exact().and_then(|length| usize::try_from(length).ok());
@@ -125,13 +116,8 @@ where
         let Ok(data) = frame.into_data() else { continue };
         meter.passed(data.len() as u64);
         let length = first.len() + all.len() + data.len();
-        if length > most
-            && let Some(longer) = longer.take()
-        {
+        while length > most {
             most = longer()?;
-        }
-        if length > most {
-            return Err(BodyError::TooLarge.into());
         }
         if first.is_empty() && all.is_empty() {
             first = data;
