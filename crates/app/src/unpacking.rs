@@ -7,8 +7,12 @@ use crate::quota::{KeyedSemaphore, Permit, Quota, QuotaExceeded, QuotaKeys};
 
 const MIB: u64 = 1024 * 1024;
 
-/// Pictures that are unpacked at the same time. Each keeps a core busy.
-const PICTURES: Quota = Quota::new(4, 3, 2);
+/// Pictures that are unpacked at the same time. Each keeps a core busy, and one caller leaves half of them to
+/// others.
+fn pictures(cores: u64) -> Quota {
+    let total = cores.clamp(2, 4);
+    Quota::new(total, total - 1, total / 2)
+}
 
 /// Bytes of memory for unpacking. One organization leaves room for ordinary pictures of others, whatever it
 /// sends.
@@ -33,7 +37,16 @@ pub(crate) struct Reservation {
 
 impl Default for Unpacking {
     fn default() -> Self {
-        Self { pictures: KeyedSemaphore::new(PICTURES), memory: KeyedSemaphore::new(MEMORY), wait: WAIT }
+        let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get() as u64);
+        Self::on(cores)
+    }
+}
+
+impl Unpacking {
+    /// On a machine with so many cores.
+    fn on(cores: u64) -> Self {
+        let (pictures, memory) = (KeyedSemaphore::new(pictures(cores)), KeyedSemaphore::new(MEMORY));
+        Self { pictures, memory, wait: WAIT }
     }
 }
 
@@ -58,7 +71,7 @@ mod tests {
     use crate::quota::{Owner, QuotaKey};
 
     fn unpacking() -> Unpacking {
-        Unpacking { wait: Duration::ZERO, ..Unpacking::default() }
+        Unpacking { wait: Duration::ZERO, ..Unpacking::on(4) }
     }
 
     fn keys(user: i64, organization: i64) -> QuotaKeys {
@@ -91,6 +104,13 @@ mod tests {
         assert_eq!(refused(&unpacking, mia, MIB).await, Some(QuotaExceeded::Total));
         held.clear();
         assert_eq!(refused(&unpacking, ada, MIB).await, None);
+    }
+
+    #[test]
+    fn one_caller_keeps_half_of_the_cores_busy() {
+        assert_eq!(pictures(1), Quota::new(2, 1, 1));
+        assert_eq!(pictures(2), Quota::new(2, 1, 1));
+        assert_eq!(pictures(64), Quota::new(4, 3, 2));
     }
 
     #[tokio::test]

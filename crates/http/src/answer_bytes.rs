@@ -105,6 +105,19 @@ pub fn check_answer_room() -> Result<(), Error> {
     }
 }
 
+/// Checks that an answer of so many bytes would be given, before it is read from the database for nothing.
+///
+/// # Errors
+///
+/// As [`count_answer`].
+pub(crate) fn expect_answer(bytes: usize) -> Result<(), Error> {
+    match REQUEST.try_with(|request| request.payer.get()) {
+        Ok(Payer::Known(keys)) => Ok(KNOWN_BYTES.take(keys, bytes as u64).map(drop)?),
+        Ok(Payer::Stranger(keys)) => Ok(STRANGERS_BYTES.take(keys, bytes as u64).map(drop)?),
+        Err(_) => Ok(()),
+    }
+}
+
 /// The same as [`count_answer`] for bytes that many may ask for at the same time, whose tag tells them apart from others: they are
 /// in memory once, and count for the first who asks.
 pub(crate) fn count_shared(tag: &str, bytes: Bytes) -> Result<Bytes, Error> {

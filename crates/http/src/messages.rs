@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use axum::response::Response;
-use eddyline_app::{Actor, Edit, Error, MessageList, NewInbox, NewPost, Posted, Pushed, Room};
+use eddyline_app::{Actor, Edit, Error, LIST_BYTES, MessageList, NewInbox, NewPost, Posted, Pushed, Room};
 use eddyline_model::items::{MAX_BODY_BYTES, MAX_EXTERNAL_ID_CHARS, MAX_TITLE_CHARS};
 use eddyline_model::messages::{
     Event, MAX_EXTERNAL_NAME_CHARS, MAX_UUID_CHARS, MessageQuery, MessageView, Sort,
@@ -20,6 +20,7 @@ use http::StatusCode;
 use http::header::LINK;
 
 use crate::answer::{Answer, done, encoded, nothing, with_header};
+use crate::answer_bytes::expect_answer;
 use crate::call::Call;
 use crate::error::Failure;
 use crate::params::Reader;
@@ -287,6 +288,7 @@ pub(crate) fn query(call: &Call) -> Result<MessageQuery, Failure> {
 
 /// Answers a list of messages, which has this path below its flow.
 async fn find(call: &Call, room: &Room, query: MessageQuery, path: &str) -> Answer {
+    expect_answer(LIST_BYTES)?;
     let list = call.app().list_messages(room, query.clone()).await?;
     let flow = || call.app().config().addresses.flow(&room.organization, &room.flow);
     Ok(listed(call, list, &query, || format!("{}/{path}", flow())))

@@ -1,6 +1,6 @@
 //! Private conversations and their messages (specification, section 4).
 
-use eddyline_app::{Edit, NewPrivateMessage, Posted};
+use eddyline_app::{Edit, LIST_BYTES, NewPrivateMessage, Posted};
 use eddyline_model::UserId;
 use eddyline_model::messages::{Event, MAX_UUID_CHARS};
 use eddyline_model::policy::Deletion;
@@ -9,6 +9,7 @@ use eddyline_wire::Place;
 use http::{Method, StatusCode};
 
 use crate::answer::{Answer, done, encoded, json, nothing};
+use crate::answer_bytes::expect_answer;
 use crate::call::Call;
 use crate::endpoint::Endpoint;
 use crate::endpoint::Shape::{Empty, Many, One};
@@ -127,6 +128,7 @@ async fn send(mut call: Call) -> Answer {
 async fn list_messages(call: Call) -> Answer {
     let with = other(&call)?;
     let query = query(&call)?;
+    expect_answer(LIST_BYTES)?;
     let list = call.app().list_private_messages(call.actor()?, with, query.clone()).await?;
     let conversation = || call.app().config().addresses.private(with);
     Ok(listed(&call, list, &query, || format!("{}/messages", conversation())))

@@ -1,6 +1,6 @@
 //! Threads (specification, section 4, Threads), and triggering their actions (section 6).
 
-use eddyline_app::{Error, Room, ThreadPage, ThreadsOf};
+use eddyline_app::{Error, LIST_BYTES, Room, ThreadPage, ThreadsOf};
 use eddyline_model::Timestamp;
 use eddyline_model::items::MAX_SHORT_CHARS;
 use eddyline_model::messages::ThreadState;
@@ -11,6 +11,7 @@ use http::header::LINK;
 use http::{Method, StatusCode};
 
 use crate::answer::{Answer, done, encoded, with_header};
+use crate::answer_bytes::expect_answer;
 use crate::call::Call;
 use crate::endpoint::Endpoint;
 use crate::endpoint::Shape::{Empty, Many, One};
@@ -72,6 +73,7 @@ fn position(call: &Call) -> Result<usize, Failure> {
 async fn list(call: Call) -> Answer {
     let room = call.room(FlowDeed::Read).await?;
     let (of, query) = question(&call, &room)?;
+    expect_answer(LIST_BYTES)?;
     let ThreadPage { threads, more } = call.app().threads(&room, of, query).await?;
     let answer = encoded(StatusCode::OK, call.app().encoder().threads(room.id(), &threads));
     match threads.last() {

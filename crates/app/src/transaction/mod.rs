@@ -9,6 +9,7 @@ mod tests;
 
 use std::convert::Infallible;
 use std::sync::Arc;
+use std::time::Duration;
 
 use eddyline_model::log::LogItem;
 use eddyline_model::messages::{Draft, MessageQuery};
@@ -51,16 +52,30 @@ pub(crate) enum NoCaller {
 /// that waits for as many as it may leaves room for others.
 const WRITES: Quota = Quota::new(u64::MAX, 2_048, 1_024);
 
+/// Transactions of their own, which the writer runs one after the other: of a caller, or an organization, so many
+/// stand in its queue, and the others wait here. So a post of someone else waits for few of them.
+const TRANSACTIONS: Quota = Quota::new(u64::MAX, 4, 2);
+/// How long a transaction waits for those of its caller.
+const TRANSACTION_WAIT: Duration = Duration::from_secs(10);
+
 /// The store, without the ways to write that do not name who is responsible.
 #[derive(Clone, Debug)]
 pub(crate) struct Database {
     store: Store,
     writes: KeyedSemaphore,
+    transactions: KeyedSemaphore,
+}
+
+/// A write that is counted for its caller until this is dropped.
+#[derive(Debug)]
+struct Counted {
+    _write: Permit,
+    _transaction: Permit,
 }
 
 impl Database {
     pub(crate) fn new(store: Store) -> Self {
-        Self { store, writes: KeyedSemaphore::new(WRITES) }
+        Self { store, writes: KeyedSemaphore::new(WRITES), transactions: KeyedSemaphore::new(TRANSACTIONS) }
     }
 
     pub(crate) fn now(&self) -> Timestamp {
@@ -159,6 +174,14 @@ impl Database {
     /// Counts a write for its caller, until it is committed.
     fn count_write(&self, keys: QuotaKeys) -> Result<Permit> {
         Ok(self.writes.acquire(keys, 1)?)
+    }
+
+    /// Counts a transaction for its caller, until it is committed, and waits while enough others of the caller or
+    /// the organization are in the queue.
+    async fn count_transaction(&self, keys: QuotaKeys) -> Result<Counted> {
+        let write = self.count_write(keys)?;
+        let transaction = self.transactions.acquire_within(keys, 1, TRANSACTION_WAIT).await?;
+        Ok(Counted { _write: write, _transaction: transaction })
     }
 
     /// Runs any transaction: private to this module.

@@ -1,7 +1,9 @@
+use eddyline_model::UserId;
 use eddyline_model::messages::Event;
 use eddyline_model::policy::FlowDeed;
 
 use crate::accounts::tests::{World, person};
+use crate::quota::QuotaKey;
 use crate::{Actor, Error, NewPost};
 
 async fn post(world: &World, actor: &Actor) -> Option<Error> {
@@ -25,4 +27,20 @@ async fn a_caller_has_a_bounded_number_of_writes_that_wait() {
     assert!(post(&world, &ben).await.is_none() && make_token(&world, &ben).await.is_none());
     waiting.pop();
     assert!(post(&world, &world.ada).await.is_none() && make_token(&world, &world.ada).await.is_none());
+}
+
+#[tokio::test]
+async fn few_transactions_of_a_caller_stand_in_the_queue_and_the_others_wait() {
+    let world = World::new().await;
+    let (ada, zoe) = (world.ada.quota_keys(), QuotaKey::User(UserId(99)).into());
+    let mut counted = Vec::new();
+    for _ in 0..2 {
+        counted.push(world.app.store().count_transaction(ada).await.unwrap());
+    }
+    let mut third = Box::pin(world.app.store().count_transaction(ada));
+    assert!(futures_util::FutureExt::now_or_never(&mut third).is_none());
+    world.app.store().count_transaction(zoe).await.unwrap();
+    assert!(post(&world, &world.ada).await.is_none(), "posts do not wait for transactions");
+    counted.pop();
+    third.await.unwrap();
 }
