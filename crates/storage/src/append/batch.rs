@@ -137,7 +137,12 @@ impl<'d> Batch<'d> {
         };
         let thread = self.threads.entry((row.room_id, root)).or_insert_with(|| Record::chat(begun));
         thread.counts.add(draft.event, draft.sent);
-        let item = draft.thread.as_ref().and_then(|post| post.item.clone());
+        // A thread whose state was deleted goes by the next message that is pushed into it.
+        let titled = |post: &ThreadPost| match thread.item {
+            None => Some(Arc::new(Item { title: post.title.clone(), ..Item::default() })),
+            Some(_) => None,
+        };
+        let item = draft.thread.as_ref().and_then(|post| post.item.clone().or_else(|| titled(post)));
         if item.is_some() {
             thread.item_from = Some(row.id);
         }
