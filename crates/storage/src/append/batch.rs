@@ -137,10 +137,11 @@ impl<'d> Batch<'d> {
         };
         let thread = self.threads.entry((row.room_id, root)).or_insert_with(|| Record::chat(begun));
         thread.counts.add(draft.event, draft.sent);
-        // A thread whose state was deleted goes by the next message that is pushed into it.
-        let titled = |post: &ThreadPost| match thread.item {
-            None => Some(Arc::new(Item { title: post.title.clone(), ..Item::default() })),
-            Some(_) => None,
+        // A thread whose state was deleted goes by the next message of its keeper.
+        let is_untitled = thread.item_id.is_some() && thread.item.is_none();
+        let titled = |post: &ThreadPost| {
+            let is_kept = is_untitled && thread.keeper == Some(post.keeper);
+            is_kept.then(|| Arc::new(Item { title: post.title.clone(), ..Item::default() }))
         };
         let item = draft.thread.as_ref().and_then(|post| post.item.clone().or_else(|| titled(post)));
         if item.is_some() {
