@@ -105,15 +105,16 @@ pub fn check_answer_room() -> Result<(), Error> {
     }
 }
 
-/// Checks that an answer of so many bytes would be given, before it is read from the database for nothing.
+/// Checks that the caller has room for an answer of so many bytes, before it is read from the database for
+/// nothing. What others have under way does not matter here: the answer may turn out to be small.
 ///
 /// # Errors
 ///
-/// As [`count_answer`].
+/// [`Error::TooManyRequests`].
 pub(crate) fn expect_answer(bytes: usize) -> Result<(), Error> {
     match REQUEST.try_with(|request| request.payer.get()) {
-        Ok(Payer::Known(keys)) => Ok(KNOWN_BYTES.take(keys, bytes as u64).map(drop)?),
-        Ok(Payer::Stranger(keys)) => Ok(STRANGERS_BYTES.take(keys, bytes as u64).map(drop)?),
+        Ok(Payer::Known(keys)) => Ok(KNOWN_BYTES.expect(keys, bytes as u64)?),
+        Ok(Payer::Stranger(keys)) => Ok(STRANGERS_BYTES.expect(keys, bytes as u64)?),
         Err(_) => Ok(()),
     }
 }
@@ -211,6 +212,15 @@ impl ByteBudget {
             *taken.by.entry(key).or_default() += bytes;
         }
         Ok(BytePermit { keys, bytes, taken: Arc::clone(&self.taken) })
+    }
+
+    /// Whether the caller's own share has room for so many bytes more. A caller who has no more under way than is
+    /// guaranteed has room.
+    fn expect(&self, keys: QuotaKeys, bytes: u64) -> Result<(), QuotaExceeded> {
+        let Some(caller) = keys.iter().next() else { return Ok(()) };
+        let own = lock(&self.taken).of(caller);
+        let is_full = own > self.guaranteed && own + bytes > self.quota.share(caller);
+        if is_full { Err(QuotaExceeded::Share(caller)) } else { Ok(()) }
     }
 
     /// Whether the caller has any of its share left.

@@ -82,6 +82,7 @@ diesel::table! {
         user_id -> BigInt,
         organization_id -> BigInt,
         admin -> Bool,
+        access_ended_at -> BigInt,
     }
 }
 diesel::table! {

@@ -2,24 +2,25 @@
 
 use diesel::prelude::*;
 use eddyline_model::organizations::{OrganizationMembership, OrganizationRole};
-use eddyline_model::{OrganizationId, UserId};
+use eddyline_model::{OrganizationId, Timestamp, UserId};
 
 use crate::Result;
 use crate::schema::suspended_memberships;
 use crate::session::portable;
 
 portable! {
-    /// Keeps a membership that a suspension ended.
+    /// Keeps a membership that a suspension ended, and when one last ended all access.
     ///
     /// # Errors
     ///
     /// [`crate::Error::Exists`] when it is kept already.
-    pub fn insert_suspended_membership(c, membership: OrganizationMembership) -> Result<()> {
+    pub fn insert_suspended_membership(c, membership: OrganizationMembership, access_ended_at: Timestamp) -> Result<()> {
         diesel::insert_into(suspended_memberships::table)
             .values((
                 suspended_memberships::user_id.eq(membership.user.0),
                 suspended_memberships::organization_id.eq(membership.organization.0),
                 suspended_memberships::admin.eq(membership.role == OrganizationRole::Administrator),
+                suspended_memberships::access_ended_at.eq(access_ended_at.0),
             ))
             .execute(c)?;
         Ok(())
@@ -38,6 +39,13 @@ portable! {
             role: if admin { OrganizationRole::Administrator } else { OrganizationRole::Member },
         };
         Ok(rows.into_iter().map(membership).collect())
+    }
+
+    /// When a suspension of this user last ended all access; `None` when none has.
+    pub fn access_ended_at(c, user: UserId) -> Result<Option<Timestamp>> {
+        let of_user = suspended_memberships::table.filter(suspended_memberships::user_id.eq(user.0));
+        let last = of_user.select(diesel::dsl::max(suspended_memberships::access_ended_at));
+        Ok(last.get_result::<Option<i64>>(c)?.map(Timestamp))
     }
 
     /// Forgets the memberships of a user that a suspension ended.

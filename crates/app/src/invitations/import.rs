@@ -165,11 +165,13 @@ impl Import {
 
     async fn portion(&self, entries: Vec<Entry>) -> Result<(Outcome, Option<EventId>)> {
         let app = &self.app;
+        // Before the lock: the imports of others do not wait for the other transactions of this caller.
+        let counted = app.store().count_transaction(self.actor.quota_keys()).await?;
         let _turn = app.inner.imports.portion.lock().await;
         let (limits, message) = (app.mail_limits(), self.message.clone());
         let base = app.config().addresses.base.clone();
-        let done = app
-            .change_room(&self.actor, self.room.id(), FlowDeed::Invite, move |tx, actor, room| {
+        let change =
+            app.change_room(&self.actor, self.room.id(), FlowDeed::Invite, move |tx, actor, room| {
                 let Sorted { invite, add, mut outcome } = sort(tx, room, &entries)?;
                 add_members(tx, room.id(), &add)?;
                 let emails: Vec<&Email> = invite.iter().collect();
@@ -186,8 +188,8 @@ impl Import {
                 outcome.nicks = add.into_iter().map(|user| user.nick).collect();
                 (outcome.invitations, outcome.new) = (sent.invitations, sent.new);
                 Ok(outcome)
-            })
-            .await?;
+            });
+        let done = app.store().run_counted(counted, change).await?;
         app.mail_is_queued();
         Ok(done)
     }

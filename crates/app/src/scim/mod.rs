@@ -29,7 +29,7 @@ use eddyline_storage::{Session, Tx};
 pub use find::UsersWanted;
 
 use crate::change::Attempt;
-use crate::quota::Owner;
+use crate::quota::{Owner, QuotaKey};
 use crate::read_budget::charge_provider;
 use crate::{App, Error, Result};
 
@@ -55,6 +55,11 @@ impl ScimProvider {
     #[must_use]
     pub const fn owner(&self) -> Owner {
         Owner::organization(self.organization)
+    }
+
+    /// The provider alone: what its organization's members do at the same time does not hold up its writes.
+    pub(crate) const fn own_key(&self) -> QuotaKey {
+        QuotaKey::Tokens(self.organization)
     }
 
     /// Checks that the token has not been replaced.

@@ -1,18 +1,21 @@
 //! A provider ends and restores the membership of a user whose account is not its organization's alone, and
 //! which therefore stays active.
 
-use eddyline_model::OrganizationId;
 use eddyline_model::identities::Identity;
 use eddyline_model::log::Control;
 use eddyline_model::names::nick_key;
 use eddyline_model::organizations::OrganizationMembership;
 use eddyline_model::users::User;
+use eddyline_model::{OrganizationId, Timestamp};
 use eddyline_storage::{Result as StoreResult, Session, Tx};
 
 use super::check::{full, taken};
 use super::reach::{is_shared, tree};
 use crate::change::Attempt;
 use crate::going_out::{end_memberships, hold};
+
+/// How long further suspensions of a user leave access to other organizations alone.
+const DAY_MILLIS: i64 = 24 * 60 * 60 * 1000;
 
 /// What becomes of a user's membership in the provider's organization and those below.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,20 +51,27 @@ pub(super) fn hold_memberships(tx: &mut Tx<'_, '_>, identity: &Identity) -> Stor
 }
 
 /// Ends the memberships of a user in the organizations that the provider reaches, also as the last
-/// administrator, and keeps them to be restored. Tells whether it is the first time since the user came in: what
-/// was kept stays noted after a restoration, and only the first suspension ends all access. A provider that
-/// suspends and restores again and again would keep the user out of other organizations otherwise.
+/// administrator, and keeps them to be restored. Tells whether all access ends too, which it does once a day: when
+/// it did stays noted after a restoration. A provider that suspends and restores again and again would keep the
+/// user out of other organizations otherwise.
 pub(super) fn suspend(tx: &mut Tx<'_, '_>, user: &User, own: OrganizationId) -> StoreResult<bool> {
     let tree = tree(tx, own)?;
-    let is_first = tx.suspended_memberships(user.id)?.is_empty();
+    let (now, last) = (tx.now(), tx.access_ended_at(user.id)?);
+    let ends = ends_access(last, now);
+    let ended_at = last.filter(|_| !ends).unwrap_or(now);
     tx.delete_suspended_memberships(user.id)?;
     let mut memberships = tx.memberships_of(user.id)?;
     memberships.retain(|membership| tree.contains(&membership.organization));
     for membership in &memberships {
-        tx.insert_suspended_membership(*membership)?;
+        tx.insert_suspended_membership(*membership, ended_at)?;
     }
     end_memberships(tx, &memberships, user)?;
-    Ok(is_first)
+    Ok(ends)
+}
+
+/// Whether a suspension ends all access, given when one last did.
+fn ends_access(last: Option<Timestamp>, now: Timestamp) -> bool {
+    last.is_none_or(|last| now.0 - last.0 >= DAY_MILLIS)
 }
 
 /// The memberships that a user gets back.
@@ -95,4 +105,18 @@ pub(super) fn restore(tx: &mut Tx<'_, '_>, user: &User, identity: &Identity) -> 
     // They count one more.
     tx.tell(Control::OrganizationChange);
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn suspensions_end_all_access_once_a_day() {
+        let last = Timestamp(1_800_000_000_000);
+        assert!(ends_access(None, last));
+        assert!(!ends_access(Some(last), last));
+        assert!(!ends_access(Some(last), last.plus_millis(DAY_MILLIS - 1)));
+        assert!(ends_access(Some(last), last.plus_millis(DAY_MILLIS)));
+    }
 }

@@ -189,7 +189,7 @@ pub(super) fn apply(
         }
         return Ok((before, known));
     }
-    let is_first = change_memberships(tx, &after, &identity, change)?;
+    let ends_access = change_memberships(tx, &after, &identity, change)?;
     write_user(tx, &before, &after)?;
     if email_key(&after.email) != email_key(&before.email) {
         address::follow_up(tx, identity.organization, &before, &after.email)?;
@@ -202,7 +202,7 @@ pub(super) fn apply(
             end_ways_in(tx, membership.organization, before.id)?;
         }
     }
-    if is_first || is_deactivated {
+    if ends_access || is_deactivated {
         end_access(tx, before.id)?;
     }
     identity.version += 1;

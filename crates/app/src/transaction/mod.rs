@@ -50,11 +50,11 @@ pub(crate) enum NoCaller {
 
 /// Writes that wait for their commit, of the 4,096 that the writer's queue takes: a caller, or an organization,
 /// that waits for as many as it may leaves room for others.
-const WRITES: Quota = Quota::new(u64::MAX, 2_048, 1_024);
+const WRITES: Quota = Quota::new(u64::MAX, 2_048, 512);
 
 /// Transactions of their own, which the writer runs one after the other: of a caller, or an organization, so many
 /// stand in its queue, and the others wait here. So a post of someone else waits for few of them.
-const TRANSACTIONS: Quota = Quota::new(u64::MAX, 4, 2);
+const TRANSACTIONS: Quota = Quota::new(u64::MAX, 8, 2);
 /// How long a transaction waits for those of its caller.
 const TRANSACTION_WAIT: Duration = Duration::from_secs(10);
 
@@ -66,11 +66,15 @@ pub(crate) struct Database {
     transactions: KeyedSemaphore,
 }
 
-/// A write that is counted for its caller until this is dropped.
+/// A transaction that is counted for its caller until this is dropped.
 #[derive(Debug)]
-struct Counted {
-    _write: Permit,
-    _transaction: Permit,
+pub(crate) struct Counted {
+    _permits: Option<(Permit, Permit)>,
+}
+
+tokio::task_local! {
+    /// Set while a transaction that was counted before is run.
+    static IS_COUNTED: ();
 }
 
 impl Database {
@@ -178,10 +182,20 @@ impl Database {
 
     /// Counts a transaction for its caller, until it is committed, and waits while enough others of the caller or
     /// the organization are in the queue.
-    async fn count_transaction(&self, keys: QuotaKeys) -> Result<Counted> {
+    pub(crate) async fn count_transaction(&self, keys: QuotaKeys) -> Result<Counted> {
+        if IS_COUNTED.try_with(|()| ()).is_ok() {
+            return Ok(Counted { _permits: None });
+        }
         let write = self.count_write(keys)?;
         let transaction = self.transactions.acquire_within(keys, 1, TRANSACTION_WAIT).await?;
-        Ok(Counted { _write: write, _transaction: transaction })
+        Ok(Counted { _permits: Some((write, transaction)) })
+    }
+
+    /// Runs a transaction that was counted before, so that nothing which others wait for is held while it waits
+    /// for those of its caller.
+    pub(crate) async fn run_counted<F: Future>(&self, counted: Counted, transaction: F) -> F::Output {
+        let _counted = counted;
+        IS_COUNTED.scope((), transaction).await
     }
 
     /// Runs any transaction: private to this module.

@@ -167,7 +167,7 @@ impl App {
         R: Send + 'static,
         F: FnMut(&mut Tx<'_, '_>, &ScimProvider) -> Attempt<R> + Send + 'static,
     {
-        let _counted = self.store().count_transaction(provider.owner().quota_keys()).await?;
+        let _counted = self.store().count_transaction(provider.own_key().into()).await?;
         let provider = provider.clone();
         let done = self.store().run(move |tx| {
             provider.verify(tx)?;

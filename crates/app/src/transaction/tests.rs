@@ -21,7 +21,7 @@ async fn a_caller_has_a_bounded_number_of_writes_that_wait() {
     let ben = person(&world.app, "ben@acme.example", "ben").await;
     world.app.operator_add_flow_user("acme", "main", &"ben@acme.example".parse().unwrap()).await.unwrap();
     let mut waiting: Vec<_> =
-        (0..1_024).map(|_| world.app.store().count_write(world.ada.quota_keys()).unwrap()).collect();
+        (0..512).map(|_| world.app.store().count_write(world.ada.quota_keys()).unwrap()).collect();
     assert!(matches!(post(&world, &world.ada).await, Some(Error::TooManyRequests { .. })));
     assert!(matches!(make_token(&world, &world.ada).await, Some(Error::TooManyRequests { .. })));
     assert!(post(&world, &ben).await.is_none() && make_token(&world, &ben).await.is_none());

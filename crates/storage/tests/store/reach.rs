@@ -88,11 +88,13 @@ async fn suspended_memberships_are_kept_with_their_roles(home: Arc<Home>) {
     let world = World::new(&home).await;
     let (acme, ann, bob) = (world.organization, world.ann, world.bob);
     let kept = OrganizationMembership { role: OrganizationRole::Administrator, ..member(acme, ann) };
-    world.store.write(move |tx| tx.insert_suspended_membership(kept)).await.expect("kept");
-    let twice = world.store.write(move |tx| tx.insert_suspended_membership(kept)).await;
+    world.store.write(move |tx| tx.insert_suspended_membership(kept, Timestamp(5))).await.expect("kept");
+    let twice = world.store.write(move |tx| tx.insert_suspended_membership(kept, Timestamp(5))).await;
     assert!(matches!(twice, Err(Error::Exists(_))), "{twice:?}");
     assert_eq!(world.read(move |session| session.suspended_memberships(ann)).await, [kept]);
     assert_eq!(world.read(move |session| session.suspended_memberships(bob)).await, []);
+    assert_eq!(world.read(move |session| session.access_ended_at(ann)).await, Some(Timestamp(5)));
+    assert_eq!(world.read(move |session| session.access_ended_at(bob)).await, None);
     world.store.write(move |tx| tx.delete_suspended_memberships(ann)).await.expect("forgotten");
     assert_eq!(world.read(move |session| session.suspended_memberships(ann)).await, []);
 }

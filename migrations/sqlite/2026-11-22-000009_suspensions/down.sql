@@ -1,0 +1,1 @@
+alter table suspended_memberships drop column access_ended_at;
