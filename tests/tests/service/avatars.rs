@@ -47,10 +47,10 @@ fn noise(side: u32) -> Vec<u8> {
     let (mut rows, mut state) = (Vec::new(), 1_u32);
     for _ in 0..side {
         rows.push(0);
-        for _ in 0..side * 4 {
+        rows.extend((0..side * 4).map(|_| {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            rows.push(state.to_be_bytes()[0]);
-        }
+            state.to_be_bytes()[0]
+        }));
     }
     png_of(side, 6, &rows)
 }

@@ -24,14 +24,14 @@ struct Home {
 }
 
 impl Home {
-    fn new(server: &Server, organization: &str) -> (Provider, String) {
+    fn with_domain(server: &Server, organization: &str) -> (Provider, String) {
         let domain = format!("{organization}.example");
         server.admin(&["org", "domain", "add", "--org", organization, "--domain", &domain]);
         (server.provider(organization), domain)
     }
 
     fn of(tenant: &Tenant) -> Self {
-        let (provider, _) = Self::new(tenant.server(), &tenant.name);
+        let (provider, _) = Self::with_domain(tenant.server(), &tenant.name);
         Self { server: tenant.server(), organization: tenant.name.clone(), provider }
     }
 
@@ -125,7 +125,7 @@ fn ways() -> Vec<Vec<usize>> {
 
 async fn no_sequence_of_addresses_gives_an_account_away(server: Server) {
     server.organization("acme");
-    let (provider, domain) = Home::new(&server, "acme");
+    let (provider, domain) = Home::with_domain(&server, "acme");
     for (number, way) in ways().iter().enumerate() {
         let owner = format!("nina{number}@home.example");
         let addresses = [
