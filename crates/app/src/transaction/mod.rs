@@ -56,7 +56,7 @@ const WRITES: Quota = Quota::new(u64::MAX, 2_048, 512);
 /// stand in its queue, and the others wait here. So a post of someone else waits for few of them.
 const TRANSACTIONS: Quota = Quota::new(u64::MAX, 8, 2);
 /// How long a transaction waits for those of its caller.
-const TRANSACTION_WAIT: Duration = Duration::from_secs(10);
+const TRANSACTION_WAIT: Duration = Duration::from_secs(60);
 
 /// The store, without the ways to write that do not name who is responsible.
 #[derive(Clone, Debug)]
