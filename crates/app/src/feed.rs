@@ -24,8 +24,8 @@ use crate::recent::{Amended, Recent};
 use crate::transaction::Database;
 use crate::{App, Result};
 
-/// How many entries of the log are read at once: their number times the size of the largest message is in memory
-/// then.
+/// How many entries of the log one read takes. All of them are in memory at once, and each can be as large as
+/// the largest message.
 const PAGE: i64 = 64;
 /// How much of the log the ring starts with, so that streams that lost a restarted server find
 /// what they missed in memory.
@@ -391,7 +391,7 @@ impl Feed {
             Control::OrganizationRemove { user } => {
                 inner.callers.forget_user(user);
                 inner.rooms.forget_all();
-                // Each flow of the organization was told of by itself.
+                // A `FlowRemove` of its own ended the streams of each flow.
                 inner.hub.revoke_private(user);
             }
             Control::OrganizationChange => inner.rooms.forget_all(),

@@ -85,8 +85,8 @@ impl Scribe {
         Some(Amendment { audience: audience_of(cause), entries, log_through })
     }
 
-    /// What streams of a user who is out of a flow have to amend: the flow as it was described when the user came
-    /// in. The log does not describe it any more.
+    /// The amendment for the streams of a user who has left a flow: it takes back the `flow-add` that described
+    /// the flow to the user, so that a replay does not show the flow any more.
     pub(crate) fn flow_removed(item: &LogItem) -> Option<Amendment> {
         let LogBody::Control(Control::FlowRemove { user, .. }) = item.body else { return None };
         Some(Amendment { audience: Audience::User(user), entries: Vec::new(), log_through: item.id.seq })

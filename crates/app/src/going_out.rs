@@ -20,12 +20,11 @@ use crate::flow_users::action;
 use crate::invitations::end::revoke;
 use crate::join_links::replace_join_secrets;
 
-/// Takes a user out of those of these organizations that they belong to, and out of all flows there,
-/// also those they are blocked from; invitations and join links that would let them in again end, also under
-/// another address, and only an invitation of a member brings them back. What they wrote stays, and so does
-/// their account. The provider of one of them does not see them any more;
-/// whoever was inactive stays so. Tells whether they belonged to any. The caller has them all held
-/// ([`hold`]), and `actor` is who does it, for the record.
+/// Removes a user from these organizations and from all flows in them, blocked memberships included. Invitations
+/// and join links that could let the user in again end, under any address; only a new invitation by a member
+/// brings the user back. The account and what the user wrote stay; an inactive account stays inactive. The
+/// identity providers of these organizations no longer see the user. Returns whether the user belonged to any of
+/// them. The caller holds all of them ([`hold`]); `actor` is named in the audit log.
 ///
 /// # Errors
 ///
@@ -76,9 +75,9 @@ pub(crate) fn end_memberships(
     Ok(())
 }
 
-/// Ends what a user who loses the access to an organization may have kept to come in again under another
-/// address: its join links, with the invitations requested there, and the pending invitations that the user
-/// made. The caller has the organization held ([`hold`]).
+/// Ends what a removed user could use to return under another address: the organization's join links, the
+/// invitations requested through them, and the pending invitations that the user sent. The caller holds the
+/// organization ([`hold`]).
 pub(crate) fn end_ways_in(
     tx: &mut Tx<'_, '_>,
     organization: OrganizationId,
@@ -102,8 +101,8 @@ pub(crate) fn hold(tx: &mut Tx<'_, '_>, organizations: &[OrganizationId], user: 
     tx.lock_user(user)
 }
 
-/// Ends what the provider of one of these organizations decides about a user, who is held. Tells whether it
-/// decided anything.
+/// Unlinks a user, who is held, from the identity provider of these organizations. Returns whether the user was
+/// linked.
 pub(crate) fn give_up(
     tx: &mut Tx<'_, '_>,
     organizations: &[OrganizationId],
@@ -127,8 +126,8 @@ pub(crate) fn give_up(
     Ok(true)
 }
 
-/// Takes back what would let them in again. An invitation to an address that they merely entered is perhaps
-/// another's.
+/// Removes the invitations that would let the user in again. An invitation to an unproved address stays: it may
+/// be meant for another person.
 fn withdraw(tx: &mut Tx<'_, '_>, organization: OrganizationId, user: &User) -> StoreResult<()> {
     if !holds_address(tx, user, organization)? {
         return Ok(());

@@ -17,8 +17,8 @@ use crate::rooms::Room;
 use crate::{App, Result};
 
 impl App {
-    /// Gives a flow another join link. The link before leads nowhere once this answers, and neither do the
-    /// links of the invitations that were requested on its page.
+    /// Gives a flow a new join link. The old link, and the invitations requested on its page, are invalid before
+    /// this returns.
     ///
     /// # Errors
     ///
@@ -43,13 +43,13 @@ pub(crate) fn new_join_secret() -> String {
     Secret::generate_hex::<20>().expose().to_owned()
 }
 
-/// Ends the join link of a flow, whose room the caller holds, with the invitations requested there.
+/// Ends the join link of a flow and the invitations requested on its page. The caller holds its room.
 pub(crate) fn replace_join_secret(tx: &mut Tx<'_, '_>, room: RoomId) -> StoreResult<()> {
     replace(tx, &[room])
 }
 
-/// Ends the join links of all flows of an organization, whose rooms the caller holds, with the invitations
-/// requested there. A flow without a link gets another secret with its next access mode.
+/// Ends the join links of all flows of an organization and the invitations requested on their pages. The caller
+/// holds the rooms. A flow without a link gets a new secret when its access mode changes.
 pub(crate) fn replace_join_secrets(tx: &mut Tx<'_, '_>, organization: OrganizationId) -> StoreResult<()> {
     let rooms = tx.rooms_with_join_link(organization)?;
     replace(tx, &rooms)

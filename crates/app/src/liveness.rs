@@ -58,8 +58,8 @@ impl App {
         }
     }
 
-    /// The same, for whoever wanted a credential or a grant to end. Where there was nothing left to end,
-    /// somebody else may have ended it a moment ago, and not every process has read of it yet.
+    /// Like `settle`, after a request to end a credential or a grant. When there was nothing left to end, another
+    /// request may have ended it a moment ago, and other processes may not have read that yet.
     pub(crate) async fn settle_end(&self, event: Option<EventId>) -> Result<()> {
         let event = match event {
             Some(event) => Some(event),
@@ -69,7 +69,8 @@ impl App {
         Ok(())
     }
 
-    /// The same, for whoever wanted something to end that had ended already.
+    /// Waits until every process has read the whole present log: for a request that found its work done already,
+    /// by a change that other processes may not have read yet.
     pub(crate) async fn settle_all(&self) -> Result<()> {
         let head = self.store().read(|session| session.log_head()).await?;
         self.settle(Some(head)).await;

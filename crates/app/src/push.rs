@@ -25,7 +25,7 @@ pub struct Pushing {
 }
 
 impl Pushing {
-    /// Who is behind the token.
+    /// The integration that the token stands for.
     #[must_use]
     pub fn owner(&self) -> Owner {
         self.actor.owner()

@@ -79,8 +79,8 @@ impl QuotaKey {
     }
 }
 
-/// All to whom one use of a resource is charged: a caller, the organization of the caller, and one other. It
-/// needs no memory of its own, since each stream and each post has one.
+/// The keys that one use of a resource counts for: a caller, the caller's organization, and one more. They are
+/// stored inline, because every stream and every post has them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QuotaKeys([Option<QuotaKey>; 3]);
 

@@ -56,7 +56,7 @@ pub(crate) fn as_replay<F: Future>(
     flow: Option<RoomId>,
     reading: F,
 ) -> impl Future<Output = F::Output> {
-    // Other numbers than those of requests: a stream that catches up does not hold up its caller's requests.
+    // Counted apart from requests, so that a stream that catches up does not delay its caller's requests.
     let caller = match (caller, flow) {
         (Some(user), _) => Account::new(8, user.0.unsigned_abs().into()),
         (None, Some(room)) => Account::new(9, room.0.unsigned_abs().into()),

@@ -7,8 +7,8 @@ use crate::quota::{KeyedSemaphore, Permit, Quota, QuotaExceeded, QuotaKeys};
 
 const MIB: u64 = 1024 * 1024;
 
-/// Pictures that are unpacked at the same time. Each keeps a core busy, and one caller leaves half of them to
-/// others.
+/// Pictures that are unpacked at the same time. Each keeps a core busy; one caller gets at most half of the
+/// cores.
 fn pictures(cores: u64) -> Quota {
     let total = cores.clamp(2, 4);
     Quota::new(total, total - 1, total / 2)

@@ -21,8 +21,8 @@ pub(crate) fn json<T: Serialize>(status: StatusCode, value: &T) -> Answer {
     Ok(encoded(status, bytes))
 }
 
-/// A JSON answer that is encoded already. It counts for the caller until it is sent. Where it has no room a read
-/// is refused; a change has been made already, and is answered without what it made.
+/// A JSON answer that is encoded already. It counts for the caller until it is sent. When the caller has no room
+/// left, a read is refused; a change has been made already and is answered without its result.
 pub(crate) fn encoded(status: StatusCode, bytes: impl Into<Bytes>) -> Response {
     match answer_bytes::count_answer(bytes.into()) {
         Ok(bytes) => uncounted(status, bytes),

@@ -18,14 +18,14 @@ use http::Method;
 const KIB: u64 = 1024;
 const MIB: u64 = 1024 * KIB;
 
-/// Bytes under way for callers with credentials: in the process, for an organization, for a caller. A single
-/// answer may be larger than the shares.
+/// Bytes under way for callers with credentials: in the process, for an organization, for a caller. A first
+/// answer may be larger than the share.
 const KNOWN: Quota = Quota::new(128 * MIB, 32 * MIB, 16 * MIB);
-/// What a caller may have under way, however much the others have.
+/// A caller may always have this many bytes under way.
 const KNOWN_GUARANTEED: u64 = MIB;
 /// Bytes under way for callers without credentials: all together, and for a network.
 const STRANGERS: Quota = Quota { network: 4 * MIB, ..Quota::new(16 * MIB, 16 * MIB, 16 * MIB) };
-/// What a network may have under way, however much the others have.
+/// A network may always have this many bytes under way.
 const NETWORK_GUARANTEED: u64 = 64 * KIB;
 /// Shorter answers are not counted: the connection itself takes more.
 const COUNTED_BYTES: usize = 8 * 1024;
@@ -33,7 +33,7 @@ const COUNTED_BYTES: usize = 8 * 1024;
 static KNOWN_BYTES: LazyLock<ByteBudget> = LazyLock::new(|| ByteBudget::new(KNOWN, KNOWN_GUARANTEED));
 static STRANGERS_BYTES: LazyLock<ByteBudget> =
     LazyLock::new(|| ByteBudget::new(STRANGERS, NETWORK_GUARANTEED));
-/// Pictures under way, by what tells them apart.
+/// Pictures under way, by their tags.
 static SHARED: LazyLock<Mutex<HashMap<String, Weak<Held>>>> = LazyLock::new(Mutex::default);
 
 tokio::task_local! {
@@ -47,7 +47,7 @@ struct Answering {
     changes: Cell<bool>,
 }
 
-/// For whom an answer counts.
+/// The keys that an answer counts for.
 #[derive(Clone, Copy)]
 enum Payer {
     Known(QuotaKeys),
@@ -69,7 +69,7 @@ pub(crate) fn charge(owner: Owner) {
     let _ = REQUEST.try_with(|request| request.payer.set(Payer::Known(owner.quota_keys())));
 }
 
-/// Notes that this request changes nothing, whatever its method.
+/// Notes that this request changes nothing, although its method could.
 pub(crate) fn reads_only() {
     let _ = REQUEST.try_with(|request| request.changes.set(false));
 }
@@ -105,8 +105,8 @@ pub fn check_answer_room() -> Result<(), Error> {
     }
 }
 
-/// Checks that the caller has room for an answer of so many bytes, before it is read from the database for
-/// nothing. What others have under way does not matter here: the answer may turn out to be small.
+/// Checks that the caller has room for an answer of so many bytes, so that the database is not read in vain. The
+/// shares of the organization and the process are not checked here: the answer may turn out to be small.
 ///
 /// # Errors
 ///
@@ -119,8 +119,8 @@ pub(crate) fn expect_answer(bytes: usize) -> Result<(), Error> {
     }
 }
 
-/// The same as [`count_answer`] for bytes that many may ask for at the same time, whose tag tells them apart from others: they are
-/// in memory once, and count for the first who asks.
+/// Like [`count_answer`], for bytes that several requests share: they are in memory once and count for the
+/// request that asks first. Equal tags stand for the same bytes.
 pub(crate) fn count_shared(tag: &str, bytes: Bytes) -> Result<Bytes, Error> {
     let mut shared = lock(&SHARED);
     if let Some(held) = shared.get(tag).and_then(Weak::upgrade) {
@@ -153,7 +153,7 @@ impl AsRef<[u8]> for Held {
     }
 }
 
-/// One of those who share bytes.
+/// One request's share of bytes that several requests send.
 struct Share(Arc<Held>);
 
 impl AsRef<[u8]> for Share {
@@ -162,7 +162,8 @@ impl AsRef<[u8]> for Share {
     }
 }
 
-/// So many bytes in all and for each key, of which a little is guaranteed. Clones share them.
+/// Bounds on the bytes in all and for each key, with a guaranteed minimum for each caller. Clones share the
+/// counts.
 #[derive(Clone, Debug)]
 struct ByteBudget {
     quota: Quota,
@@ -190,9 +191,8 @@ impl ByteBudget {
         Self { quota, guaranteed, taken: Arc::default() }
     }
 
-    /// Takes bytes for these keys, of which the first is the caller. Where a key has none yet its share does not
-    /// matter, so that no answer is too large to be given at all. What is guaranteed is not refused because of
-    /// others.
+    /// Takes bytes for these keys; the first is the caller. A key that has none under way gets them even beyond
+    /// its share, so that every answer can be given. The guaranteed minimum is never refused.
     fn take(&self, keys: QuotaKeys, bytes: u64) -> Result<BytePermit, QuotaExceeded> {
         let mut taken = lock(&self.taken);
         let own = keys.iter().next().map_or(0, |caller| taken.of(caller));
@@ -214,8 +214,8 @@ impl ByteBudget {
         Ok(BytePermit { keys, bytes, taken: Arc::clone(&self.taken) })
     }
 
-    /// Whether the caller's own share has room for so many bytes more. A caller who has no more under way than is
-    /// guaranteed has room.
+    /// Checks that the caller's own share has room for so many bytes more. A caller with no more than the
+    /// guaranteed minimum under way has room.
     fn expect(&self, keys: QuotaKeys, bytes: u64) -> Result<(), QuotaExceeded> {
         let Some(caller) = keys.iter().next() else { return Ok(()) };
         let own = lock(&self.taken).of(caller);
@@ -223,7 +223,7 @@ impl ByteBudget {
         if is_full { Err(QuotaExceeded::Share(caller)) } else { Ok(()) }
     }
 
-    /// Whether the caller has any of its share left.
+    /// Checks that the caller's own share is not used up.
     fn check(&self, keys: QuotaKeys) -> Result<(), QuotaExceeded> {
         let caller = keys.iter().next().filter(|key| lock(&self.taken).of(*key) >= self.quota.share(*key));
         caller.map_or(Ok(()), |key| Err(QuotaExceeded::Share(key)))

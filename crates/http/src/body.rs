@@ -21,10 +21,10 @@ use crate::scim::SCIM_JSON;
 use crate::serve::{BodyError, BodyLimit, read_body, read_long_body};
 use crate::uploads::{self, FormBody, Received};
 
-/// The parameters that matter before the others are read: they say who asks, and where a file belongs.
+/// The parameters that are read before the others: they hold the credentials, and say where a file belongs.
 pub(crate) const FIRST: [&str; 4] = ["flow_token", "access_token", "flow", "event"];
 
-/// Longer bodies count for their senders.
+/// Bodies up to this size are not counted.
 const UNCOUNTED_BODY: usize = 16 * 1024;
 
 /// How often a file in JSON is in memory while it is read: as it came, as a text, and decoded.
@@ -60,7 +60,7 @@ pub(crate) struct ReadBody {
     pub(crate) permit: Option<Permit>,
 }
 
-/// The parameters of a body. They stay as they came until it is known who sent them: read, they can take many
+/// The parameters of a body. They stay encoded until the sender is known, because decoded they can take many
 /// times the memory.
 #[derive(Default)]
 pub(crate) enum Fields {
@@ -73,7 +73,7 @@ pub(crate) enum Fields {
     Json(Bytes),
     /// The names and values of a form with parts.
     Pairs(Vec<(String, String)>),
-    /// They have been read.
+    /// They have been decoded.
     Read(Map<String, Value>),
 }
 

@@ -22,7 +22,8 @@ use crate::params::{Invalid, Params};
 use crate::serve::{BodyError, BodyLimit, BodyReservation, mark_authenticated};
 use crate::uploads::Received;
 
-/// The most bytes of the body of a request that only reads: many of one caller may wait.
+/// The most bytes of the body of a request that only reads. It is small because many such requests of one caller
+/// may wait at the same time.
 const MAX_READ_BODY: usize = 64 * 1024;
 
 /// A request that has been read and whose sender is known.
@@ -158,7 +159,7 @@ impl Call {
         &self.shared.app
     }
 
-    /// Drops the parameters when all of them have been read, since many requests of a caller may wait.
+    /// Drops the parameters once the handler has used them, because many requests of one caller may wait.
     pub(crate) fn drop_params(&mut self) {
         self.params = Params::default();
     }

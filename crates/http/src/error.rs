@@ -17,12 +17,12 @@ use crate::serve::BodyError;
 /// Seconds after which a caller may come back when the store is down or busy.
 const RETRY_SECONDS: u64 = 2;
 
-/// The most mistakes of one parameter that are told, and about the most bytes of all.
+/// The most mistakes of one parameter that an answer names, and about the most bytes of all of them.
 const MAX_MISTAKES: usize = 20;
 const MAX_MISTAKES_BYTES: usize = 4096;
 /// The most characters of a mistake, and of a parameter's name.
 const MAX_TEXT: usize = 500;
-/// The most characters of a flow's name: more than there are in any.
+/// The most characters of a flow's name in an answer. No flow has a longer one.
 const MAX_NAME: usize = 200;
 
 /// Why an endpoint did not do what it was asked.
@@ -164,8 +164,8 @@ pub(crate) fn plain(status: StatusCode, text: &str) -> Response {
     body(status, &ErrorBody::new(shortened(text, MAX_TEXT)))
 }
 
-/// Parameters that were refused. What is echoed of them is cut, so that no request gets a large answer that
-/// does not count.
+/// Parameters that were refused. Texts of the request are cut before they are echoed, because this answer is not
+/// counted for the caller.
 fn mistakes(errors: BTreeMap<String, Vec<String>>) -> Response {
     let (mut told, mut room) = (BTreeMap::new(), MAX_MISTAKES_BYTES);
     for (name, texts) in errors {

@@ -126,8 +126,8 @@ pub enum Control {
         /// What ended.
         grant: GrantId,
     },
-    /// The user is out of an organization: what was remembered of them must be forgotten, and streams of
-    /// what is sent to them must close. Of the flows there, [`Control::FlowRemove`] tells.
+    /// The user has left an organization: caches forget the user, and streams of the user's private messages
+    /// close. [`Control::FlowRemove`] says so for each flow.
     OrganizationRemove {
         /// The user.
         user: UserId,

@@ -68,7 +68,7 @@ impl Hub {
         self.revoke(|state| state.end(|listener| listener.is_of(user)));
     }
 
-    /// Ends the streams of what is sent to `user`; those of rooms only go on.
+    /// Ends the streams that include private messages of `user`; streams of flows alone go on.
     pub fn revoke_private(&self, user: UserId) {
         self.revoke(|state| state.end(|listener| listener.filter.user() == Some(user)));
     }

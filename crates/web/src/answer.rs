@@ -19,13 +19,13 @@ const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self'; form
 /// What stands in the policy for where forms may lead.
 const OWN_FORMS: &str = "form-action 'self'";
 
-/// What stands in place of a page while too much is on its way to the browser.
+/// The page that is sent instead when the reader has too many bytes under way.
 const FULL: &str =
     "Too much is on its way to you. What you sent may have been done. Wait a moment and load the page again.";
 /// Seconds until then.
 const RETRY_SECONDS: u64 = 2;
 
-/// A page, which counts for its reader until it is sent. It is nobody else's to keep.
+/// A page. It counts for its reader until it is sent, and no cache may store it.
 pub(crate) fn page(status: StatusCode, template: &impl Template) -> Response {
     let (status, text) = match template.render() {
         Ok(text) => (status, text),

@@ -21,8 +21,8 @@ pub const MAX_PAIRS: usize = 100;
 /// The most characters of a name that an error shows.
 const MAX_SHOWN: usize = 100;
 
-/// How much the parameters of a request may hold, as a query, a form or JSON. A list or an object takes some
-/// hundred bytes of memory, however few bytes of text make it, so there may be fewer of them.
+/// How many values the parameters of a request may have, in a query, a form or JSON. Lists and objects have a
+/// lower bound: each takes some hundred bytes of memory, however short its text is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
     /// The most values, the lists and objects among them.
@@ -34,7 +34,7 @@ pub struct Bounds {
 impl Bounds {
     /// For callers without valid credentials.
     pub const STRANGER: Self = Self { values: 100, containers: 20 };
-    /// For requests that read: many of one caller may wait.
+    /// For requests that only read: many of one caller may wait at the same time.
     pub const READ: Self = Self { values: 500, containers: 50 };
     /// For requests that change something.
     pub const CHANGE: Self = Self { values: 10_000, containers: 2_000 };

@@ -30,10 +30,10 @@ pub(crate) fn follow_up_change(tx: &mut Tx<'_, '_>, before: &User, new: &str) ->
     Ok(())
 }
 
-/// Takes an address that was merely entered or stated away from an account, since somebody has proved it. The
-/// account gets back the last address that it proved, while it has a claim to it, or the one to which its links
-/// to a new password go, or one that reaches nobody. Links to a new password go on going where they went, until
-/// the address is proved.
+/// Takes an unproved address away from an account, because another user has proved it. The account gets back
+/// the last address that it proved, if its claim to it still holds; else the address that receives its password
+/// reset links; else a placeholder that no mail reaches. Password reset links keep their present recipient until
+/// the account proves an address.
 pub(crate) fn displace(tx: &mut Tx<'_, '_>, user: &User) -> StoreResult<()> {
     tx.lock_user(user.id)?;
     let now = tx.now();
@@ -61,8 +61,8 @@ fn last_resort(tx: &mut Tx<'_, '_>, user: &User) -> StoreResult<String> {
     Ok(format!("user-{}@unproved.invalid", user.id))
 }
 
-/// The account that holds an address towards an organization: not one where the address was merely entered or
-/// stated, which holds it against no one (see [`keeps_address`]).
+/// The account that holds an address, as an organization sees it. An account with an unproved address does not
+/// hold it (see [`keeps_address`]).
 pub(crate) fn holder_of(
     session: &mut Session<'_>,
     email_key: &str,
@@ -72,7 +72,7 @@ pub(crate) fn holder_of(
     Ok(keeps_address(session, &account, organization)?.then_some(account))
 }
 
-/// Whether a user holds their address towards an organization, as [`holder_of`] says.
+/// Whether a user holds their own address, as an organization sees it (see [`holder_of`]).
 pub(crate) fn holds_address(
     session: &mut Session<'_>,
     user: &User,

@@ -103,7 +103,8 @@ struct Door {
     place: Place,
 }
 
-/// Finds the flow, and holds its room: a request that replaces the link at this moment has done so, or waits.
+/// Finds the flow and locks its room, so that a concurrent request cannot replace the link before this
+/// transaction ends.
 fn find_held(tx: &mut Tx<'_, '_>, secret: &str, name: &str, user: Option<UserId>) -> Attempt<Door> {
     let found = find(tx, secret, name, user)?;
     tx.lock_room(found.flow.room)?;

@@ -78,9 +78,9 @@ impl App {
                 // Asked again, since another process may have let somebody use it, or ended it.
                 let user = find(tx, &link.0, now)?.filter(|user| user.active).ok_or(Error::NotFound)?;
                 password::replace(tx, user.id, &hash)?;
-                // The link came by mail. Whoever entered the address without proving it is perhaps
-                // somebody else, and keeps nothing. One that went to the address before a provider's
-                // change proves nothing about another present one.
+                // The link came by mail and proves its own address. If that is the present address and was
+                // unproved, another person may have entered it: their credentials end. If a provider has
+                // changed the address since, the link proves nothing about the present one.
                 if tx.recovery_key(user.id)?.is_none_or(|key| key == names::email_key(&user.email)) {
                     if !user.email_proved {
                         end_grants(tx, GrantsOf::User(user.id))?;

@@ -45,8 +45,8 @@ pub struct OneSession {
     pub is_this: bool,
 }
 
-/// Begins a session within a transaction that has locked the user. Of as many as the user may have, those that were
-/// not used for the longest time end.
+/// Begins a session within a transaction that has locked the user. When the user has [`MAX_SESSIONS`], the least
+/// recently used ones end.
 pub(super) fn begin(tx: &mut Tx<'_, '_>, hash: &TokenHash, user: UserId) -> StoreResult<()> {
     let all = tx.sessions_of(user, Timestamp(0))?;
     for oldest in all.iter().skip(MAX_SESSIONS - 1).filter_map(|one| TokenHash::from_bytes(&one.hash)) {
@@ -77,8 +77,8 @@ impl App {
         let hash = secret.hash();
         let ((), event) = self
             .change(NoCaller::SignIn, move |tx| {
-                // Whoever changes a password ends the sessions there are; this one must not come
-                // right after that.
+                // A change of the password ends all sessions. The lock keeps this one from beginning right
+                // after such a change with the password before.
                 tx.lock_user(user)?;
                 if !still_opens(tx, &key, user, checked.as_deref())? {
                     return Err(Error::Unauthenticated("The credentials are not valid").into());

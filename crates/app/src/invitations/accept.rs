@@ -28,8 +28,9 @@ impl App {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] and [`Error::Denied`] for everybody else, [`Error::NotFound`] also when the inviter
-    /// is no member any more, and otherwise as for coming into a flow: [`Error::Denied`] when the organization is inactive, [`Error::Conflict`] when it is full,
+    /// [`Error::NotFound`] and [`Error::Denied`] for all other users, [`Error::NotFound`] also when the inviter
+    /// has left the organization, [`Error::Denied`] when the organization is inactive, [`Error::Conflict`] when
+    /// it is full,
     /// [`Error::Invalid`] when somebody there has the caller's nick.
     pub async fn accept_invitation(
         &self,
@@ -79,9 +80,9 @@ pub(crate) fn accept_in(tx: &mut Tx<'_, '_>, invitation: &Invitation, user: &Use
     Ok(tx.delete_mail_of_invitations(&[invitation.id])?)
 }
 
-/// Whether a pending invitation into a flow still lets users in: its inviter is still a member of the
-/// organization who may be let in, and not blocked from the flow. One that was requested on the page of the join
-/// link has no inviter, and lets in as long as the flow takes people by a link.
+/// Whether a pending invitation into a flow can still be accepted: its inviter is still an active member of the
+/// organization and not blocked from the flow. An invitation that was requested on the page of the join link has
+/// no inviter; it can be accepted while the access mode of the flow allows joining by link.
 pub(super) fn is_in_force(
     session: &mut Session<'_>,
     flow: &Flow,
@@ -96,8 +97,8 @@ pub(super) fn is_in_force(
     Ok(session.room_membership(flow.room, inviter)?.is_none_or(|place| !place.blocked))
 }
 
-/// Ends the pending invitations of users who are in the flow now, however they came. One to an address that a
-/// user merely entered stays.
+/// Ends the pending invitations of users who are in the flow now. An invitation to a user's unproved address
+/// stays.
 pub(crate) fn fulfil(tx: &mut Tx<'_, '_>, room: RoomId, users: &[User]) -> StoreResult<()> {
     let Some(flow) = tx.flow(room)? else { return Ok(()) };
     let mut keys = Vec::with_capacity(users.len());

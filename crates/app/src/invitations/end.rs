@@ -68,7 +68,7 @@ fn end(tx: &mut Tx<'_, '_>, invitation: &Invitation, kind: &str, by: Option<User
     Ok(())
 }
 
-/// Removes pending invitations, with their mails and links. No flow hears of it.
+/// Removes pending invitations with their mails and links. No stream shows it.
 pub(crate) fn revoke(tx: &mut Tx<'_, '_>, ids: &[InvitationId]) -> StoreResult<()> {
     tx.delete_mail_of_invitations(ids)?;
     tx.delete_invitations(ids)

@@ -92,9 +92,9 @@ impl Outcome {
 }
 
 impl App {
-    /// Invites everybody on a list into a flow, and adds those at once who belong to its organization and hold
-    /// their address. Each address and each broken entry of the list is in one part of the answer, once.
-    /// Invitations that are pending already are sent again, unless they were sent just now.
+    /// Invites a list of addresses to a flow. Users of its organization who hold their address are added at once.
+    /// Each address and each malformed entry of the list is in one part of the answer, once. Invitations that are
+    /// pending already are sent again, unless they were sent just now.
     ///
     /// The list is worked in portions, each a transaction of its own. An import that was interrupted is simply
     /// repeated: what was done is found done.
@@ -165,7 +165,8 @@ impl Import {
 
     async fn portion(&self, entries: Vec<Entry>) -> Result<(Outcome, Option<EventId>)> {
         let app = &self.app;
-        // Before the lock: the imports of others do not wait for the other transactions of this caller.
+        // Counted before the lock is taken: while this caller waits for its own transactions, imports of
+        // others go on.
         let counted = app.store().count_transaction(self.actor.quota_keys()).await?;
         let _turn = app.inner.imports.portion.lock().await;
         let (limits, message) = (app.mail_limits(), self.message.clone());
@@ -247,7 +248,7 @@ fn sort(tx: &mut Tx<'_, '_>, room: &Room, list: &[Entry]) -> StoreResult<Sorted>
     let keys: Vec<String> = list.iter().flatten().map(Email::key).collect();
     let mut owners = HashMap::new();
     for owner in tx.owners_of_addresses(&keys, room.organization.id)? {
-        // An address that was merely entered may be another's, who proves it by the letter.
+        // An unproved address may belong to another person, who proves it by the mailed link.
         if holds_address(tx, &owner.user, room.organization.id)? {
             owners.insert(owner.email_key.clone(), owner);
         }

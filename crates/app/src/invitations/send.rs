@@ -122,7 +122,7 @@ impl<'a> Sending<'a> {
         Ok(keys.iter().map(&mut fate).collect())
     }
 
-    /// The pending invitations to some addresses. Those that are not in force any more end, and their addresses
+    /// The pending invitations to some addresses. Those that cannot be accepted any more end, and their addresses
     /// get new ones.
     fn pending_in_force(&self, tx: &mut Tx<'_, '_>, keys: &[String]) -> StoreResult<Vec<Invitation>> {
         let pending = tx.pending_invitations_to(self.room.id(), keys)?;

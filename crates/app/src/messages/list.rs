@@ -7,7 +7,7 @@ use eddyline_storage::MessagePage;
 use eddyline_wire::{Encoder, Place};
 
 /// About how many bytes a list of messages or threads has at most. One entry may be larger.
-pub const LIST_BYTES: usize = 4 * 1024 * 1024;
+pub const LIST_BYTES: usize = 2 * 1024 * 1024;
 
 /// A part of a list of messages, encoded.
 #[derive(Clone, Debug)]

@@ -43,7 +43,7 @@ impl App {
     /// # Errors
     ///
     /// [`Error::NotFound`] for an unknown flow or address, [`Error::Conflict`] when the person is
-    /// not of the organization, or has merely entered the address.
+    /// not of the organization, or has the address unproved.
     pub async fn operator_add_flow_user(
         &self,
         organization: &str,

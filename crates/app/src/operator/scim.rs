@@ -86,9 +86,9 @@ impl App {
         Ok(user)
     }
 
-    /// Ends what the identity provider of an organization sees and decides of a user. The account and the
-    /// memberships that it has stay; those that the provider has suspended are over. The provider makes the
-    /// account its own again by making the user anew, as one that it had removed.
+    /// Unlinks a user from the identity provider of an organization: the provider neither sees nor changes the
+    /// user any more. The account and its memberships stay; memberships that the provider has suspended end. The
+    /// provider links the account again by creating the user, as after a removal.
     ///
     /// # Errors
     ///

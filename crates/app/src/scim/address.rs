@@ -10,9 +10,9 @@ use super::reach::vouches;
 use crate::accounts::{displace, follow_up_change};
 use crate::change::Attempt;
 
-/// Sees to it that an address may become a user's. It may be that of nobody else, and of nobody who gave it
-/// up lately and may take it back. From an account that merely entered or stated it, it is taken if the
-/// organization has the domain.
+/// Makes an address available to a user. No other user may have proved it, or have given it up so recently that
+/// the change can still be undone. An account that has the address unproved loses it if the organization has the
+/// domain.
 ///
 /// # Errors
 ///
@@ -41,11 +41,11 @@ pub(super) fn hold_email(
 /// Follows up a change of the address of a user, who is held and was `before`, as when users change their own:
 /// the owner of an old address that was proved gets a letter, and may undo the change.
 ///
-/// The new address counts as proved within the domains of the organization, if the account either was not in
-/// use or had an address within those domains before. In all other cases it is not proved, and links to a new
-/// password go on going to the owner's address: nobody comes by the account of somebody else by reading the
-/// mail of the new one. That stays so through all further changes, also while the owner's address is the
-/// present one again, until a mailed link proves it or the owner enters another.
+/// The new address counts as proved if it is within the domains of the organization, and the account either was
+/// not in use or had an address within those domains before. Otherwise it is unproved, and password reset links
+/// still go to the owner's address: reading the mail of the new address does not give access to the account. This
+/// holds through all further changes, even back to the owner's address, until a mailed link proves the address or
+/// the owner enters another.
 pub(super) fn follow_up(
     tx: &mut Tx<'_, '_>,
     organization: OrganizationId,

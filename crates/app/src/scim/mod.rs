@@ -51,13 +51,13 @@ impl ScimProvider {
         &self.uid
     }
 
-    /// To whom its use of resources is charged: its organization.
+    /// The key that the provider's use of resources counts for: its organization.
     #[must_use]
     pub const fn owner(&self) -> Owner {
         Owner::organization(self.organization)
     }
 
-    /// The provider alone: what its organization's members do at the same time does not hold up its writes.
+    /// The provider's own key, so that the members of its organization do not delay its writes.
     pub(crate) const fn own_key(&self) -> QuotaKey {
         QuotaKey::Tokens(self.organization)
     }

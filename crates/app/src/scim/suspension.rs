@@ -51,9 +51,9 @@ pub(super) fn hold_memberships(tx: &mut Tx<'_, '_>, identity: &Identity) -> Stor
 }
 
 /// Ends the memberships of a user in the organizations that the provider reaches, also as the last
-/// administrator, and keeps them to be restored. Tells whether all access ends too, which it does once a day: when
-/// it did stays noted after a restoration. A provider that suspends and restores again and again would keep the
-/// user out of other organizations otherwise.
+/// administrator, and keeps them to be restored. Returns whether all access ends too: that happens at most once
+/// in 24 hours, also across restorations. Otherwise a provider could keep the user out of other organizations by
+/// suspending and restoring in turn.
 pub(super) fn suspend(tx: &mut Tx<'_, '_>, user: &User, own: OrganizationId) -> StoreResult<bool> {
     let tree = tree(tx, own)?;
     let (now, last) = (tx.now(), tx.access_ended_at(user.id)?);
@@ -86,8 +86,8 @@ fn to_restore(session: &mut Session<'_>, identity: &Identity) -> StoreResult<Vec
 ///
 /// # Errors
 ///
-/// [`crate::Error::Scim`] with status 400 when one of them is full, and with 409 when somebody else there has the
-/// user's nick.
+/// [`crate::Error::Scim`] with status 400 when one of them is full, and with 409 when another user there has the
+/// same nick.
 pub(super) fn restore(tx: &mut Tx<'_, '_>, user: &User, identity: &Identity) -> Attempt<()> {
     let (now, nick) = (tx.now(), nick_key(&user.nick));
     for membership in to_restore(tx, identity)? {

@@ -106,8 +106,8 @@ fn update(
     matches: impl Fn(i64) -> bool,
     random: &str,
 ) -> Attempt<(User, Identity)> {
-    // Looked at before anything is held: only a change of memberships, and the end of the ways in, need all
-    // that is in the organization.
+    // Decided before any lock: only a change of memberships and the end of join links and invitations need the
+    // locks of the whole organization.
     let (user, identity) = provided(tx, provider, id)?;
     check_version(identity.version, &matches)?;
     let wanted = wish.granted(state(&user, &identity))?;
@@ -184,7 +184,7 @@ pub(super) fn apply(
     let detail = differences((&before, &known), (&after, &identity), change);
     if detail.is_empty() && known.removed_at.is_none() {
         if !before.active {
-            // Told again, so that this answer too waits until everybody knows. There is nothing left to end.
+            // Logged again: this answer too waits until every process has read it. Nothing is left to end.
             tx.tell(Control::Revoked { user: before.id });
         }
         return Ok((before, known));

@@ -235,7 +235,7 @@ mod tests {
         Owner { user: Some(UserId(user)), organization: Some(OrganizationId(organization)) }
     }
 
-    /// The permits of as many actions of an organization as may be under way.
+    /// The permits for the actions of an organization that may run at the same time.
     fn as_many_as_possible(integrations: &Integrations, organization: i64) -> Vec<Permit> {
         let permit = |number: i64| {
             let user = owner(100 * organization + number / 4, organization);

@@ -48,14 +48,14 @@ pub(crate) enum NoCaller {
     Process,
 }
 
-/// Writes that wait for their commit, of the 4,096 that the writer's queue takes: a caller, or an organization,
-/// that waits for as many as it may leaves room for others.
+/// Writes that wait for their commit. The queue of the writer takes 4,096, so one caller and one organization
+/// leave room for others.
 const WRITES: Quota = Quota::new(u64::MAX, 2_048, 512);
 
-/// Transactions of their own, which the writer runs one after the other: of a caller, or an organization, so many
-/// stand in its queue, and the others wait here. So a post of someone else waits for few of them.
+/// Transactions in the queue of the writer, which runs them one after the other. Further ones of the same caller
+/// or organization wait outside the queue, so that a post of another organization waits for few of them.
 const TRANSACTIONS: Quota = Quota::new(u64::MAX, 8, 2);
-/// How long a transaction waits for those of its caller.
+/// How long a transaction waits for other transactions of its caller and its organization.
 const TRANSACTION_WAIT: Duration = Duration::from_secs(60);
 
 /// The store, without the ways to write that do not name who is responsible.
@@ -191,8 +191,8 @@ impl Database {
         Ok(Counted { _permits: Some((write, transaction)) })
     }
 
-    /// Runs a transaction that was counted before, so that nothing which others wait for is held while it waits
-    /// for those of its caller.
+    /// Runs a transaction that was counted before. A caller that needs a lock counts first, so that it does not
+    /// hold the lock while it waits.
     pub(crate) async fn run_counted<F: Future>(&self, counted: Counted, transaction: F) -> F::Output {
         let _counted = counted;
         IS_COUNTED.scope((), transaction).await

@@ -1,5 +1,6 @@
-//! The ways of attacking. Each runs until it is stopped, from a thread and an address of its own, so that it
-//! shares nothing with the work that is measured but the machine.
+//! The ways of attacking. Each runs until it is stopped, in a thread of its own and from its own address. The
+//! thread has the lowest priority: attackers have machines of their own, so here they only take the processor
+//! time that the server and the measured work leave.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::thread::JoinHandle;
@@ -14,6 +15,7 @@ use tokio::time::{interval, sleep, timeout};
 
 use super::picture::png;
 use super::preparation::{Target, long_text};
+use super::priority;
 use super::tenants::ATTACKERS_FLOW;
 use crate::Result;
 use crate::connection::Connection;
@@ -186,6 +188,7 @@ impl Attacker {
         let (stop, stopped) = oneshot::channel();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let thread = std::thread::Builder::new().name("attacker".into()).spawn(move || {
+            priority::set(priority::LOWEST);
             runtime.block_on(async {
                 tokio::select! {
                     ended = attack.run(&target) => if let Err(error) = ended {

@@ -4,6 +4,7 @@
 mod attack;
 mod picture;
 mod preparation;
+mod priority;
 mod tenants;
 mod work;
 
@@ -22,6 +23,8 @@ use crate::server::Server;
 use crate::{Result, progress};
 
 const QUIET: &str = "quiet";
+/// The server without an attack once more, behind all of them.
+const QUIET_AGAIN: &str = "quiet again";
 /// The server finishes what the attack before left, and time-outs of its connections pass.
 const PAUSE: Duration = Duration::from_secs(3);
 /// How often the memory of the server is read while it is attacked.
@@ -48,6 +51,8 @@ async fn on(
     let server = stage.binary.on_database(database).serve(data)?;
     let target = preparation::prepare(&tenants, &server).await?;
     let work = Work::start(&tenants, &server).await?;
+    // The server has been started with the normal one.
+    priority::set(priority::HIGH);
     sleep(PAUSE).await;
     let idle = server.family.resident()?;
     progress(&format!("  {part}, {QUIET}"));
@@ -61,6 +66,10 @@ async fn on(
         add(part, attack.name(), &attacked, peak.saturating_sub(idle), results);
         sleep(PAUSE).await;
     }
+    progress(&format!("  {part}, {QUIET_AGAIN}"));
+    let (quiet, peak) = observe(stage, &work, &server).await?;
+    add(part, QUIET_AGAIN, &quiet, peak.saturating_sub(idle), results);
+    priority::set(priority::NORMAL);
     work.stop();
     server.stop().await
 }

@@ -277,9 +277,9 @@ impl Drop for Registration {
 #[derive(Clone)]
 pub(super) struct UnknownHandle(pub(super) Arc<Unknown>);
 
-/// Notes that a request has shown valid credentials of this caller: its connection counts as a known one from
-/// now on, within the share of the caller, and its answer counts for the caller. To be called with the extensions of every request that was
-/// authenticated.
+/// Notes that a request has shown valid credentials of this caller. From now on its connection counts as a known
+/// one, within the share of the caller, and its answer counts for the caller. Called with the extensions of every
+/// authenticated request.
 pub fn mark_authenticated(extensions: &Extensions, owner: Owner) {
     crate::answer_bytes::charge(owner);
     if let Some(UnknownHandle(unknown)) = extensions.get() {

@@ -44,7 +44,7 @@ pub(crate) async fn read_form(
     let Reading { shared, endpoint, parts, segments, query, .. } = reading;
     let content_type = parts.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let mut form = Multipart::new(paced(body, shared.body), content_type.unwrap_or_default())?;
-    // They become parameters when the whole form is there, since those can take much more memory.
+    // Decoded when the whole form is there, because parameters take more memory than their texts.
     let mut fields = Vec::new();
     let mut files = Vec::new();
     let mut permit = None;

@@ -155,7 +155,7 @@ pub(crate) enum ScimCommand {
         #[arg(long, value_name = "EMAIL")]
         email: String,
     },
-    /// Have the provider see and decide about a user no longer; the account and its memberships stay
+    /// Unlink a user from the identity provider; the account and its memberships stay
     Unlink {
         /// The organization, by the name in its URL
         #[arg(long, value_name = "ORG")]

@@ -137,7 +137,7 @@ impl<'d> Batch<'d> {
         };
         let thread = self.threads.entry((row.room_id, root)).or_insert_with(|| Record::chat(begun));
         thread.counts.add(draft.event, draft.sent);
-        // A thread whose state was deleted goes by the next message of its keeper.
+        // A thread whose state was deleted takes its title from the next message of its integration.
         let is_untitled = thread.item_id.is_some() && thread.item.is_none();
         let titled = |post: &ThreadPost| {
             let is_kept = is_untitled && thread.keeper == Some(post.keeper);

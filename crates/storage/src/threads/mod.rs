@@ -372,7 +372,7 @@ impl Session<'_> {
         Ok(self.thread_records(room, &[root.0])?.remove(&root.0).and_then(|record| record.keeper))
     }
 
-    /// Counts a message that is gone no more in its thread, and deletes the state of the item that it brought.
+    /// Takes a deleted message out of its thread's count, and deletes the state that it gave the item.
     pub(crate) fn forget_in_thread(&mut self, gone: &Message) -> Result<()> {
         let Some(root) = gone.thread_root else { return Ok(()) };
         let mut one = ThreadCounts::begun_by(gone.event, gone.sent);
