@@ -17,8 +17,8 @@ pub type FieldErrors = BTreeMap<String, Vec<String>>;
 /// The result of a use case.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Seconds after which a caller may come back of whom too many reads wait.
-const READS_RETRY_SECONDS: u64 = 1;
+/// Seconds after which a caller with too many waiting reads or writes may try again.
+const STORE_RETRY_SECONDS: u64 = 1;
 
 /// Why a use case did not do what it was asked.
 #[derive(Debug, thiserror::Error)]
@@ -86,6 +86,9 @@ pub enum Error {
     /// It took longer to look up than it may.
     #[error("the read took too long")]
     TookTooLong,
+    /// No more files are kept for the organization or the user, which the text says.
+    #[error("{0}")]
+    FileQuota(String),
     /// There is no room for more data.
     #[error("the disk is full")]
     DiskFull,
@@ -131,7 +134,9 @@ impl From<StoreError> for Error {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::Unavailable(_) | StoreError::Busy => Self::Unavailable(error.to_string()),
-            StoreError::TooManyReads => Self::TooManyRequests { retry_after: READS_RETRY_SECONDS },
+            StoreError::TooManyReads | StoreError::TooManyWrites => {
+                Self::TooManyRequests { retry_after: STORE_RETRY_SECONDS }
+            }
             StoreError::Deadline => Self::TookTooLong,
             StoreError::DiskFull => Self::DiskFull,
             StoreError::Exists(_) => Self::Conflict("it exists already".into()),

@@ -91,7 +91,7 @@ pub use eddyline_outbound::Config as OutboundConfig;
 pub use eddyline_scim::ScimError;
 pub use eddyline_storage::Account;
 pub use error::{Error, FieldErrors, IntegrationFailed, Result};
-pub use files::{Download, FileContent, FilesConfig, NewAttachment, Upload, Uploaded};
+pub use files::{Download, FileContent, FileQuotas, FilesConfig, NewAttachment, Upload, Uploaded};
 pub use flow_list::{FLOW_LIST_BYTES, FlowList, FlowsWanted};
 pub use flows::FlowChanges;
 pub use mail_quota::{MailQuota, MailQuotaExceeded, MailQuotas};
@@ -140,6 +140,7 @@ struct Inner {
     callers: authenticate::Callers,
     rooms: rooms::Rooms,
     latest: messages::Latest,
+    searches: messages::Searches,
     hasher: Hasher,
     memo: PasswordMemo,
     guard: SignInGuard,
@@ -159,6 +160,7 @@ struct Inner {
     links: DownloadKey,
     /// Rung when this process gave an upload up.
     file_bell: Notify,
+    file_sums: files::usage::FileSums,
     requests: FailureLimiter,
     presence: presence::Online,
     /// Rung when this process puts mail into the queue.
@@ -167,6 +169,8 @@ struct Inner {
     gallery: avatars::Gallery,
     unpacking: unpacking::Unpacking,
     streams: KeyedSemaphore,
+    /// New passwords that are checked and hashed.
+    new_passwords: KeyedSemaphore,
     integrations: threads::Integrations,
     /// How far the feed has come.
     fed: watch::Sender<EventId>,
@@ -221,6 +225,7 @@ impl App {
                 callers: authenticate::Callers::new(store.gate().clone()),
                 rooms: rooms::Rooms::default(),
                 latest: messages::Latest::default(),
+                searches: messages::Searches::default(),
                 hasher,
                 memo: PasswordMemo::default(),
                 guard,
@@ -232,6 +237,7 @@ impl App {
                 sealing,
                 links,
                 file_bell: Notify::new(),
+                file_sums: files::usage::FileSums::default(),
                 requests: FailureLimiter::new(config.requests_per_minute),
                 presence: presence::Online::default(),
                 mail_bell: Notify::new(),
@@ -239,6 +245,7 @@ impl App {
                 gallery: avatars::Gallery::default(),
                 unpacking: unpacking::Unpacking::default(),
                 streams: KeyedSemaphore::new(config.streams),
+                new_passwords: KeyedSemaphore::new(accounts::password::NEW_PASSWORDS),
                 integrations: threads::Integrations::new(config.outbound, config.profile),
                 fed: watch::Sender::new(EventId::default()),
                 fresh_at: AtomicI64::new(0),

@@ -1,14 +1,15 @@
 //! Bounds on how much of a resource is in use at the same time: in the process, by one organization and by
 //! one caller, so that no caller and no organization can take all of it.
 
+use std::collections::VecDeque;
 use std::collections::btree_map::{BTreeMap, Entry};
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use eddyline_model::{ApplicationId, OrganizationId, UserId};
-use tokio::sync::Notify;
-use tokio::time::{Instant, timeout_at};
+use tokio::sync::oneshot;
+use tokio::time::timeout;
 
 use crate::Error;
 use crate::actor::Actor;
@@ -182,7 +183,6 @@ pub struct KeyedSemaphore {
 struct State {
     quota: Quota,
     used: Mutex<Used>,
-    released: Notify,
 }
 
 #[derive(Debug, Default)]
@@ -190,6 +190,16 @@ struct Used {
     total: u64,
     /// Of the keys that use anything.
     by_key: BTreeMap<QuotaKey, u64>,
+    /// Those who wait, in the order in which they came.
+    waiting: VecDeque<Waiter>,
+}
+
+/// Somebody who waits for a part of the resource.
+#[derive(Debug)]
+struct Waiter {
+    keys: QuotaKeys,
+    amount: u64,
+    grant: oneshot::Sender<Permit>,
 }
 
 /// A part of the resource. Dropping it releases the part.
@@ -205,7 +215,7 @@ impl KeyedSemaphore {
     /// A semaphore of which nothing is in use.
     #[must_use]
     pub fn new(quota: Quota) -> Self {
-        Self { state: Arc::new(State { quota, used: Mutex::default(), released: Notify::new() }) }
+        Self { state: Arc::new(State { quota, used: Mutex::default() }) }
     }
 
     /// Acquires `amount` under all of these keys, or says at once why that is not possible. An amount that
@@ -215,8 +225,46 @@ impl KeyedSemaphore {
     ///
     /// [`QuotaExceeded`]; then nothing is acquired.
     pub fn acquire(&self, keys: QuotaKeys, amount: u64) -> Result<Permit, QuotaExceeded> {
-        let quota = &self.state.quota;
-        let mut used = lock(&self.state.used);
+        self.state.take(&mut lock(&self.state.used), keys, amount)
+    }
+
+    /// The same, but waits for others to release as much as is needed, for at most `wait`. What is released goes
+    /// to the first who waits for it.
+    ///
+    /// # Errors
+    ///
+    /// [`QuotaExceeded`], as it was before the wait.
+    pub async fn acquire_within(
+        &self,
+        keys: QuotaKeys,
+        amount: u64,
+        wait: Duration,
+    ) -> Result<Permit, QuotaExceeded> {
+        let (grant, granted) = oneshot::channel();
+        let exceeded = {
+            let mut used = lock(&self.state.used);
+            match self.state.take(&mut used, keys, amount) {
+                Ok(permit) => return Ok(permit),
+                Err(exceeded) => {
+                    used.waiting.retain(|waiter| !waiter.grant.is_closed());
+                    used.waiting.push_back(Waiter { keys, amount, grant });
+                    exceeded
+                }
+            }
+        };
+        // A permit that is granted after the wait is released by its drop.
+        timeout(wait, granted).await.ok().and_then(Result::ok).ok_or(exceeded)
+    }
+}
+
+impl State {
+    fn take(
+        self: &Arc<Self>,
+        used: &mut Used,
+        keys: QuotaKeys,
+        amount: u64,
+    ) -> Result<Permit, QuotaExceeded> {
+        let quota = &self.quota;
         for key in keys.iter() {
             let share = quota.share(key);
             let in_use = used.by_key.get(&key).copied().unwrap_or_default();
@@ -231,41 +279,27 @@ impl KeyedSemaphore {
         for key in keys.iter() {
             *used.by_key.entry(key).or_default() += amount.min(quota.share(key));
         }
-        Ok(Permit { amount, keys, state: Arc::clone(&self.state) })
+        Ok(Permit { amount, keys, state: Arc::clone(self) })
     }
 
-    /// The same, but waits for others to release as much as is needed, for at most `wait`.
-    ///
-    /// # Errors
-    ///
-    /// [`QuotaExceeded`], as it is after the wait.
-    pub async fn acquire_within(
-        &self,
-        keys: QuotaKeys,
-        amount: u64,
-        wait: Duration,
-    ) -> Result<Permit, QuotaExceeded> {
-        let deadline = Instant::now() + wait;
-        loop {
-            let released = self.state.released.notified();
-            tokio::pin!(released);
-            // From here on a release is noticed, also one between the next two lines.
-            released.as_mut().enable();
-            let exceeded = match self.acquire(keys, amount) {
-                Ok(permit) => return Ok(permit),
-                Err(exceeded) => exceeded,
-            };
-            if timeout_at(deadline, released).await.is_err() {
-                return Err(exceeded);
+    /// Takes what those who wait can have now. The permits are to be sent when `used` is not locked any more: one
+    /// that nobody takes is released by its drop.
+    fn grants(self: &Arc<Self>, used: &mut Used) -> Vec<(oneshot::Sender<Permit>, Permit)> {
+        let mut grants = Vec::new();
+        for waiter in std::mem::take(&mut used.waiting) {
+            match self.take(used, waiter.keys, waiter.amount) {
+                Ok(permit) => grants.push((waiter.grant, permit)),
+                Err(_) => used.waiting.push_back(waiter),
             }
         }
+        grants
     }
 }
 
 impl Drop for Permit {
     fn drop(&mut self) {
-        let State { quota, used, .. } = &*self.state;
-        let mut used = lock(used);
+        let quota = &self.state.quota;
+        let mut used = lock(&self.state.used);
         used.total -= self.amount.min(quota.total);
         for key in self.keys.iter() {
             if let Entry::Occupied(mut in_use) = used.by_key.entry(key) {
@@ -275,8 +309,12 @@ impl Drop for Permit {
                 }
             }
         }
+        let grants = self.state.grants(&mut used);
         drop(used);
-        self.state.released.notify_waiters();
+        for (grant, permit) in grants {
+            // Whoever does not wait any more leaves it to the next.
+            let _ = grant.send(permit);
+        }
     }
 }
 
@@ -286,6 +324,8 @@ fn lock(used: &Mutex<Used>) -> MutexGuard<'_, Used> {
 
 #[cfg(test)]
 mod tests {
+    use futures_util::FutureExt as _;
+
     use super::*;
 
     const ADA: QuotaKey = QuotaKey::User(UserId(1));
@@ -415,5 +455,25 @@ mod tests {
         tokio::task::yield_now().await;
         drop(held);
         assert_eq!(waiting.await.expect("it does not panic"), Ok(()));
+    }
+
+    #[tokio::test]
+    async fn what_is_released_goes_to_the_first_who_waits_for_it() {
+        let semaphore = semaphore(9, 2, 1);
+        let (ada, vic) = (semaphore.acquire(ada(), 1).unwrap(), semaphore.acquire(vic(), 1).unwrap());
+        let wait = |keys: QuotaKeys| Box::pin(semaphore.acquire_within(keys, 1, Duration::from_secs(3600)));
+        let (mut first, mut second, mut other) = (wait(self::ada()), wait(self::ada()), wait(self::vic()));
+        for waiting in [&mut first, &mut second, &mut other] {
+            assert!(waiting.now_or_never().is_none());
+        }
+        drop(ada);
+        assert!((&mut other).now_or_never().is_none(), "another caller's share is still in use");
+        // The first does not wait any more, so it is the second's turn.
+        drop(first);
+        let own = (&mut second).now_or_never().unwrap().unwrap();
+        drop(vic);
+        assert!((&mut other).now_or_never().unwrap().is_ok());
+        drop(own);
+        assert!(lock(&semaphore.state.used).waiting.is_empty());
     }
 }

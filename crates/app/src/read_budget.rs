@@ -1,9 +1,11 @@
-//! Whom the reads of a request count for: its caller and the organization it asks about.
+//! Whom the reads of a request, and its writes without an [`Actor`], count for: its caller and the organization
+//! it asks about.
 //!
 //! A request begins as that of a stranger, who counts by network. Each way of finding out who asks charges
 //! the caller from then on, and each admission to a room the organization of the room, so no use case has to
 //! think of it.
 
+use std::cell::Cell;
 use std::future::Future;
 use std::net::IpAddr;
 
@@ -12,12 +14,18 @@ use eddyline_model::{OrganizationId, RoomId, UserId};
 use eddyline_storage::{Account, ReadBudget};
 
 use crate::actor::Actor;
+use crate::quota::{Owner, QuotaKey, QuotaKeys};
 
 /// The most reads of one caller that wait. Many clients of a caller may begin at once.
 const CALLER_LINE: usize = 256;
 /// The most reads of strangers of one network that wait: among them are all who come back at once through a proxy, as
 /// long as nothing is remembered of them.
 const NETWORK_LINE: usize = 4096;
+
+tokio::task_local! {
+    /// The keys that other resources count for in this request.
+    static KEYS: Cell<QuotaKeys>;
+}
 
 /// All strangers together.
 const STRANGERS: Account = Account::new(1, 0);
@@ -46,7 +54,19 @@ fn network(address: IpAddr) -> Account {
 /// Runs what handles a request from this address. Its reads count for a stranger from there until it is known
 /// who asks.
 pub fn as_client<F: Future>(address: IpAddr, handling: F) -> impl Future<Output = F::Output> {
+    let handling = KEYS.scope(Cell::new(QuotaKey::network(address).into()), handling);
     ReadBudget { caller: network(address), group: STRANGERS, line: NETWORK_LINE }.scope(handling)
+}
+
+/// The keys of the caller of the request that this task handles, as far as it is known, or else of its network.
+/// `None` outside requests.
+pub(crate) fn current_keys() -> Option<QuotaKeys> {
+    KEYS.try_with(Cell::get).ok()
+}
+
+fn set_keys(keys: QuotaKeys) {
+    // Outside requests nothing is counted.
+    let _ = KEYS.try_with(|current| current.set(keys));
 }
 
 /// Runs what reads the log for a stream of this user, or else of a token of this flow. All streams together are
@@ -82,6 +102,7 @@ pub(crate) fn charge(actor: &Actor) {
         Actor::FlowToken { room, .. } => (flow(*room), flow(*room)),
     };
     ReadBudget { caller, group, line: CALLER_LINE }.charge();
+    set_keys(actor.quota_keys());
 }
 
 /// Counts the further reads of this request for an organization.
@@ -92,4 +113,5 @@ pub(crate) fn charge_organization(id: OrganizationId) {
 /// Counts the further reads of this request for an identity provider, which is its organization.
 pub(crate) fn charge_provider(id: OrganizationId) {
     ReadBudget { caller: organization(id), group: organization(id), line: CALLER_LINE }.charge();
+    set_keys(Owner::organization(id).quota_keys());
 }

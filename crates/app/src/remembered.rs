@@ -7,15 +7,25 @@
 //!
 //! Callers who want the same key at the same time share one load. A caller joins a load only while that is
 //! registered and while the process may trust its memory. So no caller gets a state from before a change
-//! that every process had to act upon before the caller asked.
+//! that every process had to act upon before the caller asked. A caller follows a load only for a short time, since
+//! that may wait in the line of another caller's reads.
 
 use std::collections::HashMap;
 use std::future::Future;
 use std::hash::Hash;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use std::time::Duration;
+
 use quick_cache::sync::Cache;
 use tokio::sync::watch;
+use tokio::time::timeout;
+
+/// How long a caller follows the load of another. Then one of the followers leads a load of its own, and the others
+/// follow that.
+const FOLLOW_TIME: Duration = Duration::from_millis(100);
+/// How many loads a caller follows before it loads for itself.
+const MOST_FOLLOWED: u8 = 2;
 
 /// Values by their keys. Those that were not asked for lately make room for others.
 pub(crate) struct Remembered<K, V> {
@@ -41,8 +51,8 @@ enum Outcome<V> {
 
 /// How a caller gets at a value.
 enum Way<'r, K: Eq + Hash, V> {
-    /// Another caller loads it.
-    Join(watch::Receiver<Outcome<V>>),
+    /// Another caller loads it, by the load with this number.
+    Join(u64, watch::Receiver<Outcome<V>>),
     /// This caller loads it for all.
     Lead(Lead<'r, K, V>),
     /// This caller loads it for itself.
@@ -83,23 +93,28 @@ impl<K: Clone + Eq + Hash, V: Clone> Remembered<K, V> {
         keeps: impl FnOnce(&V) -> bool,
         load: impl Future<Output = Result<Option<V>, E>>,
     ) -> Result<Option<V>, E> {
-        let mut joins = trusted;
+        let (mut joins, mut followed) = (trusted, 0);
         let lead = loop {
             if trusted && let Some(known) = self.known.get(&key) {
                 return Ok(Some(known));
             }
-            let mut other = match self.enter(&key, joins) {
-                Way::Join(other) => other,
+            let (number, mut other) = match self.enter(&key, joins) {
+                Way::Join(number, other) => (number, other),
                 Way::Lead(lead) => break Some(lead),
                 Way::Alone => break None,
             };
-            let outcome = other.wait_for(|outcome| !matches!(outcome, Outcome::Pending)).await;
-            match outcome.as_deref() {
-                Ok(Outcome::Found(value)) => return Ok(Some(value.clone())),
+            let outcome = other.wait_for(|outcome| !matches!(outcome, Outcome::Pending));
+            match timeout(FOLLOW_TIME, outcome).await.as_ref().map(|outcome| outcome.as_deref()) {
+                Ok(Ok(Outcome::Found(value))) => return Ok(Some(value.clone())),
                 // Each tries for itself: one after the other, all would wait for the last.
-                Ok(_) => joins = false,
+                Ok(Ok(_)) => joins = false,
                 // Whoever loaded gave up.
-                Err(_) => {}
+                Ok(Err(_)) => {}
+                Err(_) => {
+                    followed += 1;
+                    joins = followed < MOST_FOLLOWED;
+                    self.replace(&key, number);
+                }
             }
         };
         let found = load.await;
@@ -137,10 +152,19 @@ impl<K: Clone + Eq + Hash, V: Clone> Remembered<K, V> {
         self.known.clear();
     }
 
+    /// Takes away the registration of a load that takes long, if it is still this one: the next caller leads
+    /// another.
+    fn replace(&self, key: &K, number: u64) {
+        let mut loads = self.loads();
+        if loads.registered.get(key).is_some_and(|(registered, _)| *registered == number) {
+            loads.registered.remove(key);
+        }
+    }
+
     fn enter(&self, key: &K, joins: bool) -> Way<'_, K, V> {
         let mut loads = self.loads();
-        if let Some((_, other)) = loads.registered.get(key) {
-            return if joins { Way::Join(other.clone()) } else { Way::Alone };
+        if let Some((number, other)) = loads.registered.get(key) {
+            return if joins { Way::Join(*number, other.clone()) } else { Way::Alone };
         }
         loads.last += 1;
         let (outcome, others) = watch::channel(Outcome::Pending);
@@ -324,6 +348,25 @@ mod tests {
                 assert_eq!(other.await, Ok(Some(2)));
             }
         }
+    }
+
+    #[tokio::test]
+    async fn a_load_that_takes_long_is_not_waited_for() {
+        let remembered = Remembered::<u8, u8>::new(10);
+        let (_tell, load) = waiting();
+        let mut first = Box::pin(remembered.find(true, 1, load));
+        assert!(first.as_mut().now_or_never().is_none());
+        let loads = AtomicUsize::new(0);
+        let own = || async {
+            loads.fetch_add(1, Ordering::SeqCst);
+            Ok::<_, ()>(Some(2))
+        };
+        let others = (0..5).map(|_| remembered.find(true, 1, own()));
+        for found in futures_util::future::join_all(others).await {
+            assert_eq!(found, Ok(Some(2)));
+        }
+        assert_eq!(loads.load(Ordering::SeqCst), 1, "one of them loads for the others");
+        assert_eq!(found(&remembered, 3).await, Some(2), "that load is remembered");
     }
 
     #[tokio::test]

@@ -46,7 +46,7 @@ pub struct Listen {
 }
 
 /// How many streams may be open at the same time on a server that takes so many connections: half of them for
-/// one user, and five eighths for one organization, so that other organizations can always open some.
+/// one user, and five eighths for one organization, so that one organization leaves room for others.
 #[must_use]
 pub fn stream_quota(connections: usize) -> Quota {
     let connections = connections as u64;

@@ -25,7 +25,7 @@ use crate::uploads::{self, FormBody, Received};
 pub(crate) const FIRST: [&str; 4] = ["flow_token", "access_token", "flow", "event"];
 
 /// Bodies up to this size are not counted.
-const UNCOUNTED_BODY: usize = 16 * 1024;
+pub(crate) const UNCOUNTED_BODY: usize = 16 * 1024;
 
 /// How often a file in JSON is in memory while it is read: as it came, as a text, and decoded.
 const JSON_COPIES: u64 = 3;
@@ -148,8 +148,8 @@ impl Reading<'_> {
             Takes::File(wanted) => self.read_file(wanted, body, actor.as_ref()).await,
             _ if takes.forms_with_parts() && uploads::is_form(headers) => {
                 check_coding(headers)?;
-                let FormBody { fields, files } = uploads::read_form(self, body, actor).await?;
-                Ok(ReadBody { fields: Fields::Pairs(fields), files, ..ReadBody::default() })
+                let FormBody { fields, files, permit } = uploads::read_form(self, body, actor).await?;
+                Ok(ReadBody { fields: Fields::Pairs(fields), files, permit, ..ReadBody::default() })
             }
             _ if takes.files(&self.shared.names) && uploads::is_json(headers) => {
                 self.read_long_json(body, actor.as_ref()).await
@@ -185,8 +185,14 @@ impl Reading<'_> {
         }
     }
 
+    /// Counts a body for its sender before it has come, unless it was announced to be short.
+    pub(crate) fn count_long_body(&self) -> Result<Option<Permit>, Failure> {
+        let bytes = quota::body(&self.parts.headers, self.limit.bytes);
+        if bytes > UNCOUNTED_BODY as u64 { self.count_body() } else { Ok(None) }
+    }
+
     /// Counts a long body without files for its sender.
-    fn count_body(&self) -> Result<Option<Permit>, Failure> {
+    pub(crate) fn count_body(&self) -> Result<Option<Permit>, Failure> {
         let Some(sender) = self.sender else { return Ok(None) };
         let bytes = quota::body(&self.parts.headers, self.limit.bytes);
         Ok(Some(self.shared.bodies.acquire(sender.quota_keys(), bytes)?))

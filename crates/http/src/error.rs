@@ -138,6 +138,7 @@ fn of_app(error: Error) -> Response {
             let text = "This took too long to look up; ask for less, or try again";
             retry(plain(StatusCode::SERVICE_UNAVAILABLE, text), RETRY_SECONDS)
         }
+        Error::FileQuota(text) => plain(StatusCode::INSUFFICIENT_STORAGE, &text),
         Error::DiskFull => {
             tracing::error!("the disk is full");
             plain(StatusCode::INSUFFICIENT_STORAGE, "The server has no room for more data")

@@ -110,7 +110,7 @@ async fn send(mut call: Call) -> Answer {
     // What was taken in is held until it is posted.
     let (mut file, mut _held) = (None, None);
     if is_file {
-        call.app().may_write_to(call.actor()?, to).await?;
+        call.app().may_send_file_to(call.actor()?, to).await?;
         let described = Described::read(&call.params, !files.is_empty(), call.shared.json_upload).await?;
         let (attachment, held) = uploads::content((call.app(), call.actor()?), files, described).await?;
         (file, _held) = (Some(attachment), Some(held));

@@ -1,6 +1,6 @@
 //! Where files are kept.
 
-use eddyline_app::FilesConfig;
+use eddyline_app::{FileQuotas, FilesConfig};
 use eddyline_files::Files;
 
 use crate::Failure;
@@ -20,6 +20,10 @@ pub(crate) fn open(settings: &Settings) -> Result<FilesConfig, Failure> {
     Ok(FilesConfig {
         place: Some(place),
         max_bytes: settings.max_upload_bytes.get(),
+        quotas: FileQuotas {
+            organization: settings.max_file_bytes_per_organization,
+            private: settings.max_private_file_bytes_per_user,
+        },
         link_millis: settings.download_link_ttl.millis(),
     })
 }

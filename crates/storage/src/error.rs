@@ -15,6 +15,9 @@ pub enum Error {
     /// As many reads of this caller wait as may.
     #[error("too many reads of this caller are waiting")]
     TooManyReads,
+    /// As many writes of this caller wait as may.
+    #[error("too many writes of this caller are waiting")]
+    TooManyWrites,
     /// A read took longer than it may and was interrupted.
     #[error("the read took too long")]
     Deadline,

@@ -13,11 +13,11 @@ use diesel::dsl::sql;
 use diesel::expression::SqlLiteral;
 use diesel::prelude::*;
 use diesel::result::{DatabaseErrorKind, Error as Diesel};
-use diesel::sql_types::Bool;
+use diesel::sql_types::{BigInt, Bool};
 use eddyline_model::files::{File, FileId, NewFile, NewObject};
-use eddyline_model::{MessageId, RoomId, Timestamp};
+use eddyline_model::{MessageId, OrganizationId, RoomId, Timestamp, UserId};
 
-use crate::schema::{files, nodes, objects};
+use crate::schema::{files, flows, messages, nodes, objects, private_rooms};
 use crate::session::{Inner, Session, portable};
 use crate::{Error, Result};
 
@@ -48,6 +48,11 @@ struct FileRow {
 // Conditions are spelled as the indexes spell them, so that the planners may use those.
 fn loose() -> SqlLiteral<Bool> {
     sql("state <> 1")
+}
+
+/// PostgreSQL sums up in a type without bounds, for which there is none here.
+fn sum_of_sizes() -> SqlLiteral<BigInt> {
+    sql("coalesce(cast(sum(files.size) as bigint), 0)")
 }
 
 fn to_file(row: FileRow) -> File {
@@ -182,6 +187,27 @@ portable! {
             .get_result(c)
             .optional()?;
         Ok(row.map(to_file))
+    }
+
+    /// Bytes of all files in the flows of an organization. Equal files count each time, thumbnails do not.
+    pub fn file_bytes_of_organization(c, organization: OrganizationId) -> Result<u64> {
+        let rooms = flows::table.filter(flows::organization_id.eq(organization.0)).select(flows::room_id);
+        let bytes = files::table.filter(files::room_id.eq_any(rooms)).select(sum_of_sizes()).get_result::<i64>(c)?;
+        Ok(bytes.unsigned_abs())
+    }
+
+    /// Bytes of all files that a user has sent in private conversations, counted as those of organizations.
+    pub fn private_file_bytes_of(c, user: UserId) -> Result<u64> {
+        let with = private_rooms::low_user_id.eq(user.0).or(private_rooms::high_user_id.eq(user.0));
+        let rooms = private_rooms::table.filter(with).select(private_rooms::room_id);
+        let own = messages::room_id.eq(files::room_id).and(messages::id.eq(files::message_id));
+        let bytes = files::table
+            .inner_join(messages::table.on(own))
+            .filter(files::room_id.eq_any(rooms))
+            .filter(messages::user_id.eq(user.0))
+            .select(sum_of_sizes())
+            .get_result::<i64>(c)?;
+        Ok(bytes.unsigned_abs())
     }
 
     /// Makes a pending object kept. `None` when an equal one is, after all.

@@ -186,6 +186,9 @@ fn of_app(error: Error) -> Response {
             let text = "This took too long to look up. Try again in a moment.";
             retry(say(StatusCode::SERVICE_UNAVAILABLE, "Not available for now", text), RETRY_SECONDS)
         }
+        Error::FileQuota(text) => {
+            say(StatusCode::INSUFFICIENT_STORAGE, "That could not be kept", &format!("{text}."))
+        }
         Error::DiskFull => {
             tracing::error!("the disk is full");
             let text = "The server has no room for more data.";

@@ -25,6 +25,7 @@ on_both_databases![&["--max-connections", "64"]; one_user_has_a_bounded_number_o
 on_both_databases![
     bodies_without_credentials_share_a_bound,
     long_bodies_count_for_their_sender,
+    long_texts_of_forms_count_for_their_sender,
     an_answer_bears_the_id_of_its_request,
     a_compressed_answer_is_the_same_answer,
     both_addresses_say_whether_the_server_is_well,
@@ -198,14 +199,24 @@ async fn bodies_without_credentials_share_a_bound(server: Server) {
 
 /// One caller may send 32 MiB at a time: 32 bodies of a MiB.
 async fn long_bodies_count_for_their_sender(server: Server) {
+    count_for_their_sender(server, "application/json", "{").await;
+}
+
+async fn long_texts_of_forms_count_for_their_sender(server: Server) {
+    let begun = "--edge\r\nContent-Disposition: form-data; name=\"content\"\r\n\r\nhello";
+    count_for_their_sender(server, "multipart/form-data; boundary=edge", begun).await;
+}
+
+/// Begins to send bodies of this type of a mebibyte each.
+async fn count_for_their_sender(server: Server, content_type: &str, begun: &str) {
     let Acme { ada, ben } = server.acme();
-    let request = |caller: &Caller, length: usize, body: &str| {
+    let request = |caller: &Caller, content_type: &str, length: usize, body: &str| {
         let head = format!("POST /flows/acme/main/messages HTTP/1.1\r\nHost: x\r\nContent-Length: {length}");
         let credentials = format!("Authorization: Basic {}", basic(&caller.token, ""));
-        format!("{head}\r\nContent-Type: application/json\r\n{credentials}\r\n\r\n{body}")
+        format!("{head}\r\nContent-Type: {content_type}\r\n{credentials}\r\n\r\n{body}")
     };
     // None of them ends.
-    let large = request(&ben, 1024 * 1024, "{");
+    let large = request(&ben, content_type, 1024 * 1024, begun);
     let mut answers = JoinSet::new();
     for _ in 0..=32 {
         let mut socket = connect(&server).await;
@@ -221,7 +232,7 @@ async fn long_bodies_count_for_their_sender(server: Server) {
     ben.client.flow("acme", "main").post(&NewMessage::chat(&"x".repeat(7000))).await.unwrap();
     let mut other = connect(&server).await;
     let long = format!("{{\"event\": \"message\", \"content\": \"hi\"{}}}", " ".repeat(100_000));
-    other.write_all(request(&ada, long.len(), &long).as_bytes()).await.unwrap();
+    other.write_all(request(&ada, "application/json", long.len(), &long).as_bytes()).await.unwrap();
     let answer = head(&mut other).await;
     assert!(answer.starts_with("HTTP/1.1 202 "), "others have room: {answer}");
 }

@@ -1,5 +1,7 @@
 //! New passwords: which ones are taken, and what ends with the old one.
 
+use std::time::Duration;
+
 use eddyline_auth::{Password, strength};
 use eddyline_model::UserId;
 use eddyline_model::log::Control;
@@ -7,6 +9,8 @@ use eddyline_model::mail::Purpose;
 use eddyline_model::users::User;
 use eddyline_storage::{Result as StoreResult, Tx};
 
+use crate::quota::{Permit, Quota};
+use crate::read_budget::current_keys;
 use crate::{App, Error, Result};
 
 /// Sets the hash of a password, and ends what the old one or a link has opened: all sessions, and the
@@ -45,26 +49,52 @@ pub(crate) fn personal(user: &User) -> [&str; 3] {
     [&user.email, &user.name, &user.nick]
 }
 
+/// New passwords that are checked and hashed at the same time. Each keeps a core busy for some 50 ms; further ones
+/// of the same caller or network wait.
+pub(crate) const NEW_PASSWORDS: Quota = Quota { network: 2, ..Quota::new(u64::MAX, u64::MAX, 1) };
+/// How long they wait.
+const NEW_PASSWORD_WAIT: Duration = Duration::from_secs(10);
+
 impl App {
     /// The hash of a password that somebody chooses, about whom others know this much.
     ///
     /// # Errors
     ///
-    /// [`Error::Invalid`] when it is easy to guess.
+    /// [`Error::Invalid`] when it is easy to guess, [`Error::TooManyRequests`].
     pub(crate) async fn hash_new_password(&self, password: &Password, about: &[&str]) -> Result<String> {
-        check_strength(password, about).await?.map_err(|text| Error::field("password", text))?;
+        let _permit = self.count_new_password().await?;
+        self.check_strength(password, about).await?.map_err(|text| Error::field("password", text))?;
         self.hash_password(password).await
+    }
+
+    /// Counts work on a new password for the caller, or the network, of the present request. To be held while
+    /// [`App::check_strength`] and [`App::hash_password`] run.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooManyRequests`] when others of the caller take too long.
+    pub(super) async fn count_new_password(&self) -> Result<Option<Permit>> {
+        let caller = current_keys().and_then(|keys| keys.iter().next());
+        let Some(caller) = caller else { return Ok(None) };
+        let permit = self.inner.new_passwords.acquire_within(caller.into(), 1, NEW_PASSWORD_WAIT).await?;
+        Ok(Some(permit))
+    }
+
+    /// Why a password is not to be chosen by somebody about whom others know this much.
+    pub(super) async fn check_strength(
+        &self,
+        password: &Password,
+        about: &[&str],
+    ) -> Result<std::result::Result<(), String>> {
+        // It costs as much as a hash, so it takes turns with them.
+        let _turn = self.inner.hasher.turn().await;
+        check_strength(password, about).await
     }
 }
 
-/// Why a password is not to be chosen by somebody about whom others know this much.
-pub(super) async fn check_strength(
-    password: &Password,
-    about: &[&str],
-) -> Result<std::result::Result<(), String>> {
+async fn check_strength(password: &Password, about: &[&str]) -> Result<std::result::Result<(), String>> {
     let password = password.clone();
     let about: Vec<String> = about.iter().map(|&text| text.to_owned()).collect();
-    // Guessing at it is work.
     let checking = tokio::task::spawn_blocking(move || {
         let about: Vec<&str> = about.iter().map(String::as_str).collect();
         strength::check(&password, &about).map_err(|weakness| weakness.to_string())

@@ -9,7 +9,7 @@ use eddyline_model::names::{self, Email, Nick};
 use eddyline_model::users::User;
 use eddyline_storage::{Error as StoreError, NewUser, Result as StoreResult, Tx};
 
-use super::{FlowPath, displace, holder_of, keeps_address, password, sessions};
+use super::{FlowPath, displace, holder_of, keeps_address, sessions};
 use crate::actor::Actor;
 use crate::change::Attempt;
 use crate::coming_in::{has_place, hold_open_flow};
@@ -87,9 +87,11 @@ impl App {
     pub async fn sign_up(&self, link: &Secret, new: NewAccount) -> Result<(Secret, FlowPath)> {
         // Known before the work of hashing is done.
         let invited = self.invitation_link(link).await?;
-        let (name, nick) = check(&new, &invited).await?;
         let email: Email = invited.email.parse().map_err(|_| Error::Internal("an invited address".into()))?;
+        let permit = self.count_new_password().await?;
+        let (name, nick) = self.check_newcomer(&new, &invited).await?;
         let password_hash = self.hash_password(&new.password).await?;
+        drop(permit);
         let secret = Secret::generate_long();
         let (link, session) = (link.hash(), secret.hash());
         let avatar = Secret::generate();
@@ -142,6 +144,27 @@ impl App {
         Ok(path)
     }
 
+    /// Checks all that a newcomer has entered.
+    async fn check_newcomer(&self, new: &NewAccount, invited: &Invited) -> Result<(String, Nick)> {
+        let mut errors = BTreeMap::new();
+        let name = names::display_name(&new.name);
+        if let Err(wrong) = &name {
+            errors.insert("name".to_owned(), vec![wrong.to_string()]);
+        }
+        let nick = new.nick.parse::<Nick>();
+        if let Err(wrong) = &nick {
+            errors.insert("nick".to_owned(), vec![wrong.to_string()]);
+        }
+        let about = [&*invited.email, &*new.name, &*new.nick, &*invited.organization_name];
+        if let Err(text) = self.check_strength(&new.password, &about).await? {
+            errors.insert("password".to_owned(), vec![text]);
+        }
+        match (name, nick) {
+            (Ok(name), Ok(nick)) if errors.is_empty() => Ok((name, nick)),
+            _ => Err(Error::Invalid(errors)),
+        }
+    }
+
     /// Declines an invitation, which is gone afterwards.
     ///
     /// # Errors
@@ -158,27 +181,6 @@ impl App {
         })
         .await?;
         Ok(())
-    }
-}
-
-/// Checks what somebody says about themselves, all of it at once.
-async fn check(new: &NewAccount, invited: &Invited) -> Result<(String, Nick)> {
-    let mut errors = BTreeMap::new();
-    let name = names::display_name(&new.name);
-    if let Err(wrong) = &name {
-        errors.insert("name".to_owned(), vec![wrong.to_string()]);
-    }
-    let nick = new.nick.parse::<Nick>();
-    if let Err(wrong) = &nick {
-        errors.insert("nick".to_owned(), vec![wrong.to_string()]);
-    }
-    let about = [&*invited.email, &*new.name, &*new.nick, &*invited.organization_name];
-    if let Err(text) = password::check_strength(&new.password, &about).await? {
-        errors.insert("password".to_owned(), vec![text]);
-    }
-    match (name, nick) {
-        (Ok(name), Ok(nick)) if errors.is_empty() => Ok((name, nick)),
-        _ => Err(Error::Invalid(errors)),
     }
 }
 

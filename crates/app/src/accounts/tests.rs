@@ -18,7 +18,10 @@ use eddyline_storage::{NewInvitations, Options, Store};
 
 use super::{MAX_SESSIONS, NewAccount};
 use crate::transaction::NoCaller;
-use crate::{Actor, App, Config, Credentials, Error, NewFlow, NewOrganization, NewPerson, UserChanges};
+use crate::{
+    Actor, App, Config, Credentials, Error, NewFlow, NewOrganization, NewPerson, QuotaKey, UserChanges,
+    as_client,
+};
 
 const HERE: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1));
 const START: i64 = 1_800_000_000_000;
@@ -234,6 +237,27 @@ async fn a_link_to_a_new_password_ends_with_its_time_and_its_use() {
     }
     assert!(matches!(sign_in(&world, GOOD).await, Err(Error::Unauthenticated(_))));
     assert!(sign_in(&world, new.expose()).await.is_ok());
+}
+
+#[tokio::test]
+async fn new_passwords_of_a_caller_are_checked_one_after_the_other() {
+    let world = World::new().await;
+    let link = world.link(Purpose::PasswordReset(world.ada_id()), None, DAY).await;
+    let reset = |address: [u8; 4], new: &str| {
+        let (app, link, new) = (world.app.clone(), link.clone(), Password::new(new));
+        let resetting = async move { app.reset_password(&link, &new).await };
+        tokio::spawn(as_client(IpAddr::from(address), resetting))
+    };
+    let count = |key: QuotaKey| world.app.inner.new_passwords.acquire(key.into(), 1);
+    let held = [count(QuotaKey::network(HERE)).unwrap(), count(QuotaKey::network(HERE)).unwrap()];
+    let waiting = reset([192, 0, 2, 1], "violet umbrella on the tram");
+    let elsewhere = reset([192, 0, 2, 2], "ada@acme.example").await.unwrap();
+    assert!(matches!(elsewhere, Err(Error::Invalid(_))), "another network is answered");
+    assert!(!waiting.is_finished());
+    drop(held);
+    assert!(waiting.await.unwrap().is_ok());
+    let _one = count(QuotaKey::User(world.ada_id())).unwrap();
+    assert!(count(QuotaKey::User(world.ada_id())).is_err(), "a user has one at a time");
 }
 
 #[tokio::test]

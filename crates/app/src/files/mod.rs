@@ -4,6 +4,7 @@
 mod clean;
 mod download;
 mod upload;
+pub(crate) mod usage;
 
 use eddyline_model::files::NewFile;
 use eddyline_wire::{Attachment, Picture, Thumbnail};
@@ -15,6 +16,7 @@ pub use download::Download;
 /// The bytes of a file on their way out.
 pub use eddyline_files::Content as FileContent;
 pub use upload::{Upload, Uploaded};
+pub use usage::FileQuotas;
 
 /// What stands in a path as it is: the unreserved characters of RFC 3986, section 2.3.
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
@@ -26,13 +28,15 @@ pub struct FilesConfig {
     pub place: Option<eddyline_files::Files>,
     /// The most bytes of all files of one message together.
     pub max_bytes: u64,
+    /// How many bytes may be kept.
+    pub quotas: FileQuotas,
     /// How long a link is good by which a file can be read without credentials, in milliseconds.
     pub link_millis: i64,
 }
 
 impl Default for FilesConfig {
     fn default() -> Self {
-        Self { place: None, max_bytes: 100 << 20, link_millis: 60_000 }
+        Self { place: None, max_bytes: 100 << 20, quotas: FileQuotas::default(), link_millis: 60_000 }
     }
 }
 

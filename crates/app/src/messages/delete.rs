@@ -8,6 +8,7 @@ use eddyline_storage::{Result as StoreResult, Tx};
 
 use super::notice;
 use crate::actor::Actor;
+use crate::files::usage::FilesOf;
 use crate::rooms::Room;
 use crate::{App, Error, Result};
 
@@ -18,16 +19,19 @@ impl App {
     ///
     /// [`Error::Denied`] for every message that may not be deleted, [`Error::NotFound`].
     pub async fn delete_message(&self, actor: &Actor, room: &Room, id: MessageId) -> Result<Deletion> {
-        self.change_message(actor, room, id, |tx, actor, _, message| {
-            let user = actor.user_id().ok_or(Error::Denied)?;
-            let deletion = policy::delete(user, &message).map_err(Error::from)?;
-            match deletion {
-                Deletion::Truncate => truncate(tx, actor, &message)?,
-                Deletion::Remove => remove(tx, actor, &message)?,
-            }
-            Ok(deletion)
-        })
-        .await
+        let deletion = self
+            .change_message(actor, room, id, |tx, actor, _, message| {
+                let user = actor.user_id().ok_or(Error::Denied)?;
+                let deletion = policy::delete(user, &message).map_err(Error::from)?;
+                match deletion {
+                    Deletion::Truncate => truncate(tx, actor, &message)?,
+                    Deletion::Remove => remove(tx, actor, &message)?,
+                }
+                Ok(deletion)
+            })
+            .await?;
+        self.inner.file_sums.forget(FilesOf::Organization(room.flow.organization));
+        Ok(deletion)
     }
 }
 

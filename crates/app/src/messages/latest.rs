@@ -52,7 +52,7 @@ impl App {
     ///
     /// # Errors
     ///
-    /// [`crate::Error::Unavailable`].
+    /// [`crate::Error::Unavailable`], [`crate::Error::TooManyRequests`] for a search that waits too long.
     pub async fn list_messages(&self, room: &Room, query: MessageQuery) -> Result<MessageList> {
         if query == (MessageQuery { limit: query.limit, ..MessageQuery::default() }) {
             return self.latest_messages(room, query).await;
@@ -61,6 +61,7 @@ impl App {
         let Some(query) = resolve_tags(query, room) else { return Ok(MessageList::empty()) };
         let wanted = query.clone();
         let show = move |page: MessagePage| MessageList::encode(&encoder, &page, &wanted, Place::Flow(&flow));
+        let _permit = self.count_search(&query).await?;
         Ok(self.store().list(room.id(), query, LIST_BYTES, show).await?)
     }
 

@@ -10,6 +10,7 @@ mod mail;
 mod post;
 mod poster;
 mod pushed;
+mod searches;
 
 use eddyline_model::messages::{Author, Draft, MAX_CONTENT_CHARS, Message, Notice};
 use eddyline_model::{MessageId, Timestamp, UserId, tags};
@@ -26,6 +27,7 @@ pub use mail::PushedMail;
 pub use post::{NewPost, Posted};
 pub(crate) use post::{digest, post_one};
 pub use pushed::Pushed;
+pub(crate) use searches::Searches;
 
 use crate::actor::Actor;
 use crate::change::Attempt;

@@ -17,6 +17,7 @@ use super::pushed::{Prepared, Pushed};
 use super::{check_tags, check_text};
 use crate::actor::Actor;
 use crate::files::NewAttachment;
+use crate::files::usage::{FilesOf, bytes_of};
 use crate::rooms::Room;
 use crate::{App, Error, Result};
 
@@ -88,8 +89,8 @@ impl App {
     ///
     /// # Errors
     ///
-    /// [`Error::Invalid`], [`Error::Denied`], [`Error::Conflict`] for a uuid that was used for
-    /// something else, [`Error::NotFound`] when the message a comment answers is not there.
+    /// [`Error::Invalid`], [`Error::Denied`], [`Error::FileQuota`], [`Error::Conflict`] for a uuid that was used
+    /// for something else, [`Error::NotFound`] when the message a comment answers is not there.
     pub async fn post(&self, actor: &Actor, room: Arc<Room>, new: NewPost) -> Result<Posted> {
         let prepared = match &new.pushed {
             None => None,
@@ -112,6 +113,10 @@ impl App {
         new: NewPost,
         prepared: Option<Arc<Prepared>>,
     ) -> Result<Posted> {
+        if !new.files.is_empty() {
+            self.check_file_quota(FilesOf::Organization(room.flow.organization), bytes_of(&new.files))
+                .await?;
+        }
         let mut checked = Checked { fingerprint: fingerprint(actor, &new), prepared, poster: None };
         let mut actor = Cow::Borrowed(actor);
         for _ in 0..ATTEMPTS {
@@ -123,7 +128,7 @@ impl App {
                 self.store().post(&actor, draft).await?.outcome
             };
             if outcome != Outcome::Stale {
-                return self.posted(&new, room.id(), outcome).await;
+                return self.posted(&new, &room, outcome).await;
             }
             // Who may post here may have changed, or the sender's credential may have ended.
             actor = Cow::Owned(self.again(&actor).await?);
@@ -132,16 +137,19 @@ impl App {
         }
         checked.poster = self.poster_of(&actor, &room, &new).await?;
         let outcome = self.post_in_one(&actor, room.id(), &new, checked).await?;
-        self.posted(&new, room.id(), outcome).await
+        self.posted(&new, &room, outcome).await
     }
 
-    async fn posted(&self, new: &NewPost, room: RoomId, outcome: Outcome) -> Result<Posted> {
+    async fn posted(&self, new: &NewPost, room: &Room, outcome: Outcome) -> Result<Posted> {
         match outcome {
             Outcome::Added(view) => {
                 self.note_post(&view.message);
+                if !new.files.is_empty() {
+                    self.note_files(FilesOf::Organization(room.flow.organization), bytes_of(&new.files));
+                }
                 Ok(if new.wait { Posted::Message(view) } else { Posted::Accepted })
             }
-            Outcome::Repeated(id) if new.wait => self.repeated(room, id).await,
+            Outcome::Repeated(id) if new.wait => self.repeated(room.id(), id).await,
             Outcome::Repeated(_) => Ok(Posted::Accepted),
             Outcome::UuidTaken => {
                 Err(Error::Conflict("The uuid was used for another message in this flow".into()))

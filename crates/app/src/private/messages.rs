@@ -17,6 +17,7 @@ use super::{Pair, key};
 use crate::actor::Actor;
 use crate::change::Attempt;
 use crate::files::NewAttachment;
+use crate::files::usage::{FilesOf, bytes_of};
 use crate::messages::{
     Edit, LIST_BYTES, MessageList, check_tags, check_text, digest, has_files, post_one, remove, resolve_tags,
     truncate, write_content, write_tags,
@@ -49,21 +50,22 @@ impl App {
     ///
     /// # Errors
     ///
-    /// [`Error::Invalid`], [`Error::NotFound`] for strangers, [`Error::Denied`] for those who have left
-    /// and where all common organizations are inactive, [`Error::Conflict`] for a uuid that was used
+    /// [`Error::Invalid`], [`Error::FileQuota`], [`Error::NotFound`] for strangers, [`Error::Denied`] for those who
+    /// have left and where all common organizations are inactive, [`Error::Conflict`] for a uuid that was used
     /// for something else.
     pub async fn post_private(&self, actor: &Actor, to: UserId, new: NewPrivateMessage) -> Result<Posted> {
-        if new.file.is_none() {
-            check_text(&new.content)?;
-        }
         let own = actor.user()?.user.id;
+        match &new.file {
+            None => check_text(&new.content)?,
+            Some(_) => self.check_file_quota(FilesOf::Private(own), bytes_of(&new.file)).await?,
+        }
         let mut actor = Cow::Borrowed(actor);
         for _ in 0..ATTEMPTS {
             let (pair, room) = self.private_room(&actor, to, PrivateDeed::Write).await?;
             let draft = self.private_draft(own, to, &pair, room, &new)?;
             let outcome = self.store().post(&actor, draft).await?.outcome;
             if outcome != Outcome::Stale {
-                return self.posted_in_private(&new, room, outcome).await;
+                return self.posted_in_private(own, &new, room, outcome).await;
             }
             // Who may write to whom may have changed, or the sender's credential may have ended.
             actor = Cow::Owned(self.again(&actor).await?);
@@ -75,15 +77,19 @@ impl App {
             Ok((room, post_one(tx, &draft)?))
         };
         let (room, outcome) = self.change_private(&actor, to, PrivateDeed::Write, post).await?;
-        self.posted_in_private(&new, room, outcome).await
+        self.posted_in_private(own, &new, room, outcome).await
     }
 
     async fn posted_in_private(
         &self,
+        own: UserId,
         new: &NewPrivateMessage,
         room: PrivateRoom,
         outcome: Outcome,
     ) -> Result<Posted> {
+        if let Outcome::Added(_) = outcome {
+            self.note_files(FilesOf::Private(own), bytes_of(&new.file));
+        }
         match outcome {
             Outcome::Added(view) if new.wait => Ok(Posted::Message(view)),
             Outcome::Repeated(id) if new.wait => {
@@ -102,13 +108,14 @@ impl App {
         }
     }
 
-    /// Whether the caller may write to a user, before there is anything to send.
+    /// Checks that the caller may send a file to a user, before its bytes are taken.
     ///
     /// # Errors
     ///
     /// As [`App::post_private`].
-    pub async fn may_write_to(&self, actor: &Actor, to: UserId) -> Result<()> {
-        self.admit_private(actor, to, PrivateDeed::Write).await.map(drop)
+    pub async fn may_send_file_to(&self, actor: &Actor, to: UserId) -> Result<()> {
+        self.admit_private(actor, to, PrivateDeed::Write).await?;
+        self.check_file_quota(FilesOf::Private(actor.user()?.user.id), 0).await
     }
 
     fn private_draft(
@@ -182,6 +189,7 @@ impl App {
         };
         let wanted = query.clone();
         let show = move |page: MessagePage| MessageList::encode(&encoder, &page, &wanted, Place::Private);
+        let _permit = self.count_search(&query).await?;
         Ok(self.store().list(room.id, query, LIST_BYTES, show).await?)
     }
 
@@ -258,16 +266,19 @@ impl App {
         with: UserId,
         id: MessageId,
     ) -> Result<Deletion> {
-        self.change_private_message(actor, with, id, |tx, actor, _, message| {
-            let user = actor.user_id().ok_or(Error::Denied)?;
-            let deletion = policy::delete(user, &message).map_err(Error::from)?;
-            match deletion {
-                Deletion::Truncate => truncate(tx, actor, &message)?,
-                Deletion::Remove => remove(tx, actor, &message)?,
-            }
-            Ok(deletion)
-        })
-        .await
+        let deletion = self
+            .change_private_message(actor, with, id, |tx, actor, _, message| {
+                let user = actor.user_id().ok_or(Error::Denied)?;
+                let deletion = policy::delete(user, &message).map_err(Error::from)?;
+                match deletion {
+                    Deletion::Truncate => truncate(tx, actor, &message)?,
+                    Deletion::Remove => remove(tx, actor, &message)?,
+                }
+                Ok(deletion)
+            })
+            .await?;
+        self.inner.file_sums.forget(FilesOf::Private(actor.user()?.user.id));
+        Ok(deletion)
     }
 
     async fn change_private_message<R, F>(

@@ -15,7 +15,8 @@ use eddyline_model::log::LogItem;
 use eddyline_model::messages::{Draft, MessageQuery};
 use eddyline_model::{EventId, RoomId, Timestamp};
 use eddyline_storage::{
-    Doorbell, MessagePage, PostGate, Posted, Result as StoreResult, Session, Store, Tx, Undone,
+    Doorbell, Error as StoreError, MessagePage, PostGate, Posted, Result as StoreResult, Session, Store, Tx,
+    Undone,
 };
 use tokio::sync::mpsc;
 
@@ -23,6 +24,7 @@ pub(crate) use self::principal::Principal;
 use crate::actor::Actor;
 use crate::change::Attempt;
 use crate::quota::{KeyedSemaphore, Permit, Quota, QuotaKeys};
+use crate::read_budget::current_keys;
 use crate::{App, Result};
 
 /// Why a write has no caller whose credential might end before it is committed.
@@ -48,13 +50,25 @@ pub(crate) enum NoCaller {
     Process,
 }
 
+impl NoCaller {
+    /// Whether the write counts for the client whose request causes it.
+    const fn counts(self) -> bool {
+        match self {
+            Self::SignIn | Self::Session | Self::Link | Self::MailRequest | Self::OAuthClient => true,
+            // The bytes of files have a quota of their own, and an import counts by its portions.
+            Self::Operator | Self::Announcement | Self::Process => false,
+        }
+    }
+}
+
 /// Writes that wait for their commit. The queue of the writer takes 4,096, so one caller and one organization
 /// leave room for others.
-const WRITES: Quota = Quota::new(u64::MAX, 2_048, 512);
+const WRITES: Quota = Quota { network: 512, ..Quota::new(u64::MAX, 2_048, 512) };
 
 /// Transactions in the queue of the writer, which runs them one after the other. Further ones of the same caller
-/// or organization wait outside the queue, so that a post of another organization waits for few of them.
-const TRANSACTIONS: Quota = Quota::new(u64::MAX, 8, 2);
+/// or organization wait outside the queue, so that a post of another organization waits for few of them. Those of
+/// requests that have shown no credentials count for the network.
+const TRANSACTIONS: Quota = Quota { network: 2, ..Quota::new(u64::MAX, 8, 2) };
 /// How long a transaction waits for other transactions of its caller and its organization.
 const TRANSACTION_WAIT: Duration = Duration::from_secs(60);
 
@@ -172,6 +186,10 @@ impl Database {
         F: FnMut(&mut Tx<'_, '_>) -> std::result::Result<R, Undone<E>> + Send + 'static,
     {
         tracing::trace!(?why, "a write without a caller");
+        let _counted = match current_keys().filter(|_| why.counts()) {
+            Some(keys) => Some(self.count_transaction(keys).await.map_err(|_| StoreError::TooManyWrites)?),
+            None => None,
+        };
         self.run(work).await
     }
 

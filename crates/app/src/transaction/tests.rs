@@ -1,10 +1,13 @@
+use std::net::IpAddr;
+
+use eddyline_auth::Secret;
 use eddyline_model::UserId;
 use eddyline_model::messages::Event;
 use eddyline_model::policy::FlowDeed;
 
 use crate::accounts::tests::{World, person};
 use crate::quota::QuotaKey;
-use crate::{Actor, Error, NewPost};
+use crate::{Actor, Error, NewPost, as_client};
 
 async fn post(world: &World, actor: &Actor) -> Option<Error> {
     let room = world.app.room(&world.ada, "acme", "main", FlowDeed::Post).await.unwrap();
@@ -27,6 +30,26 @@ async fn a_caller_has_a_bounded_number_of_writes_that_wait() {
     assert!(post(&world, &ben).await.is_none() && make_token(&world, &ben).await.is_none());
     waiting.pop();
     assert!(post(&world, &world.ada).await.is_none() && make_token(&world, &world.ada).await.is_none());
+}
+
+#[tokio::test]
+async fn writes_of_strangers_count_for_their_network() {
+    let world = World::new().await;
+    let try_link = |address: [u8; 4]| {
+        let app = world.app.clone();
+        let trying = async move { app.sign_in_by_link(&Secret::generate_long()).await.map(drop) };
+        Box::pin(as_client(IpAddr::from(address), trying))
+    };
+    let network = QuotaKey::network(IpAddr::from([192, 0, 2, 1]));
+    let mut counted = Vec::new();
+    for _ in 0..2 {
+        counted.push(world.app.store().count_transaction(network.into()).await.unwrap());
+    }
+    let mut waiting = try_link([192, 0, 2, 1]);
+    assert!(futures_util::FutureExt::now_or_never(&mut waiting).is_none());
+    assert!(try_link([192, 0, 2, 2]).await.is_err(), "another network is answered");
+    counted.pop();
+    assert!(waiting.await.is_err());
 }
 
 #[tokio::test]

@@ -4,9 +4,11 @@ use std::io::{self, IoSlice};
 use std::mem::MaybeUninit;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
 use bytes::{Buf, Bytes};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::time::{Sleep, sleep};
 
 use super::handoff::FrameSource;
 use super::socket::Socket;
@@ -21,6 +23,10 @@ const READ_BYTES: usize = 4 * 1024;
 /// sent ahead of the stream's answer are the most that a client has a reason for.
 const MAX_SAID_BYTES: u32 = 16 * 1024;
 
+/// How long a client that said too much keeps the stream. Nothing more is read meanwhile, so that a client that
+/// talks without end does not keep the server busy with connections.
+const SILENCE: Duration = Duration::from_secs(1);
+
 /// Writes a stream until its source ends, its client goes, or its rights do.
 ///
 /// It is polled by hand because it waits for three things at once, and its size is the memory
@@ -34,24 +40,32 @@ pub(super) struct Streaming<S: FrameSource> {
     batch: Option<S::Batch>,
     /// Bytes that the client has said.
     said: u32,
+    /// Set when the client has said too much: then the stream ends.
+    end: Option<Pin<Box<Sleep>>>,
 }
 
 impl<S: FrameSource> Streaming<S> {
     pub(super) fn new(socket: Socket, head: Bytes, source: S) -> Self {
-        Self { socket, head, source, batch: None, said: 0 }
+        Self { socket, head, source, batch: None, said: 0, end: None }
     }
 
-    /// Ready when the client is gone, or says too much. What it says has no meaning any more and is
+    /// Ready when the client is gone, or has said too much. What it says has no meaning any more and is
     /// passed over.
     fn poll_gone(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        if let Some(end) = &mut self.end {
+            return end.as_mut().poll(cx);
+        }
         let mut space = [MaybeUninit::uninit(); READ_BYTES];
         loop {
             let mut buffer = ReadBuf::uninit(&mut space);
             let read = ready!(Pin::new(&mut self.socket).poll_read(cx, &mut buffer));
             let count = buffer.filled().len();
             self.said = self.said.saturating_add(u32::try_from(count).unwrap_or(u32::MAX));
-            if read.is_err() || count == 0 || self.said > MAX_SAID_BYTES {
+            if read.is_err() || count == 0 {
                 return Poll::Ready(());
+            }
+            if self.said > MAX_SAID_BYTES {
+                return self.end.insert(Box::pin(sleep(SILENCE))).as_mut().poll(cx);
             }
         }
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use axum::body::Body;
 use bytes::Bytes;
-use eddyline_app::{Actor, App, Error};
+use eddyline_app::{Actor, App, Error, Permit};
 use eddyline_model::files::MAX_ATTACHMENTS;
 use eddyline_model::messages::Event;
 use eddyline_model::policy::FlowDeed;
@@ -18,7 +18,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::{Received, Role};
 use crate::Shared;
-use crate::body::{self, Reading};
+use crate::body::{self, Reading, UNCOUNTED_BODY};
 use crate::call::{Segments, authenticate, invalid};
 use crate::error::Failure;
 use crate::multipart::{self, Multipart, Part};
@@ -33,6 +33,8 @@ pub(crate) struct FormBody {
     /// The names and values of its texts.
     pub(crate) fields: Vec<(String, String)>,
     pub(crate) files: Vec<Received>,
+    /// To be held until the request is answered where the texts are long.
+    pub(crate) permit: Option<Permit>,
 }
 
 /// Reads a form. Its files are taken only from a sender who is known when they come.
@@ -47,7 +49,8 @@ pub(crate) async fn read_form(
     // Decoded when the whole form is there, because parameters take more memory than their texts.
     let mut fields = Vec::new();
     let mut files = Vec::new();
-    let mut permit = None;
+    // A text counts before it has come, since its sender may take long.
+    let (mut permit, mut texts, mut texts_permit) = (None, 0, reading.count_long_body()?);
     // Until files come, a form can keep us for no longer than any other body; who is not known yet, with no
     // more either.
     let until = Instant::now() + shared.body.time;
@@ -68,6 +71,10 @@ pub(crate) async fn read_form(
                 None => timeout_at(until, text).await.map_err(|_| BodyError::Timeout)??,
             };
             unknown = unknown.checked_sub(name.len() + text.len()).ok_or(BodyError::TooLarge)?;
+            texts += name.len() + text.len();
+            if texts > UNCOUNTED_BODY && texts_permit.is_none() {
+                texts_permit = reading.count_body()?;
+            }
             fields.push((name, text));
             continue;
         };
@@ -82,13 +89,15 @@ pub(crate) async fn read_form(
             unknown = usize::MAX;
             admit(shared, segments, sender, &query.clone().with_body(so_far)).await?;
             permit = Some(shared.forms.acquire(sender.quota_keys(), 1)?);
+            // Files are not in memory.
+            texts_permit = texts_permit.filter(|_| texts > UNCOUNTED_BODY);
         }
         check_role(&role, &files)?;
         let before: i64 = files.iter().map(|file: &Received| file.uploaded.size()).sum();
         let sender = actor.as_ref().ok_or(Failure::Anonymous)?;
         files.extend(receive((&shared.app, sender), part, role, before.unsigned_abs()).await?);
     }
-    Ok(FormBody { fields, files })
+    Ok(FormBody { fields, files, permit: texts_permit })
 }
 
 /// The body as it comes, while it comes fast enough.
@@ -168,25 +177,22 @@ async fn know_sender<'a>(
 async fn admit(shared: &Shared, segments: &Segments, sender: &Actor, so_far: &Params) -> Result<(), Failure> {
     if !segments.get("user").is_empty() {
         let to = segments.get("user").parse().map_err(|_| Error::NotFound)?;
-        return Ok(shared.app.may_write_to(sender, to).await?);
+        return Ok(shared.app.may_send_file_to(sender, to).await?);
     }
     let mut params = so_far.reader();
     let flow = params.opt_text("flow", 1..=300);
     let event = params.opt_text("event", 0..=100);
     params.finish()?;
     let (organization, name) = (segments.get("organization"), segments.get("flow"));
-    match (sender, flow) {
-        _ if !name.is_empty() => {
-            shared.app.room(sender, organization, name, FlowDeed::Post).await?;
-        }
-        (Actor::FlowToken { room, .. }, _) => {
-            shared.app.own_room(sender, *room).await?;
-        }
-        (Actor::User { .. }, Some(flow)) => {
-            shared.app.room_named(sender, &flow, FlowDeed::Post).await?;
-        }
+    let room = match (sender, flow) {
+        _ if !name.is_empty() => Some(shared.app.room(sender, organization, name, FlowDeed::Post).await?),
+        (Actor::FlowToken { room, .. }, _) => Some(shared.app.own_room(sender, *room).await?),
+        (Actor::User { .. }, Some(flow)) => Some(shared.app.room_named(sender, &flow, FlowDeed::Post).await?),
         // It is told later, or is missing.
-        (Actor::User { .. }, None) => {}
+        (Actor::User { .. }, None) => None,
+    };
+    if let Some(room) = room {
+        shared.app.may_send_files(&room).await?;
     }
     match event.as_deref().and_then(Event::parse) {
         Some(Event::Activity | Event::Discussion) if !sender.may_integrate() => Err(Error::Denied.into()),

@@ -183,6 +183,10 @@ options! {
         download_link_ttl: LinkLifetime = value("60s"), "TIME";
         /// Most bytes of the files of one message
         max_upload_bytes: NonZeroU64 = value("104857600"), "BYTES";
+        /// Bytes of all files in the flows of one organization; 0 for any number
+        max_file_bytes_per_organization: u64 = value("107374182400"), "BYTES";
+        /// Bytes of all files that one user sends in private conversations; 0 for any number
+        max_private_file_bytes_per_user: u64 = value("10737418240"), "BYTES";
         /// Longest file that comes as Base64 in JSON
         max_json_upload_bytes: NonZeroUsize = value("16777216"), "BYTES";
         /// Most files that are handed out at once; a caller, an organization and an address have shares

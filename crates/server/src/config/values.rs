@@ -75,6 +75,12 @@ impl Value for u32 {
     }
 }
 
+impl Value for u64 {
+    fn parse(text: &str) -> Result<Self, String> {
+        text.parse().map_err(|_| format!("{text:?} is not a number from 0 to {}", Self::MAX))
+    }
+}
+
 impl Value for NonZeroU16 {
     fn parse(text: &str) -> Result<Self, String> {
         text.parse().map_err(|_| format!("{text:?} is not a number from 1 to {}", Self::MAX))

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use eddyline_model::files::{Dimensions, File, FileId, NewFile, NewObject};
-use eddyline_model::messages::Draft;
+use eddyline_model::messages::{Draft, Placement};
 use eddyline_model::{MessageId, Seq, Timestamp};
 use eddyline_storage::{Error, Posted, Tx};
 
@@ -21,6 +21,7 @@ on_every_database!(
     what_was_forgotten_while_it_was_written_is_doomed_again,
     only_what_is_doomed_is_forgotten,
     a_repeated_post_keeps_nothing,
+    the_bytes_of_an_organization_and_of_private_files_are_summed_up,
 );
 
 /// On the databases that several processes can share.
@@ -127,6 +128,31 @@ async fn equal_bytes_are_kept_once(home: Arc<Home>) {
     }
     assert_eq!(keys, ["k1", "k1", "k1", "k4"]);
     assert_eq!(world.doomed().await, ["k2", "k3"]);
+}
+
+async fn the_bytes_of_an_organization_and_of_private_files_are_summed_up(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let (ann, bob, main) = (world.ann, world.bob, world.main);
+    let organization = world.read(move |session| session.flow(main)).await.expect("a flow").organization;
+    let sums = || {
+        world.read(move |session| {
+            let all = session.file_bytes_of_organization(organization)?;
+            Ok((all, session.private_file_bytes_of(ann)?, session.private_file_bytes_of(bob)?))
+        })
+    };
+    assert_eq!(sums().await, (0, 0, 0));
+    world.note(&["k1", "k2", "k3", "k4"]).await;
+    let in_flow = world.share(vec![file("f1", object("k1", 1)), file("f2", object("k2", 1))]).await;
+    let (room, _) = world.store.write(move |tx| tx.insert_private_room(ann, bob)).await.expect("a room");
+    let private = |from, files| {
+        let to = Some(if from == ann { bob } else { ann });
+        Draft { to, placement: Placement::Unthreaded, files, ..chat(room, from, "") }
+    };
+    added(world.post(private(ann, vec![file("f3", object("k3", 3))])).await);
+    added(world.post(private(bob, vec![file("f4", object("k4", 4))])).await);
+    assert_eq!(sums().await, (202, 103, 104), "equal files count each time");
+    world.delete(in_flow).await;
+    assert_eq!(sums().await, (0, 103, 104));
 }
 
 async fn the_bytes_of_a_deleted_message_are_doomed_unless_another_file_has_them(home: Arc<Home>) {

@@ -146,7 +146,7 @@ fn execute_on(c: &mut PgConnection, sql: &str) {
 /// What is asked for each invitation, and the index that answers it.
 type Question = (fn(&mut Session<'_>) -> Result<()>, &'static str);
 
-const OF_INVITATIONS: [Question; 5] = [
+const OF_INVITATIONS: [Question; 6] = [
     (
         |session| {
             let keys: Vec<String> = (0..200).map(|n| format!("user{n}@example.org")).collect();
@@ -154,6 +154,7 @@ const OF_INVITATIONS: [Question; 5] = [
         },
         "invitations_pending",
     ),
+    (|session| session.requested_invitations(&[RoomId(1)]).map(drop), "invitations_"),
     (
         |session| session.mail_to(MailKind::Invitation, &["a", "b"], Timestamp(5)).map(drop),
         "mail_records_recipient",

@@ -1,4 +1,4 @@
-//! How many files one member and one organization send at the same time.
+//! How many files one member and one organization send at the same time, and how many bytes of them are kept.
 
 use eddyline_client::{Credentials, Json, Method};
 use eddyline_tests::{Caller, Robot, Server, basic, on_both_databases};
@@ -14,6 +14,12 @@ on_both_databases![
     a_form_that_stops_coming_is_ended,
     files_in_memory_are_bounded_for_a_caller,
     files_in_memory_are_bounded_for_an_organization_and_for_all,
+];
+
+on_both_databases![
+    &["--max-file-bytes-per-organization", "2000", "--max-private-file-bytes-per-user", "1000"];
+    an_organization_keeps_no_more_bytes_of_files_than_its_quota,
+    a_user_sends_no_more_bytes_of_files_privately_than_the_quota,
 ];
 
 const MIB: usize = 1024 * 1024;
@@ -191,4 +197,43 @@ async fn files_in_memory_are_bounded_for_an_organization_and_for_all(server: Ser
     assert_eq!(announce_picture(&server, &gamma[0], 1).await.0, 503);
     drop(sockets);
     while upload_picture(&gamma[0]).await != 200 {}
+}
+
+/// A file of so many bytes that differs from others.
+fn file(bytes: usize, filled: u8) -> Form {
+    Form::of("file").file("content", "a.bin", "", &vec![filled; bytes])
+}
+
+async fn an_organization_keeps_no_more_bytes_of_files_than_its_quota(server: Server) {
+    let acme = server.acme();
+    server.organization("beta");
+    let vic = server.user("beta", "vic");
+    server.flow("beta", "room", &[&vic]);
+    let path = "/flows/acme/main/messages";
+    let first = file(1500, 1).posted(&acme.ben.client, path).await;
+    let beyond = file(501, 2).send(&acme.ada.client, path).await;
+    assert_eq!(beyond.status, 507);
+    let text = "The files of the organization take 1500 of at most 2000 bytes; remove some to send others";
+    assert_eq!(beyond.json()["message"], text);
+    let in_json = json!({"event": "file", "content": {"data": "A".repeat(668), "file_name": "a"}});
+    assert_eq!(acme.ada.send(Method::POST, path, &in_json).await.status, 507, "501 bytes in Base64");
+    file(500, 3).posted(&acme.ada.client, path).await;
+    assert_eq!(file(1, 4).send(&acme.ben.client, path).await.status, 507);
+    acme.ben.say("acme/main", "texts go on").await;
+    file(2000, 5).posted(&vic.client, "/flows/beta/room/messages").await;
+    acme.ben.does(Method::DELETE, &format!("{path}/{}", first["id"]), &json!({})).await;
+    file(1500, 1).posted(&acme.ben.client, path).await;
+}
+
+async fn a_user_sends_no_more_bytes_of_files_privately_than_the_quota(server: Server) {
+    let acme = server.acme();
+    let to = |user: &Caller| format!("/private/{}/messages", user.id);
+    file(1000, 1).posted(&acme.ben.client, &to(&acme.ada)).await;
+    let beyond = file(1, 2).send(&acme.ben.client, &to(&acme.ada)).await;
+    assert_eq!(
+        (beyond.status.as_u16(), beyond.json()["message"].as_str().map(|text| &text[..13])),
+        (507, Some("The files of "))
+    );
+    file(1000, 3).posted(&acme.ada.client, &to(&acme.ben)).await;
+    file(1000, 4).posted(&acme.ben.client, "/flows/acme/main/messages").await;
 }

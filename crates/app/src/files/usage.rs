@@ -1,0 +1,135 @@
+//! Bounds on how many bytes of files are kept: in the flows of an organization, and of what a user sends in private
+//! conversations.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use eddyline_model::{OrganizationId, UserId};
+use tokio::time::Instant;
+
+use crate::rooms::Room;
+use crate::{App, Error, Result};
+
+/// How long a sum is used before the database is asked again. Uploads through this process are added to it at once;
+/// those through other processes, and removals there, count after this time.
+const SUM_LIFETIME: Duration = Duration::from_secs(60);
+
+/// How many bytes of files may be kept; 0 for any number. Equal files count each time, thumbnails do not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FileQuotas {
+    /// In the flows of one organization.
+    pub organization: u64,
+    /// Sent by one user in private conversations.
+    pub private: u64,
+}
+
+impl Default for FileQuotas {
+    fn default() -> Self {
+        Self { organization: 100 << 30, private: 10 << 30 }
+    }
+}
+
+/// The files that are summed up together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum FilesOf {
+    /// Those in the flows of an organization.
+    Organization(OrganizationId),
+    /// Those that a user has sent in private conversations.
+    Private(UserId),
+}
+
+/// The sums that were read lately.
+#[derive(Debug, Default)]
+pub(crate) struct FileSums(Mutex<BTreeMap<FilesOf, Sum>>);
+
+#[derive(Clone, Copy, Debug)]
+struct Sum {
+    bytes: u64,
+    read_at: Instant,
+}
+
+impl FileSums {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<FilesOf, Sum>> {
+        // A panic leaves no sum half changed.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn known(&self, of: FilesOf) -> Option<u64> {
+        let sums = self.lock();
+        sums.get(&of).filter(|sum| sum.read_at.elapsed() < SUM_LIFETIME).map(|sum| sum.bytes)
+    }
+
+    fn note(&self, of: FilesOf, bytes: u64) {
+        let mut sums = self.lock();
+        sums.retain(|_, sum| sum.read_at.elapsed() < SUM_LIFETIME);
+        sums.insert(of, Sum { bytes, read_at: Instant::now() });
+    }
+
+    fn add(&self, of: FilesOf, bytes: u64) {
+        if let Some(sum) = self.lock().get_mut(&of) {
+            sum.bytes = sum.bytes.saturating_add(bytes);
+        }
+    }
+
+    /// Has the database asked again, after files were removed.
+    pub(crate) fn forget(&self, of: FilesOf) {
+        self.lock().remove(&of);
+    }
+}
+
+impl App {
+    /// Checks that files may be sent to a flow, before their bytes are taken.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::FileQuota`].
+    pub async fn may_send_files(&self, room: &Room) -> Result<()> {
+        self.check_file_quota(FilesOf::Organization(room.flow.organization), 0).await
+    }
+
+    /// Checks that so many bytes of files more may be kept. Several uploads at the same time may exceed the quota
+    /// by what they bring.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::FileQuota`].
+    pub(crate) async fn check_file_quota(&self, of: FilesOf, bytes: u64) -> Result<()> {
+        let quotas = self.config().files.quotas;
+        let (quota, whose) = match of {
+            FilesOf::Organization(_) => (quotas.organization, "The files of the organization"),
+            FilesOf::Private(_) => (quotas.private, "The files of your private conversations"),
+        };
+        if quota == 0 {
+            return Ok(());
+        }
+        let kept = match self.inner.file_sums.known(of) {
+            Some(kept) => kept,
+            None => {
+                let kept = self.store().read(move |session| match of {
+                    FilesOf::Organization(id) => session.file_bytes_of_organization(id),
+                    FilesOf::Private(user) => session.private_file_bytes_of(user),
+                });
+                let kept = kept.await?;
+                self.inner.file_sums.note(of, kept);
+                kept
+            }
+        };
+        // An empty file is refused too once the quota is reached.
+        if kept.saturating_add(bytes.max(1)) > quota {
+            let text = format!("{whose} take {kept} of at most {quota} bytes; remove some to send others");
+            return Err(Error::FileQuota(text));
+        }
+        Ok(())
+    }
+
+    /// Counts files that were kept.
+    pub(crate) fn note_files(&self, of: FilesOf, bytes: u64) {
+        self.inner.file_sums.add(of, bytes);
+    }
+}
+
+/// How many bytes some files have together.
+pub(crate) fn bytes_of<'a>(files: impl IntoIterator<Item = &'a super::NewAttachment>) -> u64 {
+    files.into_iter().map(|file| file.file.object.size.unsigned_abs()).sum()
+}

@@ -1,0 +1,87 @@
+//! How many searches run at the same time. Each keeps a core busy, here or in the database, so the share of a caller
+//! is smaller than that of other reads.
+
+use std::time::Duration;
+
+use eddyline_model::messages::MessageQuery;
+
+use crate::quota::{KeyedSemaphore, Permit, Quota};
+use crate::read_budget::current_keys;
+use crate::{App, Result};
+
+/// How long a search waits for others of its caller or organization.
+const WAIT: Duration = Duration::from_secs(5);
+
+/// Bounds on the searches that run in this process.
+pub(crate) struct Searches(KeyedSemaphore);
+
+impl Default for Searches {
+    fn default() -> Self {
+        let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get() as u64);
+        Self(KeyedSemaphore::new(searches(cores)))
+    }
+}
+
+/// Half of the cores for one caller, and three quarters for one organization.
+fn searches(cores: u64) -> Quota {
+    let caller = (cores / 2).max(1);
+    Quota { network: caller, ..Quota::new(u64::MAX, (cores * 3 / 4).max(caller + 1), caller) }
+}
+
+impl App {
+    /// Counts a search for the caller of this request until the permit is dropped. Other queries need none.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::TooManyRequests`] when the searches of the caller or its organization take too long.
+    pub(crate) async fn count_search(&self, query: &MessageQuery) -> Result<Option<Permit>> {
+        let Some(keys) = current_keys().filter(|_| query.search.is_some()) else { return Ok(None) };
+        Ok(Some(self.inner.searches.0.acquire_within(keys, 1, WAIT).await?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::IpAddr;
+
+    use futures_util::FutureExt as _;
+
+    use super::*;
+    use crate::accounts::tests::World;
+    use crate::as_client;
+
+    #[test]
+    fn a_caller_leaves_half_of_the_cores_to_others() {
+        for (cores, caller, organization) in [(1, 1, 2), (2, 1, 2), (4, 2, 3), (16, 8, 12)] {
+            let quota = searches(cores);
+            assert_eq!((quota.caller, quota.organization), (caller, organization), "{cores} cores");
+        }
+    }
+
+    #[tokio::test]
+    async fn searches_of_a_caller_wait_for_each_other() {
+        let world = World::new().await;
+        let search = MessageQuery { search: Some(vec!["tea".into()]), ..MessageQuery::default() };
+        let begin = |last: u8, query: &MessageQuery| {
+            let (app, query) = (world.app.clone(), query.clone());
+            let counting = async move { app.count_search(&query).await.unwrap() };
+            Box::pin(as_client(IpAddr::from([192, 0, 2, last]), counting))
+        };
+        let mut held = Vec::new();
+        let waiting = loop {
+            let mut next = begin(1, &search);
+            match (&mut next).now_or_never() {
+                Some(permit) => held.push(permit),
+                None => break next,
+            }
+        };
+        assert!(!held.is_empty());
+        assert!(
+            begin(1, &MessageQuery::default()).now_or_never().unwrap().is_none(),
+            "a list needs no permit"
+        );
+        assert!(begin(2, &search).now_or_never().unwrap().is_some(), "another caller does not wait");
+        held.pop();
+        assert!(waiting.await.is_some());
+    }
+}

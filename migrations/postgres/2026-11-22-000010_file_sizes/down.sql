@@ -1,0 +1,2 @@
+drop index files_message;
+create index files_message on files (room_id, message_id);
