@@ -17,6 +17,9 @@ use crate::actor::Actor;
 /// Seconds after which a caller whose share is in use may try again.
 const RETRY_SECONDS: u64 = 2;
 
+/// How many uses of one caller wait in a [`KeyedSemaphore`].
+const MAX_WAITING: usize = 512;
+
 /// How much of a resource may be in use at the same time, in units that the resource defines: requests, or
 /// bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -205,7 +208,11 @@ struct Waiter {
 /// A part of the resource. Dropping it releases the part.
 #[derive(Debug)]
 #[must_use]
-pub struct Permit {
+pub struct Permit(Option<Part>);
+
+/// What a permit releases.
+#[derive(Debug)]
+struct Part {
     amount: u64,
     keys: QuotaKeys,
     state: Arc<State>,
@@ -233,7 +240,7 @@ impl KeyedSemaphore {
     ///
     /// # Errors
     ///
-    /// [`QuotaExceeded`], as it was before the wait.
+    /// [`QuotaExceeded`], as it was before the wait; at once where [`MAX_WAITING`] of the caller wait already.
     pub async fn acquire_within(
         &self,
         keys: QuotaKeys,
@@ -247,6 +254,11 @@ impl KeyedSemaphore {
                 Ok(permit) => return Ok(permit),
                 Err(exceeded) => {
                     used.waiting.retain(|waiter| !waiter.grant.is_closed());
+                    let caller = keys.iter().next();
+                    let own = used.waiting.iter().filter(|waiter| waiter.keys.iter().next() == caller);
+                    if own.count() >= MAX_WAITING {
+                        return Err(exceeded);
+                    }
                     used.waiting.push_back(Waiter { keys, amount, grant });
                     exceeded
                 }
@@ -279,14 +291,29 @@ impl State {
         for key in keys.iter() {
             *used.by_key.entry(key).or_default() += amount.min(quota.share(key));
         }
-        Ok(Permit { amount, keys, state: Arc::clone(self) })
+        Ok(Permit(Some(Part { amount, keys, state: Arc::clone(self) })))
     }
 
-    /// Takes what those who wait can have now. The permits are to be sent when `used` is not locked any more: one
-    /// that nobody takes is released by its drop.
+    fn give_back(&self, used: &mut Used, keys: QuotaKeys, amount: u64) {
+        let quota = &self.quota;
+        used.total -= amount.min(quota.total);
+        for key in keys.iter() {
+            if let Entry::Occupied(mut in_use) = used.by_key.entry(key) {
+                *in_use.get_mut() -= amount.min(quota.share(key));
+                if *in_use.get() == 0 {
+                    in_use.remove();
+                }
+            }
+        }
+    }
+
+    /// Takes what those who wait can have now. The permits are to be sent when `used` is not locked any more.
     fn grants(self: &Arc<Self>, used: &mut Used) -> Vec<(oneshot::Sender<Permit>, Permit)> {
         let mut grants = Vec::new();
         for waiter in std::mem::take(&mut used.waiting) {
+            if waiter.grant.is_closed() {
+                continue;
+            }
             match self.take(used, waiter.keys, waiter.amount) {
                 Ok(permit) => grants.push((waiter.grant, permit)),
                 Err(_) => used.waiting.push_back(waiter),
@@ -298,22 +325,20 @@ impl State {
 
 impl Drop for Permit {
     fn drop(&mut self) {
-        let quota = &self.state.quota;
-        let mut used = lock(&self.state.used);
-        used.total -= self.amount.min(quota.total);
-        for key in self.keys.iter() {
-            if let Entry::Occupied(mut in_use) = used.by_key.entry(key) {
-                *in_use.get_mut() -= self.amount.min(quota.share(key));
-                if *in_use.get() == 0 {
-                    in_use.remove();
+        // A loop, since a permit that nobody takes any more must not be dropped within this drop: those who have
+        // gone may be many.
+        let mut parts: Vec<Part> = self.0.take().into_iter().collect();
+        while let Some(Part { amount, keys, state }) = parts.pop() {
+            let grants = {
+                let mut used = lock(&state.used);
+                state.give_back(&mut used, keys, amount);
+                state.grants(&mut used)
+            };
+            for (grant, permit) in grants {
+                if let Err(mut unwanted) = grant.send(permit) {
+                    parts.extend(unwanted.0.take());
                 }
             }
-        }
-        let grants = self.state.grants(&mut used);
-        drop(used);
-        for (grant, permit) in grants {
-            // Whoever does not wait any more leaves it to the next.
-            let _ = grant.send(permit);
         }
     }
 }
@@ -475,5 +500,23 @@ mod tests {
         assert!((&mut other).now_or_never().unwrap().is_ok());
         drop(own);
         assert!(lock(&semaphore.state.used).waiting.is_empty());
+    }
+
+    #[tokio::test]
+    async fn many_who_have_gone_are_passed_over() {
+        let semaphore = semaphore(9, 9, 1);
+        let held = semaphore.acquire(ada(), 1).unwrap();
+        let wait = || Box::pin(semaphore.acquire_within(ada(), 1, Duration::from_secs(3600)));
+        let mut waiting: Vec<_> = (0..MAX_WAITING).map(|_| wait()).collect();
+        for waiter in &mut waiting {
+            assert!(waiter.now_or_never().is_none());
+        }
+        let refused = wait().now_or_never().unwrap();
+        assert_eq!(refused.err(), Some(QuotaExceeded::Share(ADA)), "no more of a caller wait");
+        assert!(semaphore.acquire_within(vic(), 1, Duration::ZERO).await.is_ok());
+        let mut last = waiting.pop().unwrap();
+        drop(waiting);
+        drop(held);
+        assert!((&mut last).now_or_never().unwrap().is_ok());
     }
 }

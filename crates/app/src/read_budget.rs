@@ -64,6 +64,11 @@ pub(crate) fn current_keys() -> Option<QuotaKeys> {
     KEYS.try_with(Cell::get).ok()
 }
 
+/// Counts the further writes of this request for a user who has shown a password.
+pub(crate) fn charge_user(id: UserId) {
+    set_keys(QuotaKey::User(id).into());
+}
+
 fn set_keys(keys: QuotaKeys) {
     // Outside requests nothing is counted.
     let _ = KEYS.try_with(|current| current.set(keys));

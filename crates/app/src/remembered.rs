@@ -11,6 +11,7 @@
 //! that may wait in the line of another caller's reads.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::future::Future;
 use std::hash::Hash;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -24,8 +25,8 @@ use tokio::time::timeout;
 /// How long a caller follows the load of another. Then one of the followers leads a load of its own, and the others
 /// follow that.
 const FOLLOW_TIME: Duration = Duration::from_millis(100);
-/// How many loads a caller follows before it loads for itself.
-const MOST_FOLLOWED: u8 = 2;
+/// How many loads of a key are registered, and how many a caller follows before it loads for itself.
+const MOST_LOADS: usize = 3;
 
 /// Values by their keys. Those that were not asked for lately make room for others.
 pub(crate) struct Remembered<K, V> {
@@ -33,10 +34,11 @@ pub(crate) struct Remembered<K, V> {
     loads: Mutex<Loads<K, V>>,
 }
 
-/// The loads under way whose results may be remembered, one for a key at most.
+/// The loads under way whose results may be remembered. Those of a key are in the order in which they began, and
+/// others follow the last.
 struct Loads<K, V> {
     last: u64,
-    registered: HashMap<K, (u64, watch::Receiver<Outcome<V>>)>,
+    registered: HashMap<K, Vec<(u64, watch::Receiver<Outcome<V>>)>>,
 }
 
 /// What a load came to.
@@ -50,7 +52,7 @@ enum Outcome<V> {
 }
 
 /// How a caller gets at a value.
-enum Way<'r, K: Eq + Hash, V> {
+enum Way<'r, K: Clone + Eq + Hash, V> {
     /// Another caller loads it, by the load with this number.
     Join(u64, watch::Receiver<Outcome<V>>),
     /// This caller loads it for all.
@@ -60,7 +62,7 @@ enum Way<'r, K: Eq + Hash, V> {
 }
 
 /// A registered load. Dropped before its end, it leaves its followers to load for themselves.
-struct Lead<'r, K: Eq + Hash, V> {
+struct Lead<'r, K: Clone + Eq + Hash, V> {
     all: &'r Remembered<K, V>,
     key: K,
     number: u64,
@@ -93,12 +95,12 @@ impl<K: Clone + Eq + Hash, V: Clone> Remembered<K, V> {
         keeps: impl FnOnce(&V) -> bool,
         load: impl Future<Output = Result<Option<V>, E>>,
     ) -> Result<Option<V>, E> {
-        let (mut joins, mut followed) = (trusted, 0);
+        let (mut joins, mut followed, mut slow) = (trusted, 0, None);
         let lead = loop {
             if trusted && let Some(known) = self.known.get(&key) {
                 return Ok(Some(known));
             }
-            let (number, mut other) = match self.enter(&key, joins) {
+            let (number, mut other) = match self.enter(&key, joins, slow) {
                 Way::Join(number, other) => (number, other),
                 Way::Lead(lead) => break Some(lead),
                 Way::Alone => break None,
@@ -112,8 +114,8 @@ impl<K: Clone + Eq + Hash, V: Clone> Remembered<K, V> {
                 Ok(Err(_)) => {}
                 Err(_) => {
                     followed += 1;
-                    joins = followed < MOST_FOLLOWED;
-                    self.replace(&key, number);
+                    joins = followed < MOST_LOADS;
+                    slow = Some(number);
                 }
             }
         };
@@ -152,24 +154,23 @@ impl<K: Clone + Eq + Hash, V: Clone> Remembered<K, V> {
         self.known.clear();
     }
 
-    /// Takes away the registration of a load that takes long, if it is still this one: the next caller leads
-    /// another.
-    fn replace(&self, key: &K, number: u64) {
+    /// What a caller does who `joins` others, but not the load with the number `slow`.
+    fn enter(&self, key: &K, joins: bool, slow: Option<u64>) -> Way<'_, K, V> {
         let mut loads = self.loads();
-        if loads.registered.get(key).is_some_and(|(registered, _)| *registered == number) {
-            loads.registered.remove(key);
-        }
-    }
-
-    fn enter(&self, key: &K, joins: bool) -> Way<'_, K, V> {
-        let mut loads = self.loads();
-        if let Some((number, other)) = loads.registered.get(key) {
-            return if joins { Way::Join(*number, other.clone()) } else { Way::Alone };
+        let registered = loads.registered.get(key).map(Vec::as_slice).unwrap_or_default();
+        if let Some((number, other)) = registered.last() {
+            let is_slow = Some(*number) == slow && registered.len() < MOST_LOADS;
+            match (joins, is_slow) {
+                (true, false) => return Way::Join(*number, other.clone()),
+                (false, false) => return Way::Alone,
+                // One more load, which others follow from now on.
+                (_, true) => {}
+            }
         }
         loads.last += 1;
         let (outcome, others) = watch::channel(Outcome::Pending);
         let number = loads.last;
-        loads.registered.insert(key.clone(), (number, others));
+        loads.registered.entry(key.clone()).or_default().push((number, others));
         Way::Lead(Lead { all: self, key: key.clone(), number, outcome })
     }
 }
@@ -185,7 +186,8 @@ impl<K: Clone + Eq + Hash, V: Clone> Lead<'_, K, V> {
     fn end(self, found: Option<&V>) {
         if let Some(value) = found {
             let loads = self.all.loads();
-            if loads.registered.get(&self.key).is_some_and(|(number, _)| *number == self.number) {
+            let registered = loads.registered.get(&self.key);
+            if registered.is_some_and(|all| all.iter().any(|(number, _)| *number == self.number)) {
                 self.all.known.insert(self.key.clone(), value.clone());
             }
         }
@@ -194,11 +196,14 @@ impl<K: Clone + Eq + Hash, V: Clone> Lead<'_, K, V> {
     }
 }
 
-impl<K: Eq + Hash, V> Drop for Lead<'_, K, V> {
+impl<K: Clone + Eq + Hash, V> Drop for Lead<'_, K, V> {
     fn drop(&mut self) {
         let mut loads = self.all.loads();
-        if loads.registered.get(&self.key).is_some_and(|(number, _)| *number == self.number) {
-            loads.registered.remove(&self.key);
+        if let Entry::Occupied(mut registered) = loads.registered.entry(self.key.clone()) {
+            registered.get_mut().retain(|(number, _)| *number != self.number);
+            if registered.get().is_empty() {
+                registered.remove();
+            }
         }
     }
 }
@@ -367,6 +372,25 @@ mod tests {
         }
         assert_eq!(loads.load(Ordering::SeqCst), 1, "one of them loads for the others");
         assert_eq!(found(&remembered, 3).await, Some(2), "that load is remembered");
+    }
+
+    #[tokio::test]
+    async fn a_load_that_took_long_is_remembered_unless_it_was_forgotten() {
+        for is_forgotten in [false, true] {
+            let remembered = Remembered::<u8, u8>::new(10);
+            let ((tell, slow), (_tell, never)) = (waiting(), waiting());
+            let mut first = Box::pin(remembered.find(true, 1, slow));
+            assert!(first.as_mut().now_or_never().is_none());
+            let second = timeout(FOLLOW_TIME * 3 / 2, remembered.find(true, 1, never)).await;
+            assert!(second.is_err(), "it leads a load of its own, which does not end");
+            if is_forgotten {
+                remembered.forget(&1);
+            }
+            tell.send(Some(1)).unwrap();
+            assert_eq!(first.await, Ok(Some(1)));
+            let expected = if is_forgotten { 2 } else { 1 };
+            assert_eq!(found(&remembered, 2).await, Some(expected));
+        }
     }
 
     #[tokio::test]

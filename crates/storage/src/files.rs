@@ -28,6 +28,9 @@ const DOOMED: i16 = 2;
 /// How many rows one statement adds, or how many keys it is given.
 const ROWS: usize = 500;
 
+/// What a small file counts for in sums: file systems keep whole blocks.
+pub const COUNTED_FILE_BYTES: i64 = 4096;
+
 /// How often an equal object may come and go while one is to be kept.
 const ATTEMPTS: usize = 10;
 
@@ -52,7 +55,10 @@ fn loose() -> SqlLiteral<Bool> {
 
 /// PostgreSQL sums up in a type without bounds, for which there is none here.
 fn sum_of_sizes() -> SqlLiteral<BigInt> {
-    sql("coalesce(cast(sum(files.size) as bigint), 0)")
+    sql(&format!(
+        "coalesce(cast(sum(case when files.size < {COUNTED_FILE_BYTES} then {COUNTED_FILE_BYTES} \
+         else files.size end) as bigint), 0)"
+    ))
 }
 
 fn to_file(row: FileRow) -> File {
@@ -189,7 +195,8 @@ portable! {
         Ok(row.map(to_file))
     }
 
-    /// Bytes of all files in the flows of an organization. Equal files count each time, thumbnails do not.
+    /// Bytes of all files in the flows of an organization. Equal files count each time, thumbnails do not, and each
+    /// counts for [`COUNTED_FILE_BYTES`] at least.
     pub fn file_bytes_of_organization(c, organization: OrganizationId) -> Result<u64> {
         let rooms = flows::table.filter(flows::organization_id.eq(organization.0)).select(flows::room_id);
         let bytes = files::table.filter(files::room_id.eq_any(rooms)).select(sum_of_sizes()).get_result::<i64>(c)?;

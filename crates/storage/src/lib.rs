@@ -66,6 +66,7 @@ pub use avatars::AvatarOf;
 pub use budget::{Account, ReadBudget};
 pub use doorbell::Doorbell;
 pub use error::{Error, Result};
+pub use files::COUNTED_FILE_BYTES;
 pub use flows::NewFlow;
 pub use gate::PostGate;
 pub use grants::GrantsOf;

@@ -12,7 +12,7 @@ use super::api_tokens::owner;
 use super::password::still_opens;
 use crate::actor::{Actor, Credential};
 use crate::authenticate::load_caller;
-use crate::read_budget::charge;
+use crate::read_budget::{charge, charge_user};
 use crate::transaction::NoCaller;
 use crate::{App, Error, Result};
 
@@ -73,6 +73,7 @@ impl App {
     pub async fn sign_in(&self, email: &str, password: &Password, address: IpAddr) -> Result<Secret> {
         let known = self.check_password(email, password, address).await?;
         let (user, checked) = (known.0.user.id, known.0.password_hash.clone());
+        charge_user(user);
         let (secret, key) = (Secret::generate_long(), names::email_key(email));
         let hash = secret.hash();
         let ((), event) = self
@@ -109,6 +110,9 @@ impl App {
             })
             .await?;
         let Some((caller, seen)) = found else { return Ok(None) };
+        let actor = Actor::User { caller, scopes: Scopes::ALL, credential: Credential::Session(hash), epoch };
+        // From here on the request counts for the user, not for the network.
+        charge(&actor);
         if now.0 - seen.0 >= HOUR_MILLIS {
             let noted = self.store().write(NoCaller::Session, move |tx| tx.touch_session(&hash.0, now)).await;
             if let Err(error) = noted {
@@ -116,9 +120,6 @@ impl App {
                 tracing::debug!(%error, "the use of a session could not be noted");
             }
         }
-        let credential = Credential::Session(hash);
-        let actor = Actor::User { caller, scopes: Scopes::ALL, credential, epoch };
-        charge(&actor);
         Ok(Some(actor))
     }
 

@@ -52,6 +52,8 @@ impl App {
     ///
     /// [`Error::NotFound`] as in [`App::sign_in_link`].
     pub async fn sign_in_by_link(&self, link: &Secret) -> Result<Secret> {
+        // Read first, so that guesses cost no transaction.
+        self.sign_in_link(link).await?;
         let secret = Secret::generate_long();
         let (link, session) = (link.hash(), secret.hash());
         self.change(NoCaller::Link, move |tx| {

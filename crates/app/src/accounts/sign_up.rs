@@ -171,6 +171,8 @@ impl App {
     ///
     /// [`Error::NotFound`] as in [`App::invitation_link`].
     pub async fn decline_link(&self, link: &Secret) -> Result<()> {
+        // Read first, so that guesses cost no transaction.
+        self.invitation_link(link).await?;
         let hash = link.hash();
         self.change(NoCaller::Link, move |tx| {
             let now = tx.now();

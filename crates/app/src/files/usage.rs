@@ -6,6 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use eddyline_model::{OrganizationId, UserId};
+use eddyline_storage::COUNTED_FILE_BYTES;
 use tokio::time::Instant;
 
 use crate::rooms::Room;
@@ -15,7 +16,8 @@ use crate::{App, Error, Result};
 /// those through other processes, and removals there, count after this time.
 const SUM_LIFETIME: Duration = Duration::from_secs(60);
 
-/// How many bytes of files may be kept; 0 for any number. Equal files count each time, thumbnails do not.
+/// How many bytes of files may be kept; 0 for any number. Equal files count each time, thumbnails do not, and small
+/// files count for 4 KiB.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileQuotas {
     /// In the flows of one organization.
@@ -129,7 +131,7 @@ impl App {
     }
 }
 
-/// How many bytes some files have together.
+/// How many bytes some files count for.
 pub(crate) fn bytes_of<'a>(files: impl IntoIterator<Item = &'a super::NewAttachment>) -> u64 {
-    files.into_iter().map(|file| file.file.object.size.unsigned_abs()).sum()
+    files.into_iter().map(|file| file.file.object.size.max(COUNTED_FILE_BYTES).unsigned_abs()).sum()
 }

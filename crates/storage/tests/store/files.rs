@@ -149,10 +149,14 @@ async fn the_bytes_of_an_organization_and_of_private_files_are_summed_up(home: A
         Draft { to, placement: Placement::Unthreaded, files, ..chat(room, from, "") }
     };
     added(world.post(private(ann, vec![file("f3", object("k3", 3))])).await);
-    added(world.post(private(bob, vec![file("f4", object("k4", 4))])).await);
-    assert_eq!(sums().await, (202, 103, 104), "equal files count each time");
+    added(world.post(private(bob, vec![file("f4", NewObject { size: 10_000, ..object("k4", 4) })])).await);
+    assert_eq!(
+        sums().await,
+        (2 * 4096, 4096, 10_000),
+        "equal files count each time, and small ones for 4 KiB"
+    );
     world.delete(in_flow).await;
-    assert_eq!(sums().await, (0, 103, 104));
+    assert_eq!(sums().await, (0, 4096, 10_000));
 }
 
 async fn the_bytes_of_a_deleted_message_are_doomed_unless_another_file_has_them(home: Arc<Home>) {

@@ -17,8 +17,12 @@ on_both_databases![
 ];
 
 on_both_databases![
-    &["--max-file-bytes-per-organization", "2000", "--max-private-file-bytes-per-user", "1000"];
+    &["--max-file-bytes-per-organization", "20000"];
     an_organization_keeps_no_more_bytes_of_files_than_its_quota,
+];
+
+on_both_databases![
+    &["--profile", "classic", "--max-private-file-bytes-per-user", "10000"];
     a_user_sends_no_more_bytes_of_files_privately_than_the_quota,
 ];
 
@@ -210,30 +214,30 @@ async fn an_organization_keeps_no_more_bytes_of_files_than_its_quota(server: Ser
     let vic = server.user("beta", "vic");
     server.flow("beta", "room", &[&vic]);
     let path = "/flows/acme/main/messages";
-    let first = file(1500, 1).posted(&acme.ben.client, path).await;
-    let beyond = file(501, 2).send(&acme.ada.client, path).await;
+    let first = file(15_000, 1).posted(&acme.ben.client, path).await;
+    let beyond = file(5_001, 2).send(&acme.ada.client, path).await;
     assert_eq!(beyond.status, 507);
-    let text = "The files of the organization take 1500 of at most 2000 bytes; remove some to send others";
+    let text = "The files of the organization take 15000 of at most 20000 bytes; remove some to send others";
     assert_eq!(beyond.json()["message"], text);
-    let in_json = json!({"event": "file", "content": {"data": "A".repeat(668), "file_name": "a"}});
-    assert_eq!(acme.ada.send(Method::POST, path, &in_json).await.status, 507, "501 bytes in Base64");
-    file(500, 3).posted(&acme.ada.client, path).await;
+    let in_json = json!({"event": "file", "content": {"data": "A".repeat(6_800), "file_name": "a"}});
+    assert_eq!(acme.ada.send(Method::POST, path, &in_json).await.status, 507, "5,100 bytes in Base64");
+    file(5_000, 3).posted(&acme.ada.client, path).await;
     assert_eq!(file(1, 4).send(&acme.ben.client, path).await.status, 507);
     acme.ben.say("acme/main", "texts go on").await;
-    file(2000, 5).posted(&vic.client, "/flows/beta/room/messages").await;
+    file(20_000, 5).posted(&vic.client, "/flows/beta/room/messages").await;
     acme.ben.does(Method::DELETE, &format!("{path}/{}", first["id"]), &json!({})).await;
-    file(1500, 1).posted(&acme.ben.client, path).await;
+    file(15_000, 1).posted(&acme.ben.client, path).await;
 }
 
 async fn a_user_sends_no_more_bytes_of_files_privately_than_the_quota(server: Server) {
     let acme = server.acme();
     let to = |user: &Caller| format!("/private/{}/messages", user.id);
-    file(1000, 1).posted(&acme.ben.client, &to(&acme.ada)).await;
+    file(10_000, 1).posted(&acme.ben.client, &to(&acme.ada)).await;
     let beyond = file(1, 2).send(&acme.ben.client, &to(&acme.ada)).await;
     assert_eq!(
         (beyond.status.as_u16(), beyond.json()["message"].as_str().map(|text| &text[..13])),
         (507, Some("The files of "))
     );
-    file(1000, 3).posted(&acme.ada.client, &to(&acme.ben)).await;
-    file(1000, 4).posted(&acme.ben.client, "/flows/acme/main/messages").await;
+    file(10_000, 3).posted(&acme.ada.client, &to(&acme.ben)).await;
+    file(10_000, 4).posted(&acme.ben.client, "/flows/acme/main/messages").await;
 }
