@@ -145,14 +145,16 @@ impl Reading<'_> {
                 let (raw, permit) = self.read_counted(body).await?;
                 Ok(ReadBody { raw, permit, ..ReadBody::default() })
             }
-            Takes::File(wanted) => self.read_file(wanted, body, actor.as_ref()).await,
+            // Files make large futures, which other requests should not have to move.
+            Takes::File(wanted) => Box::pin(self.read_file(wanted, body, actor.as_ref())).await,
             _ if takes.forms_with_parts() && uploads::is_form(headers) => {
                 check_coding(headers)?;
-                let FormBody { fields, files, permit } = uploads::read_form(self, body, actor).await?;
+                let FormBody { fields, files, permit } =
+                    Box::pin(uploads::read_form(self, body, actor)).await?;
                 Ok(ReadBody { fields: Fields::Pairs(fields), files, permit, ..ReadBody::default() })
             }
             _ if takes.files(&self.shared.names) && uploads::is_json(headers) => {
-                self.read_long_json(body, actor.as_ref()).await
+                Box::pin(self.read_long_json(body, actor.as_ref())).await
             }
             _ => {
                 let (body, permit) = self.read_counted(body).await?;

@@ -72,7 +72,8 @@ async fn identified<A: Answers>(behind: &A, request: Request<Body>) -> Response 
     let line = tracing::enabled!(tracing::Level::DEBUG)
         .then(|| (Instant::now(), request.method().clone(), masked(&A::shown(request.uri().path()))));
     let (client, method) = (behind.client(&request), request.method().clone());
-    let counted = answering(client, &method, behind.answer(request));
+    // On the heap, since it is large and each layer around it would move all of it.
+    let counted = answering(client, &method, Box::pin(behind.answer(request)));
     let answering = AssertUnwindSafe(as_client(client, counted)).catch_unwind();
     async move {
         let mut response = match answering.await {

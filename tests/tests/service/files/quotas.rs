@@ -232,12 +232,15 @@ async fn an_organization_keeps_no_more_bytes_of_files_than_its_quota(server: Ser
 async fn a_user_sends_no_more_bytes_of_files_privately_than_the_quota(server: Server) {
     let acme = server.acme();
     let to = |user: &Caller| format!("/private/{}/messages", user.id);
-    file(10_000, 1).posted(&acme.ben.client, &to(&acme.ada)).await;
+    let taken = async |filled: u8, from: &Caller, path: &str| {
+        assert_eq!(file(10_000, filled).send(&from.client, path).await.status, 201);
+    };
+    taken(1, &acme.ben, &to(&acme.ada)).await;
     let beyond = file(1, 2).send(&acme.ben.client, &to(&acme.ada)).await;
     assert_eq!(
         (beyond.status.as_u16(), beyond.json()["message"].as_str().map(|text| &text[..13])),
         (507, Some("The files of "))
     );
-    file(10_000, 3).posted(&acme.ada.client, &to(&acme.ben)).await;
-    file(10_000, 4).posted(&acme.ben.client, "/flows/acme/main/messages").await;
+    taken(3, &acme.ada, &to(&acme.ben)).await;
+    taken(4, &acme.ben, "/flows/acme/main/messages").await;
 }
