@@ -38,8 +38,11 @@ pub(crate) struct Remembered<K, V> {
 /// others follow the last.
 struct Loads<K, V> {
     last: u64,
-    registered: HashMap<K, Vec<(u64, watch::Receiver<Outcome<V>>)>>,
+    registered: HashMap<K, Vec<Registered<V>>>,
 }
+
+/// The number of a load, and where its outcome is told.
+type Registered<V> = (u64, watch::Receiver<Outcome<V>>);
 
 /// What a load came to.
 #[derive(Clone)]
