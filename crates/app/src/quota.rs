@@ -240,7 +240,7 @@ impl KeyedSemaphore {
     ///
     /// # Errors
     ///
-    /// [`QuotaExceeded`], as it was before the wait; at once where [`MAX_WAITING`] of the caller wait already.
+    /// [`QuotaExceeded`], as it was before the wait; at once where 512 uses of the caller wait already.
     pub async fn acquire_within(
         &self,
         keys: QuotaKeys,
