@@ -391,7 +391,7 @@ impl Feed {
             Control::OrganizationRemove { user } => {
                 inner.callers.forget_user(user);
                 inner.rooms.forget_all();
-                // A `FlowRemove` of its own ended the streams of each flow.
+                // The `FlowRemove` of each flow has ended the streams of that flow.
                 inner.hub.revoke_private(user);
             }
             Control::OrganizationChange => inner.rooms.forget_all(),

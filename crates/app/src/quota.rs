@@ -17,7 +17,7 @@ use crate::actor::Actor;
 /// Seconds after which a caller whose share is in use may try again.
 const RETRY_SECONDS: u64 = 2;
 
-/// How many uses of one caller wait in a [`KeyedSemaphore`].
+/// The most tasks of one caller that wait for a permit of a [`KeyedSemaphore`].
 const MAX_WAITING: usize = 512;
 
 /// How much of a resource may be in use at the same time, in units that the resource defines: requests, or
@@ -193,11 +193,11 @@ struct Used {
     total: u64,
     /// Of the keys that use anything.
     by_key: BTreeMap<QuotaKey, u64>,
-    /// Those who wait, in the order in which they came.
+    /// The waiting tasks, in the order in which they began to wait.
     waiting: VecDeque<Waiter>,
 }
 
-/// Somebody who waits for a part of the resource.
+/// A task that waits for a permit.
 #[derive(Debug)]
 struct Waiter {
     keys: QuotaKeys,
@@ -240,7 +240,7 @@ impl KeyedSemaphore {
     ///
     /// # Errors
     ///
-    /// [`QuotaExceeded`], as it was before the wait; at once where 512 uses of the caller wait already.
+    /// [`QuotaExceeded`], as it was before the wait; at once where 512 tasks of the caller wait already.
     pub async fn acquire_within(
         &self,
         keys: QuotaKeys,
@@ -325,10 +325,10 @@ impl State {
 
 impl Drop for Permit {
     fn drop(&mut self) {
-        // A loop, since a permit that nobody takes any more must not be dropped within this drop: those who have
-        // gone may be many.
-        let mut parts: Vec<Part> = self.0.take().into_iter().collect();
-        while let Some(Part { amount, keys, state }) = parts.pop() {
+        // Waiters may give up between a grant and its sending, and return their permits. The loop releases those
+        // permits: their own drop would recurse, as deep as there are such waiters.
+        let (mut released, mut returned) = (self.0.take(), Vec::new());
+        while let Some(Part { amount, keys, state }) = released.take().or_else(|| returned.pop()) {
             let grants = {
                 let mut used = lock(&state.used);
                 state.give_back(&mut used, keys, amount);
@@ -336,7 +336,7 @@ impl Drop for Permit {
             };
             for (grant, permit) in grants {
                 if let Err(mut unwanted) = grant.send(permit) {
-                    parts.extend(unwanted.0.take());
+                    returned.extend(unwanted.0.take());
                 }
             }
         }

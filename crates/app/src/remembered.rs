@@ -41,7 +41,7 @@ struct Loads<K, V> {
     registered: HashMap<K, Vec<Registered<V>>>,
 }
 
-/// The number of a load, and where its outcome is told.
+/// The number of a load, and the channel that carries its outcome.
 type Registered<V> = (u64, watch::Receiver<Outcome<V>>);
 
 /// What a load came to.

@@ -80,7 +80,8 @@ impl App {
         Ok(Some(permit))
     }
 
-    /// Why a password is not to be chosen by somebody about whom others know this much.
+    /// Checks that a new password is hard to guess, also for those who know this much about its user. The inner
+    /// error is a text for the user.
     pub(super) async fn check_strength(
         &self,
         password: &Password,

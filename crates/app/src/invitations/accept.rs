@@ -30,8 +30,7 @@ impl App {
     ///
     /// [`Error::NotFound`] and [`Error::Denied`] for all other users, [`Error::NotFound`] also when the inviter
     /// has left the organization, [`Error::Denied`] when the organization is inactive, [`Error::Conflict`] when
-    /// it is full,
-    /// [`Error::Invalid`] when somebody there has the caller's nick.
+    /// it is full, and [`Error::Invalid`] when another user there has the caller's nick.
     pub async fn accept_invitation(
         &self,
         actor: &Actor,

@@ -8,6 +8,7 @@ use eddyline_storage::{Result as StoreResult, Tx};
 
 use super::notice;
 use crate::actor::Actor;
+use crate::change::Attempt;
 use crate::files::usage::FilesOf;
 use crate::rooms::Room;
 use crate::{App, Error, Result};
@@ -19,20 +20,25 @@ impl App {
     ///
     /// [`Error::Denied`] for every message that may not be deleted, [`Error::NotFound`].
     pub async fn delete_message(&self, actor: &Actor, room: &Room, id: MessageId) -> Result<Deletion> {
-        let deletion = self
-            .change_message(actor, room, id, |tx, actor, _, message| {
-                let user = actor.user_id().ok_or(Error::Denied)?;
-                let deletion = policy::delete(user, &message).map_err(Error::from)?;
-                match deletion {
-                    Deletion::Truncate => truncate(tx, actor, &message)?,
-                    Deletion::Remove => remove(tx, actor, &message)?,
-                }
-                Ok(deletion)
-            })
-            .await?;
-        self.inner.file_sums.forget(FilesOf::Organization(room.flow.organization));
+        let work =
+            |tx: &mut Tx<'_, '_>, actor: &Actor, _: &Room, message: Message| delete(tx, actor, &message);
+        let deletion = self.change_message(actor, room, id, work).await?;
+        if deletion == Deletion::Remove {
+            self.inner.file_sums.forget(FilesOf::Organization(room.flow.organization));
+        }
         Ok(deletion)
     }
+}
+
+/// Deletes a message in the way that its kind asks for, if the caller may.
+pub(crate) fn delete(tx: &mut Tx<'_, '_>, actor: &Actor, message: &Message) -> Attempt<Deletion> {
+    let user = actor.user_id().ok_or(Error::Denied)?;
+    let deletion = policy::delete(user, message).map_err(Error::from)?;
+    match deletion {
+        Deletion::Truncate => truncate(tx, actor, message)?,
+        Deletion::Remove => remove(tx, actor, message)?,
+    }
+    Ok(deletion)
 }
 
 /// Empties a message and tells the streams. One that is empty stays as it is.

@@ -19,8 +19,8 @@ use crate::change::Attempt;
 use crate::files::NewAttachment;
 use crate::files::usage::{FilesOf, bytes_of};
 use crate::messages::{
-    Edit, LIST_BYTES, MessageList, check_tags, check_text, digest, has_files, post_one, remove, resolve_tags,
-    truncate, write_content, write_tags,
+    Edit, LIST_BYTES, MessageList, check_tags, check_text, delete, digest, has_files, post_one, resolve_tags,
+    write_content, write_tags,
 };
 use crate::{App, Error, Posted, Profile, Result};
 
@@ -87,7 +87,7 @@ impl App {
         room: PrivateRoom,
         outcome: Outcome,
     ) -> Result<Posted> {
-        if let Outcome::Added(_) = outcome {
+        if new.file.is_some() && matches!(outcome, Outcome::Added(_)) {
             self.note_files(FilesOf::Private(own), bytes_of(&new.file));
         }
         match outcome {
@@ -266,18 +266,12 @@ impl App {
         with: UserId,
         id: MessageId,
     ) -> Result<Deletion> {
-        let deletion = self
-            .change_private_message(actor, with, id, |tx, actor, _, message| {
-                let user = actor.user_id().ok_or(Error::Denied)?;
-                let deletion = policy::delete(user, &message).map_err(Error::from)?;
-                match deletion {
-                    Deletion::Truncate => truncate(tx, actor, &message)?,
-                    Deletion::Remove => remove(tx, actor, &message)?,
-                }
-                Ok(deletion)
-            })
-            .await?;
-        self.inner.file_sums.forget(FilesOf::Private(actor.user()?.user.id));
+        let work =
+            |tx: &mut Tx<'_, '_>, actor: &Actor, _: &Pair, message: Message| delete(tx, actor, &message);
+        let deletion = self.change_private_message(actor, with, id, work).await?;
+        if deletion == Deletion::Remove {
+            self.inner.file_sums.forget(FilesOf::Private(actor.user()?.user.id));
+        }
         Ok(deletion)
     }
 
