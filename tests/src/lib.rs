@@ -14,6 +14,7 @@ pub mod chaos;
 mod dice;
 pub mod faults;
 mod listener;
+mod operator;
 mod outbox;
 mod patience;
 mod ports;

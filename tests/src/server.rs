@@ -10,10 +10,10 @@ use std::time::Duration;
 
 use eddyline_client::{Client, ClientBuilder};
 use eddyline_testing::postgres::{self, Database};
-use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::binary;
+use crate::operator::Operators;
 use crate::ports::free_address;
 use crate::secrets;
 
@@ -51,6 +51,8 @@ pub struct Server {
     base_url: String,
     stream_url: String,
     log: PathBuf,
+    /// Absent where a process for each command shows more, or holds less open.
+    pub(crate) operators: Option<Operators>,
 }
 
 /// What outlives a process of the server.
@@ -98,6 +100,7 @@ impl Server {
             base_url: String::new(),
             stream_url: String::new(),
             log,
+            operators: None,
         };
         server.run();
         server
@@ -171,32 +174,6 @@ impl Server {
         self.run();
     }
 
-    /// Runs `eddyline admin` with these arguments and gives its JSON answer.
-    pub fn admin(&self, arguments: &[&str]) -> Value {
-        match self.try_admin(arguments) {
-            Ok(answer) => answer,
-            Err(text) => panic!("eddyline admin {}: {text}", arguments.join(" ")),
-        }
-    }
-
-    /// Runs `eddyline admin` with these arguments; a failure gives what it said about it.
-    pub fn try_admin(&self, arguments: &[&str]) -> Result<Value, String> {
-        let output = self.admin_command(arguments).arg("--json").output().unwrap();
-        if !output.status.success() {
-            return Err(String::from_utf8_lossy(&output.stderr).into_owned());
-        }
-        let answer = serde_json::from_slice(&output.stdout).map_err(|error| error.to_string())?;
-        secrets::note_secrets_of(&answer);
-        Ok(answer)
-    }
-
-    /// `eddyline admin` with these arguments on this server's data, ready to run.
-    pub fn admin_command(&self, arguments: &[&str]) -> Command {
-        let mut command = self.eddyline(&["admin"]);
-        command.args(arguments).args(self.data());
-        command
-    }
-
     /// Where its data is, and its logs.
     pub(crate) fn directory(&self) -> &Path {
         self.home.directory.path()
@@ -234,8 +211,13 @@ impl Server {
         self.running.as_ref().expect("the server runs").id()
     }
 
+    /// Its log, to write more into it.
+    pub(crate) fn append_to_log(&self) -> File {
+        OpenOptions::new().create(true).append(true).open(&self.log).unwrap()
+    }
+
     fn run(&mut self) {
-        let log = OpenOptions::new().create(true).append(true).open(&self.log).unwrap();
+        let log = self.append_to_log();
         let mut process = self
             .eddyline(&["serve", "--listen", &self.listen, "--stream-listen", &self.stream_listen])
             .args(self.data())
@@ -258,7 +240,7 @@ impl Server {
         self.stream_listen = socket_address(&self.stream_url);
     }
 
-    fn eddyline(&self, arguments: &[&str]) -> Command {
+    pub(crate) fn eddyline(&self, arguments: &[&str]) -> Command {
         let mut command = binary::eddyline();
         command.current_dir(self.home.directory.path()).args(arguments);
         command
@@ -270,7 +252,7 @@ impl Server {
         self.home.setting.data.clone().unwrap_or_else(ours)
     }
 
-    fn data(&self) -> Vec<String> {
+    pub(crate) fn data(&self) -> Vec<String> {
         let directory = self.data_directory();
         let mut options = vec!["--data-dir".to_owned(), directory.display().to_string()];
         if let Some(database) = &self.home.setting.database {

@@ -14,6 +14,7 @@ use serde_json::Value;
 
 use crate::backends::block_on;
 use crate::caller::Caller;
+use crate::operator::Operators;
 use crate::server::{Backend, Server};
 
 /// Makes two tests of each of these `async fn NAME(tenant: Tenant)`, one for each database. All
@@ -162,7 +163,8 @@ fn shared(backend: Backend) -> Option<&'static Shared> {
         let mail = ["--mail-per-recipient-minute", "0", "--mail-per-recipient-day", "0"];
         let options =
             [&unlimited[..], &mail, &["--invitation-pause-seconds", "0"], &["--log", TALKATIVE]].concat();
-        let server = Server::start_with(backend, &options)?;
+        let mut server = Server::start_with(backend, &options)?;
+        server.operators = Some(Operators::default());
         let cleaner = clean_up_after_us(&server);
         Some(Shared { server, _cleaner: cleaner })
     };

@@ -1,5 +1,7 @@
 //! The operator's commands, on the same database as the server, which may be running.
 
+mod batch;
+
 use std::fmt::Display;
 use std::io::stdin;
 
@@ -12,8 +14,8 @@ use eddyline_model::organizations::Subscription;
 use serde::Serialize;
 
 use crate::cli::{
-    self, AdminCommand, ApplicationCommand, BillingDate, FlowCommand, OrgCommand, OrganizationUpdate,
-    SourceCommand, UserCommand,
+    self, AdminCommand, ApplicationCommand, BillingDate, FlowCommand, OneCommand, OrgCommand,
+    OrganizationUpdate, SourceCommand, UserCommand,
 };
 use crate::config::Settings;
 use crate::output::{
@@ -22,22 +24,29 @@ use crate::output::{
 };
 use crate::{Failure, domains, scim, serve};
 
-/// Carries out one command and prints its answer.
+/// Carries out what was asked for and prints the answers.
 pub(crate) async fn run(settings: Settings, command: AdminCommand, json: bool) -> Result<(), Failure> {
     // The server sends what mail waits.
     let app = serve::open_app(&settings, Addresses::default(), None, FilesConfig::default()).await?;
     let outcome = match command {
-        AdminCommand::Org(OrgCommand::Create(new)) => create_organization(&app, new, json).await,
-        AdminCommand::Org(OrgCommand::Update(update)) => update_organization(&app, update, json).await,
-        AdminCommand::Org(OrgCommand::Domain(command)) => domains::run(&app, command, json).await,
-        AdminCommand::User(command) => user(&app, command, json).await,
-        AdminCommand::Flow(command) => flow(&app, command, json).await,
-        AdminCommand::App(ApplicationCommand::Create(new)) => create_application(&app, new, json).await,
-        AdminCommand::Source(SourceCommand::Create(new)) => create_source(&app, new, json).await,
-        AdminCommand::Scim(command) => scim::run(&app, command, json).await,
+        AdminCommand::One(command) => carry_out(&app, command, json).await,
+        AdminCommand::Batch => batch::run(&app, json).await,
     };
     app.close().await;
     outcome
+}
+
+async fn carry_out(app: &App, command: OneCommand, json: bool) -> Result<(), Failure> {
+    match command {
+        OneCommand::Org(OrgCommand::Create(new)) => create_organization(app, new, json).await,
+        OneCommand::Org(OrgCommand::Update(update)) => update_organization(app, update, json).await,
+        OneCommand::Org(OrgCommand::Domain(command)) => domains::run(app, command, json).await,
+        OneCommand::User(command) => user(app, command, json).await,
+        OneCommand::Flow(command) => flow(app, command, json).await,
+        OneCommand::App(ApplicationCommand::Create(new)) => create_application(app, new, json).await,
+        OneCommand::Source(SourceCommand::Create(new)) => create_source(app, new, json).await,
+        OneCommand::Scim(command) => scim::run(app, command, json).await,
+    }
 }
 
 pub(crate) fn print(answer: &(impl Display + Serialize), json: bool) -> Result<(), Failure> {

@@ -10,8 +10,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 pub(crate) use self::admin::{
-    AdminCommand, ApplicationCommand, BillingDate, DomainCommand, FlowCommand, NewApplication,
-    NewOrganization, NewSource, OrgCommand, OrganizationDomain, OrganizationUpdate, ScimCommand,
+    AdminCommand, ApplicationCommand, BatchLine, BillingDate, DomainCommand, FlowCommand, NewApplication,
+    NewOrganization, NewSource, OneCommand, OrgCommand, OrganizationDomain, OrganizationUpdate, ScimCommand,
     SourceCommand, UserCommand,
 };
 pub(crate) use self::flags::{AdminOptions, DemoOptions, Flags, ServeOptions};
@@ -82,6 +82,8 @@ Commands in full:
   eddyline admin user create        eddyline admin flow add-user
   eddyline admin user token         eddyline admin flow token
   eddyline admin user set-password
+
+  eddyline admin batch              Many commands at once, from the standard input
 
 Examples:
   eddyline admin org create --name Acme --user-limit 50

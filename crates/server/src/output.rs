@@ -17,11 +17,16 @@ pub(crate) fn answer(answer: &(impl Display + Serialize), json: bool) -> io::Res
 
 fn write_answer(mut output: impl Write, answer: &(impl Display + Serialize), json: bool) -> io::Result<()> {
     if json {
-        serde_json::to_writer(&mut output, answer)?;
-        output.write_all(b"\n")?;
-    } else {
-        writeln!(output, "{answer}")?;
+        return json_line(output, answer);
     }
+    writeln!(output, "{answer}")?;
+    output.flush()
+}
+
+/// Writes a value as JSON on a line of its own.
+pub(crate) fn json_line(mut output: impl Write, value: &impl Serialize) -> io::Result<()> {
+    serde_json::to_writer(&mut output, value)?;
+    output.write_all(b"\n")?;
     output.flush()
 }
 
@@ -32,7 +37,7 @@ pub(crate) fn failure(error: &(dyn Error + 'static)) {
 }
 
 /// An error with all of its causes, on one line unless a cause has several.
-struct Causes<'a>(&'a (dyn Error + 'static));
+pub(crate) struct Causes<'a>(pub(crate) &'a (dyn Error + 'static));
 
 impl Display for Causes<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

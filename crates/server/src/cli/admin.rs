@@ -4,15 +4,48 @@ use std::convert::Infallible;
 use std::io::{self, BufRead};
 use std::str::FromStr;
 
-use clap::{Args, Subcommand};
+use clap::{Args, Parser, Subcommand};
 use eddyline_auth::Password;
 use eddyline_model::Day;
 use eddyline_model::applications::{PageUri, RedirectUri};
 use eddyline_model::time::InvalidDay;
 
-/// What the operator works on.
+/// What the operator asks for.
 #[derive(Subcommand)]
 pub(crate) enum AdminCommand {
+    #[command(flatten)]
+    One(OneCommand),
+    /// Run commands from the standard input, one a line, until it ends
+    #[command(after_help = BATCH_EXAMPLES)]
+    Batch,
+}
+
+const BATCH_EXAMPLES: &str = "\
+A line is what follows 'eddyline admin', quoted as in a shell; empty lines and those that begin
+with # are passed over. A command that fails does not keep those after it from being run, and the
+exit status tells that one failed. With --json each command is answered by one line, which has an
+\"error\" if it failed.
+
+Example:
+  eddyline admin batch <<'END'
+  org create --name Acme
+  user create --org acme --email ada@example.org --name 'Ada Lovelace' --nick Ada --admin
+  flow create --org acme --name Main
+  flow add-user --flow acme/main --email ada@example.org
+  END";
+
+/// A line of `admin batch`.
+#[derive(Parser)]
+#[command(name = "line", no_binary_name = true, disable_help_flag = true, disable_help_subcommand = true)]
+pub(crate) struct BatchLine {
+    /// What to do.
+    #[command(subcommand)]
+    pub(crate) command: OneCommand,
+}
+
+/// What the operator works on.
+#[derive(Subcommand)]
+pub(crate) enum OneCommand {
     /// Organizations
     #[command(subcommand, disable_help_subcommand = true)]
     Org(OrgCommand),
@@ -31,6 +64,17 @@ pub(crate) enum AdminCommand {
     /// Identity providers that make and change users (SCIM)
     #[command(subcommand, disable_help_subcommand = true)]
     Scim(ScimCommand),
+}
+
+impl OneCommand {
+    /// Whether the command reads a password from the standard input.
+    pub(crate) fn reads_input(&self) -> bool {
+        match self {
+            Self::User(UserCommand::Create(new)) => new.password.password_stdin,
+            Self::User(UserCommand::SetPassword { password, .. }) => password.password_stdin,
+            _ => false,
+        }
+    }
 }
 
 /// Commands about organizations.

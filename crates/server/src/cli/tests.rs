@@ -14,6 +14,13 @@ fn admin(line: &str) -> Admin {
     }
 }
 
+fn one(line: &str) -> OneCommand {
+    match admin(line).command {
+        AdminCommand::One(command) => command,
+        AdminCommand::Batch => panic!("many commands: {line}"),
+    }
+}
+
 #[test]
 fn the_definition_is_consistent() {
     Cli::command().debug_assert();
@@ -80,21 +87,21 @@ fn the_operator_may_say_where_the_data_is_before_or_after_the_command() {
 
 #[test]
 fn every_command_of_the_operator_is_understood() {
-    let command = |line: &str| admin(&format!("eddyline admin {line} --data-dir d --json")).command;
-    let AdminCommand::Org(OrgCommand::Create(org)) =
+    let command = |line: &str| one(&format!("eddyline admin {line} --data-dir d --json"));
+    let OneCommand::Org(OrgCommand::Create(org)) =
         command("org create --name N --parameterized-name p --user-limit 5")
     else {
         panic!()
     };
     assert_eq!((org.name, org.parameterized_name, org.user_limit), ("N".into(), Some("p".into()), 5));
 
-    let AdminCommand::Org(OrgCommand::Create(child)) = command("org create --name N --parent p") else {
+    let OneCommand::Org(OrgCommand::Create(child)) = command("org create --name N --parent p") else {
         panic!()
     };
     assert_eq!(child.parent, Some("p".into()));
 
     let line = "org update --org p --name N --parameterized-name q --user-limit 7 --trial-ends 2027-01-31";
-    let AdminCommand::Org(OrgCommand::Update(update)) = command(&format!("{line} --active false")) else {
+    let OneCommand::Org(OrgCommand::Update(update)) = command(&format!("{line} --active false")) else {
         panic!()
     };
     let fields = update.fields;
@@ -105,7 +112,7 @@ fn every_command_of_the_operator_is_understood() {
     assert_eq!((fields.user_limit, fields.active), (Some(7), Some(false)));
     assert_eq!(fields.trial_ends.map(|day| day.to_string()), Some("2027-01-31".into()));
 
-    let AdminCommand::User(UserCommand::Create(user)) =
+    let OneCommand::User(UserCommand::Create(user)) =
         command("user create --org p --email e@x --name N --nick k --admin --bot --password pw")
     else {
         panic!()
@@ -113,17 +120,15 @@ fn every_command_of_the_operator_is_understood() {
     assert!(user.admin && user.bot);
     assert_eq!(user.password.read(&b""[..]).unwrap().unwrap().expose(), "pw");
 
-    let AdminCommand::User(UserCommand::Token { email }) = command("user token --email e@x") else {
-        panic!()
-    };
+    let OneCommand::User(UserCommand::Token { email }) = command("user token --email e@x") else { panic!() };
     assert_eq!(email, "e@x");
 
-    let AdminCommand::Flow(FlowCommand::Create(flow)) = command("flow create --org p --name F") else {
+    let OneCommand::Flow(FlowCommand::Create(flow)) = command("flow create --org p --name F") else {
         panic!()
     };
     assert_eq!((flow.org, flow.name), ("p".into(), "F".into()));
 
-    let AdminCommand::Flow(FlowCommand::AddUser { flow, email }) =
+    let OneCommand::Flow(FlowCommand::AddUser { flow, email }) =
         command("flow add-user --flow p/f --email e@x")
     else {
         panic!()
@@ -135,8 +140,7 @@ fn every_command_of_the_operator_is_understood() {
 fn a_change_of_an_organization_says_what_changes() {
     let line = "eddyline admin org update --org p";
     let billing = |text: &str| {
-        let AdminCommand::Org(OrgCommand::Update(update)) =
-            admin(&format!("{line} --billing-date {text}")).command
+        let OneCommand::Org(OrgCommand::Update(update)) = one(&format!("{line} --billing-date {text}"))
         else {
             panic!()
         };
@@ -166,9 +170,7 @@ fn a_flow_is_named_by_two_names() {
 #[test]
 fn a_password_need_not_stand_on_the_command_line() {
     let read = |line: &str, input: &[u8]| {
-        let AdminCommand::User(UserCommand::SetPassword { password, .. }) = admin(line).command else {
-            panic!()
-        };
+        let OneCommand::User(UserCommand::SetPassword { password, .. }) = one(line) else { panic!() };
         password.read(input).map(|password| password.expose().to_owned())
     };
     let line = "eddyline admin user set-password --email e@x --password-stdin";
@@ -191,14 +193,14 @@ fn a_new_password_is_given_in_exactly_one_way() {
 #[test]
 fn a_refused_password_is_not_repeated() {
     let line = "eddyline admin user set-password --email e@x --password";
-    let command = admin(&format!("{line} {}", "x".repeat(2000))).command;
-    let AdminCommand::User(UserCommand::SetPassword { password, .. }) = command else { panic!() };
+    let command = one(&format!("{line} {}", "x".repeat(2000)));
+    let OneCommand::User(UserCommand::SetPassword { password, .. }) = command else { panic!() };
     assert_eq!(password.read(&b""[..]).unwrap_err().to_string(), "a password has 1 to 1024 bytes");
 }
 
 #[test]
 fn a_user_without_a_password_is_fine() {
     let line = "eddyline admin user create --org p --email e@x --name N --nick k";
-    let AdminCommand::User(UserCommand::Create(user)) = admin(line).command else { panic!() };
+    let OneCommand::User(UserCommand::Create(user)) = one(line) else { panic!() };
     assert!(user.password.read(&b"untouched"[..]).unwrap().is_none());
 }

@@ -12,6 +12,7 @@ on_both_databases![
     a_known_address_joins_that_person_to_the_organization,
     what_cannot_be_done_is_said_and_ends_in_failure,
     a_password_is_read_from_the_standard_input,
+    many_commands_are_read_from_the_standard_input,
     what_is_done_twice_is_done_once,
     domains_are_given_listed_and_taken_away,
 ];
@@ -76,7 +77,7 @@ async fn people_get_sentences(server: Server) {
     let said = |arguments: &[&str]| {
         let output = server.admin_command(arguments).output().unwrap();
         assert!(output.status.success(), "{}", error_of(&output));
-        String::from_utf8(output.stdout).unwrap()
+        printed(&output)
     };
     let user = said(&[
         "user",
@@ -172,6 +173,10 @@ async fn what_cannot_be_done_is_said_and_ends_in_failure(server: Server) {
     }
 }
 
+fn printed(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
 fn error_of(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
 }
@@ -186,6 +191,39 @@ async fn a_password_is_read_from_the_standard_input(server: Server) {
     let input = std::fs::File::open(file.path()).unwrap();
     assert!(command.arg("--password-stdin").stdin(input).output().unwrap().status.success());
     server.client().basic("ada@acme.example", "a secret of the file").build().unwrap().me().await.unwrap();
+}
+
+async fn many_commands_are_read_from_the_standard_input(server: Server) {
+    let lines = "
+        # The first flow
+        org create --name Acme
+        user create --org acme --email ada@acme.example --name 'Ada L' --nick ada --password 'a long secret'
+        flow create --org nowhere --name Main
+        flow create --org acme --name Main
+        flow add-user --flow acme/main --email
+        flow add-user --flow acme/main --email ada@acme.example
+    ";
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), lines).unwrap();
+    let run = |more: &[&str]| {
+        let input = std::fs::File::open(file.path()).unwrap();
+        server.admin_command(&["batch"]).args(more).stdin(input).output().unwrap()
+    };
+    let output = run(&["--json"]);
+    assert!(!output.status.success() && error_of(&output).contains("2 commands failed"), "{output:?}");
+    let answers: Vec<Json> =
+        printed(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(
+        (&answers[0]["name"], &answers[1]["nick"], &answers[3]["name"], &answers[5]["email"]),
+        (&json!("Acme"), &json!("ada"), &json!("Main"), &json!("ada@acme.example"))
+    );
+    assert_eq!(answers[2], json!({"error": "organization nowhere was not found", "line": 5}));
+    assert_eq!(answers[4]["line"], 7);
+    let ada = server.client().basic("ada@acme.example", "a long secret").build().unwrap();
+    assert_eq!(ada.me().await.unwrap().name, "Ada L");
+    let again = run(&[]);
+    assert!(printed(&again).contains("ada@acme.example is in the flow"), "{again:?}");
+    assert!(error_of(&again).contains("error: line 5: organization nowhere was not found"), "{again:?}");
 }
 
 async fn what_is_done_twice_is_done_once(server: Server) {
