@@ -48,7 +48,7 @@ impl Quota {
     pub const fn share(&self, key: QuotaKey) -> u64 {
         match key {
             QuotaKey::User(_) | QuotaKey::Tokens(_) => self.caller,
-            QuotaKey::Organization(_) => self.organization,
+            QuotaKey::Organization(_) | QuotaKey::Outsiders => self.organization,
             QuotaKey::Application(_) => self.application,
             QuotaKey::NetworkV4(_) | QuotaKey::NetworkV6(_) => self.network,
         }
@@ -64,6 +64,8 @@ pub enum QuotaKey {
     Tokens(OrganizationId),
     /// An organization.
     Organization(OrganizationId),
+    /// All users who belong to no organization, together: they have one organization's share.
+    Outsiders,
     /// An application.
     Application(ApplicationId),
     /// An address of IPv4.
@@ -152,7 +154,8 @@ impl Owner {
             Self { user: Some(user), .. } => Some(QuotaKey::User(user)),
             Self { user: None, organization } => organization.map(QuotaKey::Tokens),
         };
-        QuotaKeys([caller, self.organization.map(QuotaKey::Organization), None])
+        let organization = self.organization.map_or(QuotaKey::Outsiders, QuotaKey::Organization);
+        QuotaKeys([caller, Some(organization), None])
     }
 }
 
@@ -465,6 +468,17 @@ mod tests {
         let tokens = Owner { user: None, organization };
         assert_eq!(tokens.quota_keys(), of(QuotaKey::Tokens(OrganizationId(1)), ACME));
         assert_eq!(Owner { user: Some(UserId(1)), organization }.quota_keys(), ada());
+    }
+
+    #[test]
+    fn users_without_an_organization_have_the_share_of_one_together() {
+        let semaphore = semaphore(9, 3, 2);
+        let outsider = |user| Owner { user: Some(UserId(user)), organization: None }.quota_keys();
+        let held = [1, 1, 2].map(|user| semaphore.acquire(outsider(user), 1));
+        assert!(held.iter().all(Result::is_ok));
+        let refused = semaphore.acquire(outsider(3), 1).err();
+        assert_eq!(refused, Some(QuotaExceeded::Share(QuotaKey::Outsiders)));
+        assert!(semaphore.acquire(vic(), 1).is_ok());
     }
 
     #[tokio::test]

@@ -29,6 +29,8 @@ tokio::task_local! {
 
 /// All strangers together.
 const STRANGERS: Account = Account::new(1, 0);
+/// All users who belong to no organization, together: they are one group, as the members of an organization are.
+const OUTSIDERS: Account = Account::new(10, 0);
 /// Streams that read the log, together.
 const REPLAYS: Account = Account::new(2, 0);
 
@@ -102,7 +104,7 @@ pub(crate) fn charge(actor: &Actor) {
     let (caller, group) = match actor {
         Actor::User { caller, .. } => {
             let own = user(caller.user.id);
-            (own, caller.organizations.first().map_or(own, |first| organization(first.organization)))
+            (own, caller.organizations.first().map_or(OUTSIDERS, |first| organization(first.organization)))
         }
         Actor::FlowToken { room, .. } => (flow(*room), flow(*room)),
     };
@@ -119,4 +121,41 @@ pub(crate) fn charge_organization(id: OrganizationId) {
 pub(crate) fn charge_provider(id: OrganizationId) {
     ReadBudget { caller: organization(id), group: organization(id), line: CALLER_LINE }.charge();
     set_keys(Owner::organization(id).quota_keys());
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::accounts::tests::{World, person};
+    use crate::actor::Caller;
+
+    const HERE: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(192, 0, 2, 1));
+
+    /// The same user, removed from all organizations.
+    fn removed(actor: Actor) -> Actor {
+        let Actor::User { caller, scopes, credential, epoch } = actor else { panic!("not a user") };
+        let caller = Arc::new(Caller { user: caller.user.clone(), organizations: Vec::new() });
+        Actor::User { caller, scopes, credential, epoch }
+    }
+
+    async fn budget_of(actor: &Actor) -> ReadBudget {
+        let charging = async {
+            charge(actor);
+            ReadBudget::current()
+        };
+        as_client(HERE, charging).await
+    }
+
+    #[tokio::test]
+    async fn users_without_an_organization_read_as_one_group() {
+        let world = World::new().await;
+        let ben = person(&world.app, "ben@acme.example", "ben").await;
+        let member = budget_of(&ben).await;
+        let (ada, ben) = (budget_of(&removed(world.ada)).await, budget_of(&removed(ben)).await);
+        assert_eq!(ada.group, ben.group);
+        assert_ne!(ada.caller, ben.caller);
+        assert_ne!(ben.group, member.group);
+    }
 }
