@@ -13,7 +13,7 @@ use eddyline_storage::{FlowTokenOf, PostGate, Result as StoreResult, Session};
 
 use crate::actor::{AccessCredential, Actor, Caller, Credential};
 use crate::quota::Owner;
-use crate::read_budget::charge;
+use crate::read_budget::{charge, charge_user};
 use crate::remembered::Remembered;
 use crate::transaction::Principal;
 use crate::{App, Error, Result};
@@ -264,16 +264,26 @@ impl App {
         let known = self.check_password(email, password, address).await?;
         let hash = known.0.password_hash.as_deref().unwrap_or_default();
         let credential = Credential::Password(TokenHash::of(hash));
-        let actor = Actor::User { caller: known.1.clone(), scopes: Scopes::ALL, credential, epoch };
-        Ok(actor).inspect(charge)
+        Ok(Actor::User { caller: known.1.clone(), scopes: Scopes::ALL, credential, epoch })
     }
 
-    /// The account of this address, if the password is its own.
+    /// The account of this address, if the password is its own. The request counts for its user from then on.
     ///
     /// # Errors
     ///
     /// [`Error::Unauthenticated`], [`Error::TooMany`].
     pub(crate) async fn check_password(
+        &self,
+        email: &str,
+        password: &Password,
+        address: IpAddr,
+    ) -> Result<KnownAccount> {
+        let known = self.match_password(email, password, address).await?;
+        charge_user(&known.1);
+        Ok(known)
+    }
+
+    async fn match_password(
         &self,
         email: &str,
         password: &Password,

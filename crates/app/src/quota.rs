@@ -12,7 +12,7 @@ use tokio::sync::oneshot;
 use tokio::time::timeout;
 
 use crate::Error;
-use crate::actor::Actor;
+use crate::actor::{Actor, Caller};
 
 /// Seconds after which a caller whose share is in use may try again.
 const RETRY_SECONDS: u64 = 2;
@@ -159,15 +159,21 @@ impl Owner {
     }
 }
 
+impl Caller {
+    /// To whom the user's use of resources is charged.
+    #[must_use]
+    pub fn owner(&self) -> Owner {
+        let first = self.organizations.first();
+        Owner { user: Some(self.user.id), organization: first.map(|membership| membership.organization) }
+    }
+}
+
 impl Actor {
     /// Who is behind it.
     #[must_use]
     pub fn owner(&self) -> Owner {
         match self {
-            Self::User { caller, .. } => Owner {
-                user: Some(caller.user.id),
-                organization: caller.organizations.first().map(|membership| membership.organization),
-            },
+            Self::User { caller, .. } => caller.owner(),
             Self::FlowToken { owner, .. } => *owner,
         }
     }

@@ -13,7 +13,7 @@ use eddyline_auth::network_of;
 use eddyline_model::{OrganizationId, RoomId, UserId};
 use eddyline_storage::{Account, ReadBudget};
 
-use crate::actor::Actor;
+use crate::actor::{Actor, Caller};
 use crate::quota::{Owner, QuotaKey, QuotaKeys};
 
 /// The most reads of one caller that wait. Many clients of a caller may begin at once.
@@ -66,16 +66,6 @@ pub(crate) fn current_keys() -> Option<QuotaKeys> {
     KEYS.try_with(Cell::get).ok()
 }
 
-/// Counts the further writes of this request for a user who has shown a password.
-pub(crate) fn charge_user(id: UserId) {
-    set_keys(QuotaKey::User(id).into());
-}
-
-fn set_keys(keys: QuotaKeys) {
-    // Outside requests nothing is counted.
-    let _ = KEYS.try_with(|current| current.set(keys));
-}
-
 /// Runs what reads the log for a stream of this user, or else of a token of this flow. All streams together are
 /// one group, so that those that catch up leave readers for requests.
 pub(crate) fn as_replay<F: Future>(
@@ -98,29 +88,38 @@ pub fn current_caller() -> Account {
     ReadBudget::current().caller
 }
 
-/// Counts the further reads of this request for its caller, and for the organization of the caller until
+/// Counts the further use of this request for its caller, and its reads for the organization of the caller until
 /// another one is named.
 pub(crate) fn charge(actor: &Actor) {
-    let (caller, group) = match actor {
-        Actor::User { caller, .. } => {
-            let own = user(caller.user.id);
-            (own, caller.organizations.first().map_or(OUTSIDERS, |first| organization(first.organization)))
-        }
-        Actor::FlowToken { room, .. } => (flow(*room), flow(*room)),
-    };
-    ReadBudget { caller, group, line: CALLER_LINE }.charge();
-    set_keys(actor.quota_keys());
+    match actor {
+        Actor::User { caller, .. } => charge_user(caller),
+        Actor::FlowToken { room, owner, .. } => charge_both(flow(*room), flow(*room), owner.quota_keys()),
+    }
 }
 
-/// Counts the further reads of this request for an organization.
-pub(crate) fn charge_organization(id: OrganizationId) {
+/// The same for a user, whichever way the user has shown who it is.
+pub(crate) fn charge_user(caller: &Caller) {
+    let owner = caller.owner();
+    let group = owner.organization.map_or(OUTSIDERS, organization);
+    charge_both(user(caller.user.id), group, owner.quota_keys());
+}
+
+/// The same for an identity provider, which is its organization.
+pub(crate) fn charge_provider(id: OrganizationId) {
+    charge_both(organization(id), organization(id), Owner::organization(id).quota_keys());
+}
+
+/// Counts the further reads of this request for the organization that it asks about. What else it uses counts for
+/// the caller's own: see [`Owner`].
+pub(crate) fn charge_reads_to(id: OrganizationId) {
     ReadBudget::charge_group(organization(id));
 }
 
-/// Counts the further reads of this request for an identity provider, which is its organization.
-pub(crate) fn charge_provider(id: OrganizationId) {
-    ReadBudget { caller: organization(id), group: organization(id), line: CALLER_LINE }.charge();
-    set_keys(Owner::organization(id).quota_keys());
+/// Charges reads and all else, so that no way of finding out who asks leaves one of them to a stranger.
+fn charge_both(caller: Account, group: Account, keys: QuotaKeys) {
+    ReadBudget { caller, group, line: CALLER_LINE }.charge();
+    // Outside requests nothing is counted.
+    let _ = KEYS.try_with(|current| current.set(keys));
 }
 
 #[cfg(test)]
@@ -129,7 +128,6 @@ mod tests {
 
     use super::*;
     use crate::accounts::tests::{World, person};
-    use crate::actor::Caller;
 
     const HERE: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(192, 0, 2, 1));
 

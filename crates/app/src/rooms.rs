@@ -15,7 +15,7 @@ use eddyline_storage::{Result as StoreResult, Session, Tx};
 use crate::actor::Actor;
 use crate::change::Attempt;
 use crate::private::Pairs;
-use crate::read_budget::charge_organization;
+use crate::read_budget::charge_reads_to;
 use crate::remembered::Remembered;
 use crate::{App, Error, Result};
 
@@ -185,7 +185,7 @@ impl App {
     /// The room, if the caller may do `deed` there.
     pub(crate) async fn admit(&self, actor: &Actor, id: RoomId, deed: FlowDeed) -> Result<Arc<Room>> {
         let room = self.load_room(id).await?;
-        charge_organization(room.flow.organization);
+        charge_reads_to(room.flow.organization);
         policy::flow(actor.standing(&room), &room.flow, deed)?;
         Ok(room)
     }

@@ -12,7 +12,7 @@ use super::api_tokens::owner;
 use super::password::still_opens;
 use crate::actor::{Actor, Credential};
 use crate::authenticate::load_caller;
-use crate::read_budget::{charge, charge_user};
+use crate::read_budget::charge;
 use crate::transaction::NoCaller;
 use crate::{App, Error, Result};
 
@@ -73,7 +73,6 @@ impl App {
     pub async fn sign_in(&self, email: &str, password: &Password, address: IpAddr) -> Result<Secret> {
         let known = self.check_password(email, password, address).await?;
         let (user, checked) = (known.0.user.id, known.0.password_hash.clone());
-        charge_user(user);
         let (secret, key) = (Secret::generate_long(), names::email_key(email));
         let hash = secret.hash();
         let ((), event) = self

@@ -17,10 +17,11 @@ use eddyline_model::{InvitationId, OrganizationId, Timestamp, UserId};
 use eddyline_storage::{NewInvitations, Options, Store};
 
 use super::{MAX_SESSIONS, NewAccount};
+use crate::read_budget::current_keys;
 use crate::transaction::NoCaller;
 use crate::{
     Actor, App, Config, Credentials, Error, NewFlow, NewOrganization, NewPerson, QuotaKey, UserChanges,
-    as_client,
+    as_client, current_caller,
 };
 
 const HERE: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1));
@@ -147,6 +148,33 @@ async fn of_too_many_sessions_the_longest_unused_ends() {
     let last = world.app.by_session(&sessions[MAX_SESSIONS]).await.unwrap().unwrap();
     assert!(world.app.by_session(&sessions[1]).await.unwrap().is_some());
     assert_eq!(world.app.sessions(&last).await.unwrap().len(), MAX_SESSIONS);
+}
+
+#[tokio::test]
+async fn whoever_shows_a_password_is_charged_with_their_organization() {
+    let world = World::new().await;
+    let signing_in = async {
+        sign_in(&world, GOOD).await.unwrap();
+        (current_keys(), current_caller())
+    };
+    // The way of the password grant of OAuth.
+    let showing_it = async {
+        world.app.check_password(ADA, &Password::new(GOOD), HERE).await.unwrap();
+        (current_keys(), current_caller())
+    };
+    let by_credentials = async {
+        world.app.authenticate(Credentials::Token(world.token.clone()), HERE).await.unwrap();
+        (current_keys(), current_caller())
+    };
+    let charged = as_client(HERE, signing_in).await;
+    assert_eq!(charged.0, Some(world.ada.quota_keys()));
+    assert_eq!(charged, as_client(HERE, showing_it).await);
+    assert_eq!(charged, as_client(HERE, by_credentials).await);
+    let guessing = async {
+        sign_in(&world, "another password").await.unwrap_err();
+        current_keys()
+    };
+    assert_eq!(as_client(HERE, guessing).await, Some(QuotaKey::network(HERE).into()));
 }
 
 #[tokio::test]
