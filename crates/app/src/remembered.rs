@@ -15,18 +15,18 @@ use std::collections::hash_map::Entry;
 use std::future::Future;
 use std::hash::Hash;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-
 use std::time::Duration;
 
 use quick_cache::sync::Cache;
 use tokio::sync::watch;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout_at};
 
-/// How long a caller follows the load of another. Then one of the followers leads a load of its own, and the others
-/// follow that.
+/// How long a caller follows a load. Then one of the followers leads a load of its own, and the others follow that.
 const FOLLOW_TIME: Duration = Duration::from_millis(100);
-/// How many loads of a key are registered, and how many a caller follows before it loads for itself.
+/// How many loads of a key are registered. Whoever finds the last of them slow loads without registering.
 const MOST_LOADS: usize = 3;
+/// How long a caller follows others in all, however many loads end without a value.
+const MOST_FOLLOW_TIME: Duration = Duration::from_millis(300);
 
 /// Values by their keys. Those that were not asked for lately make room for others.
 pub(crate) struct Remembered<K, V> {
@@ -54,21 +54,33 @@ enum Outcome<V> {
     Unshared,
 }
 
-/// How a caller gets at a value.
-enum Way<'r, K: Clone + Eq + Hash, V> {
-    /// Another caller loads it, by the load with this number.
-    Join(u64, watch::Receiver<Outcome<V>>),
-    /// This caller loads it for all.
-    Lead(Lead<'r, K, V>),
-    /// This caller loads it for itself.
-    Alone,
+/// Whose load a caller is ready to follow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Following {
+    /// Anybody's.
+    Anybody,
+    /// Anybody's but the load with this number, which takes long.
+    AnyBut(u64),
+    /// Nobody's: memory cannot be trusted, or others have not helped.
+    Nobody,
 }
 
-/// A registered load. Dropped before its end, it leaves its followers to load for themselves.
-struct Lead<'r, K: Clone + Eq + Hash, V> {
+/// How a caller gets at a value.
+enum Way<'r, K: Clone + Eq + Hash, V> {
+    /// By the load with this number, which is another caller's.
+    Follow(u64, watch::Receiver<Outcome<V>>),
+    /// By a load of its own.
+    Load(Load<'r, K, V>),
+}
+
+/// A load under way. When it is dropped before its end, one of its followers leads the next.
+struct Load<'r, K: Clone + Eq + Hash, V> {
     all: &'r Remembered<K, V>,
     key: K,
     number: u64,
+    /// The registered load that began no later: itself, or else another. As long as that is registered, nothing
+    /// was forgotten since this load began.
+    witness: u64,
     outcome: watch::Sender<Outcome<V>>,
 }
 
@@ -98,35 +110,30 @@ impl<K: Clone + Eq + Hash, V: Clone> Remembered<K, V> {
         keeps: impl FnOnce(&V) -> bool,
         load: impl Future<Output = Result<Option<V>, E>>,
     ) -> Result<Option<V>, E> {
-        let (mut joins, mut followed, mut slow) = (trusted, 0, None);
-        let lead = loop {
+        let mut following = if trusted { Following::Anybody } else { Following::Nobody };
+        let give_up = Instant::now() + MOST_FOLLOW_TIME;
+        let own = loop {
             if trusted && let Some(known) = self.known.get(&key) {
                 return Ok(Some(known));
             }
-            let (number, mut other) = match self.enter(&key, joins, slow) {
-                Way::Join(number, other) => (number, other),
-                Way::Lead(lead) => break Some(lead),
-                Way::Alone => break None,
+            let (number, mut other) = match self.enter(&key, following) {
+                Way::Follow(number, other) => (number, other),
+                Way::Load(own) => break own,
             };
+            let deadline = give_up.min(Instant::now() + FOLLOW_TIME);
             let outcome = other.wait_for(|outcome| !matches!(outcome, Outcome::Pending));
-            match timeout(FOLLOW_TIME, outcome).await.as_ref().map(|outcome| outcome.as_deref()) {
+            match timeout_at(deadline, outcome).await.as_ref().map(|outcome| outcome.as_deref()) {
                 Ok(Ok(Outcome::Found(value))) => return Ok(Some(value.clone())),
                 // Each tries for itself: one after the other, all would wait for the last.
-                Ok(Ok(_)) => joins = false,
+                Ok(Ok(_)) => following = Following::Nobody,
                 // Whoever loaded gave up.
                 Ok(Err(_)) => {}
-                Err(_) => {
-                    followed += 1;
-                    joins = followed < MOST_LOADS;
-                    slow = Some(number);
-                }
+                Err(_) if deadline == give_up => following = Following::Nobody,
+                Err(_) => following = Following::AnyBut(number),
             }
         };
         let found = load.await;
-        if let Some(lead) = lead {
-            let shared = found.as_ref().ok().and_then(Option::as_ref).filter(|value| keeps(value));
-            lead.end(shared);
-        }
+        own.end(found.as_ref().ok().and_then(Option::as_ref).filter(|value| keeps(value)));
         found
     }
 
@@ -157,24 +164,28 @@ impl<K: Clone + Eq + Hash, V: Clone> Remembered<K, V> {
         self.known.clear();
     }
 
-    /// What a caller does who `joins` others, but not the load with the number `slow`.
-    fn enter(&self, key: &K, joins: bool, slow: Option<u64>) -> Way<'_, K, V> {
+    /// What a caller does who is ready to follow these.
+    fn enter(&self, key: &K, following: Following) -> Way<'_, K, V> {
         let mut loads = self.loads();
         let registered = loads.registered.get(key).map(Vec::as_slice).unwrap_or_default();
-        if let Some((number, other)) = registered.last() {
-            let is_slow = Some(*number) == slow && registered.len() < MOST_LOADS;
-            match (joins, is_slow) {
-                (true, false) => return Way::Join(*number, other.clone()),
-                (false, false) => return Way::Alone,
-                // One more load, which others follow from now on.
-                (_, true) => {}
+        let witness = match (registered.last(), following) {
+            (None, _) => None,
+            (Some((last, _)), Following::AnyBut(slow)) if *last == slow => {
+                // One more load, which others follow from now on; or one that nobody follows.
+                (registered.len() == MOST_LOADS).then_some(slow)
             }
-        }
+            (Some((last, other)), Following::Anybody | Following::AnyBut(_)) => {
+                return Way::Follow(*last, other.clone());
+            }
+            (Some((last, _)), Following::Nobody) => Some(*last),
+        };
         loads.last += 1;
         let (outcome, others) = watch::channel(Outcome::Pending);
         let number = loads.last;
-        loads.registered.entry(key.clone()).or_default().push((number, others));
-        Way::Lead(Lead { all: self, key: key.clone(), number, outcome })
+        if witness.is_none() {
+            loads.registered.entry(key.clone()).or_default().push((number, others));
+        }
+        Way::Load(Load { all: self, key: key.clone(), number, witness: witness.unwrap_or(number), outcome })
     }
 }
 
@@ -184,14 +195,17 @@ impl<K, V> Remembered<K, V> {
     }
 }
 
-impl<K: Clone + Eq + Hash, V: Clone> Lead<'_, K, V> {
+impl<K: Clone + Eq + Hash, V: Clone> Load<'_, K, V> {
     /// Remembers what was found, unless it was forgotten meanwhile, and gives it to the followers.
     fn end(self, found: Option<&V>) {
         if let Some(value) = found {
-            let loads = self.all.loads();
-            let registered = loads.registered.get(&self.key);
-            if registered.is_some_and(|all| all.iter().any(|(number, _)| *number == self.number)) {
+            let mut loads = self.all.loads();
+            if let Some(registered) = loads.registered.get_mut(&self.key)
+                && registered.iter().any(|(number, _)| *number == self.witness)
+            {
                 self.all.known.insert(self.key.clone(), value.clone());
+                // What began earlier may have found less than this.
+                registered.retain(|(number, _)| *number >= self.number);
             }
         }
         // They joined before whatever was forgotten since.
@@ -199,7 +213,7 @@ impl<K: Clone + Eq + Hash, V: Clone> Lead<'_, K, V> {
     }
 }
 
-impl<K: Clone + Eq + Hash, V> Drop for Lead<'_, K, V> {
+impl<K: Clone + Eq + Hash, V> Drop for Load<'_, K, V> {
     fn drop(&mut self) {
         let mut loads = self.all.loads();
         if let Entry::Occupied(mut registered) = loads.registered.entry(self.key.clone()) {
@@ -219,6 +233,7 @@ mod tests {
 
     use futures_util::FutureExt as _;
     use tokio::sync::oneshot;
+    use tokio::time::timeout;
 
     use super::*;
 
@@ -394,6 +409,70 @@ mod tests {
             let expected = if is_forgotten { 2 } else { 1 };
             assert_eq!(found(&remembered, 2).await, Some(expected));
         }
+    }
+
+    /// Begins a load, which is registered unless the last one is slow and others are registered enough.
+    fn begun<'r>(remembered: &'r Remembered<u8, u8>, following: Following) -> Load<'r, u8, u8> {
+        match remembered.enter(&1, following) {
+            Way::Load(load) => load,
+            Way::Follow(number, _) => panic!("it follows load {number}"),
+        }
+    }
+
+    /// As many loads as are registered at a time; the last has the number 3.
+    fn all_loads(remembered: &Remembered<u8, u8>) -> [Load<'_, u8, u8>; MOST_LOADS] {
+        [Following::Anybody, Following::AnyBut(1), Following::AnyBut(2)].map(|one| begun(remembered, one))
+    }
+
+    #[tokio::test]
+    async fn a_load_that_nobody_follows_is_remembered_unless_it_was_forgotten() {
+        for is_forgotten in [false, true] {
+            let remembered = Remembered::<u8, u8>::new(10);
+            let _slow = all_loads(&remembered);
+            let alone = remembered.find(true, 1, async {
+                if is_forgotten {
+                    remembered.forget(&1);
+                }
+                Ok::<_, ()>(Some(2))
+            });
+            assert_eq!(alone.await, Ok(Some(2)));
+            let expected = if is_forgotten { 3 } else { 2 };
+            assert_eq!(found(&remembered, 3).await, Some(expected));
+        }
+    }
+
+    #[test]
+    fn nobody_follows_a_slow_load_twice() {
+        let remembered = Remembered::<u8, u8>::new(10);
+        let _slow = all_loads(&remembered);
+        assert!(matches!(remembered.enter(&1, Following::Anybody), Way::Follow(3, _)));
+        assert_eq!(begun(&remembered, Following::AnyBut(3)).witness, 3);
+    }
+
+    #[tokio::test]
+    async fn an_older_load_does_not_replace_what_a_newer_one_found() {
+        let remembered = Remembered::<u8, u8>::new(10);
+        let [oldest, older, newest] = all_loads(&remembered);
+        older.end(Some(&2));
+        oldest.end(Some(&1));
+        assert_eq!(found(&remembered, 9).await, Some(2));
+        newest.end(Some(&3));
+        assert_eq!(found(&remembered, 9).await, Some(3));
+        assert!(remembered.loads().registered.is_empty());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn loads_that_are_given_up_are_not_followed_for_ever() {
+        let remembered = Remembered::<u8, u8>::new(10);
+        let mut leader = begun(&remembered, Following::Anybody);
+        let mut other = Box::pin(remembered.find(true, 1, async { Ok::<_, ()>(Some(2)) }));
+        for _ in 0..4 {
+            assert!(other.as_mut().now_or_never().is_none());
+            tokio::time::advance(FOLLOW_TIME * 3 / 4).await;
+            drop(leader);
+            leader = begun(&remembered, Following::Anybody);
+        }
+        assert_eq!(other.now_or_never(), Some(Ok(Some(2))));
     }
 
     #[tokio::test]
