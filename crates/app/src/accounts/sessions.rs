@@ -159,6 +159,10 @@ impl App {
     /// [`Error::Unavailable`].
     pub async fn sign_out(&self, session: &Secret) -> Result<()> {
         let hash = session.hash();
+        // Read first, so that invented sessions cost no transaction.
+        if self.store().read(move |session| session.session_user(&hash.0, Timestamp(0))).await?.is_none() {
+            return Ok(());
+        }
         let ((), event) = self
             .store()
             .write(NoCaller::Session, move |tx| {

@@ -289,6 +289,26 @@ async fn new_passwords_of_a_caller_are_checked_one_after_the_other() {
 }
 
 #[tokio::test]
+async fn invented_sessions_and_links_cost_no_transaction() {
+    let world = World::new().await;
+    let (store, network) = (world.app.store(), QuotaKey::network(HERE).into());
+    let _all =
+        [store.count_transaction(network).await.unwrap(), store.count_transaction(network).await.unwrap()];
+    let invented = Secret::generate_long();
+    as_client(HERE, world.app.sign_out(&invented)).await.unwrap();
+    let as_stranger = async |link: &Secret| {
+        let not_found = [
+            world.app.undo_email_change(link).await.err(),
+            world.app.sign_in_by_link(link).await.err(),
+            world.app.decline_link(link).await.err(),
+            world.app.reset_password(link, &Password::new(GOOD)).await.err(),
+        ];
+        assert!(not_found.iter().all(|error| matches!(error, Some(Error::NotFound))), "{not_found:?}");
+    };
+    as_client(HERE, as_stranger(&invented)).await;
+}
+
+#[tokio::test]
 async fn a_link_does_only_what_it_is_for() {
     let world = World::new().await;
     let reset = world.link(Purpose::PasswordReset(world.ada_id()), None, DAY).await;

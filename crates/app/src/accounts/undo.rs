@@ -37,15 +37,17 @@ impl App {
     }
 
     /// Gives an account its old address back. All its sessions, its password and links to a new one end,
-    /// with all that applications were allowed and all API tokens: any of them may have made the change. A link to a new password is mailed to the old address. The link leads nowhere
-    /// afterwards, and neither do those of later changes; those of earlier ones do, since their addresses
-    /// have the older claim.
+    /// with all that applications were allowed and all API tokens: any of them may have made the change. A link to a new
+    /// password is mailed to the old address. The link leads nowhere afterwards, and neither do those of later
+    /// changes; those of earlier ones do, since their addresses have the older claim.
     ///
     /// # Errors
     ///
     /// [`Error::NotFound`] as in [`App::undo_link`], [`Error::Conflict`] when somebody else has the
     /// address meanwhile.
     pub async fn undo_email_change(&self, link: &Secret) -> Result<()> {
+        // Read first, so that guesses cost no transaction.
+        self.undo_link(link).await?;
         let hash = link.hash();
         let ((), event) = self
             .change(NoCaller::Link, move |tx| {
