@@ -195,7 +195,7 @@ impl ByteBudget {
     /// its share, so that every answer can be given. The guaranteed minimum is never refused.
     fn take(&self, keys: QuotaKeys, bytes: u64) -> Result<BytePermit, QuotaExceeded> {
         let mut taken = lock(&self.taken);
-        let own = keys.iter().next().map_or(0, |caller| taken.of(caller));
+        let own = taken.of(keys.caller());
         if own + bytes > self.guaranteed {
             for key in keys.iter() {
                 let in_use = taken.of(key);
@@ -217,7 +217,7 @@ impl ByteBudget {
     /// Checks that the caller's own share has room for so many bytes more. A caller with no more than the
     /// guaranteed minimum under way has room.
     fn expect(&self, keys: QuotaKeys, bytes: u64) -> Result<(), QuotaExceeded> {
-        let Some(caller) = keys.iter().next() else { return Ok(()) };
+        let caller = keys.caller();
         let own = lock(&self.taken).of(caller);
         let is_full = own > self.guaranteed && own + bytes > self.quota.share(caller);
         if is_full { Err(QuotaExceeded::Share(caller)) } else { Ok(()) }
@@ -225,8 +225,9 @@ impl ByteBudget {
 
     /// Checks that the caller's own share is not used up.
     fn check(&self, keys: QuotaKeys) -> Result<(), QuotaExceeded> {
-        let caller = keys.iter().next().filter(|key| lock(&self.taken).of(*key) >= self.quota.share(*key));
-        caller.map_or(Ok(()), |key| Err(QuotaExceeded::Share(key)))
+        let caller = keys.caller();
+        let is_full = lock(&self.taken).of(caller) >= self.quota.share(caller);
+        if is_full { Err(QuotaExceeded::Share(caller)) } else { Ok(()) }
     }
 }
 

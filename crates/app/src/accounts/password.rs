@@ -9,7 +9,7 @@ use eddyline_model::mail::Purpose;
 use eddyline_model::users::User;
 use eddyline_storage::{Result as StoreResult, Tx};
 
-use crate::quota::{Permit, Quota};
+use crate::quota::{Permit, Quota, QuotaKeys};
 use crate::read_budget::current_keys;
 use crate::{App, Error, Result};
 
@@ -74,7 +74,7 @@ impl App {
     ///
     /// [`Error::TooManyRequests`] when others of the caller take too long.
     pub(super) async fn count_new_password(&self) -> Result<Option<Permit>> {
-        let caller = current_keys().and_then(|keys| keys.iter().next());
+        let caller = current_keys().map(QuotaKeys::caller);
         let Some(caller) = caller else { return Ok(None) };
         let permit = self.inner.new_passwords.acquire_within(caller.into(), 1, NEW_PASSWORD_WAIT).await?;
         Ok(Some(permit))

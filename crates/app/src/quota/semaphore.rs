@@ -1,114 +1,21 @@
-//! Bounds on how much of a resource is in use at the same time: in the process, by one organization and by
-//! one caller, so that no caller and no organization can take all of it.
+//! A semaphore with shares.
 
 use std::collections::VecDeque;
 use std::collections::btree_map::{BTreeMap, Entry};
-use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use eddyline_model::{ApplicationId, OrganizationId, UserId};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
+use super::{Quota, QuotaKey, QuotaKeys};
 use crate::Error;
-use crate::actor::{Actor, Caller};
 
 /// Seconds after which a caller whose share is in use may try again.
 const RETRY_SECONDS: u64 = 2;
 
 /// The most tasks of one caller that wait for a permit of a [`KeyedSemaphore`].
-const MAX_WAITING: usize = 512;
-
-/// How much of a resource may be in use at the same time, in units that the resource defines: requests, or
-/// bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Quota {
-    /// In the whole process.
-    pub total: u64,
-    /// By the callers of one organization.
-    pub organization: u64,
-    /// By one caller.
-    pub caller: u64,
-    /// For one application.
-    pub application: u64,
-    /// By one network.
-    pub network: u64,
-}
-
-impl Quota {
-    /// The bounds of a resource that only callers and organizations use.
-    #[must_use]
-    pub const fn new(total: u64, organization: u64, caller: u64) -> Self {
-        Self { total, organization, caller, application: u64::MAX, network: u64::MAX }
-    }
-
-    /// How much may be in use under this key.
-    #[must_use]
-    pub const fn share(&self, key: QuotaKey) -> u64 {
-        match key {
-            QuotaKey::User(_) | QuotaKey::Tokens(_) => self.caller,
-            QuotaKey::Organization(_) | QuotaKey::Outsiders => self.organization,
-            QuotaKey::Application(_) => self.application,
-            QuotaKey::NetworkV4(_) | QuotaKey::NetworkV6(_) => self.network,
-        }
-    }
-}
-
-/// To whom the use of a resource is charged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum QuotaKey {
-    /// A user, whichever credentials the user shows.
-    User(UserId),
-    /// All tokens of an organization's flows that an operator made.
-    Tokens(OrganizationId),
-    /// An organization.
-    Organization(OrganizationId),
-    /// All users who belong to no organization, together: they have one organization's share.
-    Outsiders,
-    /// An application.
-    Application(ApplicationId),
-    /// An address of IPv4.
-    NetworkV4(u32),
-    /// The first 64 bits of an address of IPv6.
-    NetworkV6(u64),
-}
-
-impl QuotaKey {
-    /// The network of a client, as [`network_of`](crate::network_of) names it.
-    #[must_use]
-    pub fn network(address: IpAddr) -> Self {
-        match crate::network_of(address) {
-            IpAddr::V4(address) => Self::NetworkV4(address.to_bits()),
-            IpAddr::V6(address) => Self::NetworkV6((address.to_bits() >> 64) as u64),
-        }
-    }
-}
-
-/// The keys that one use of a resource counts for: a caller, the caller's organization, and one more. They are
-/// stored inline, because every stream and every post has them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct QuotaKeys([Option<QuotaKey>; 3]);
-
-impl QuotaKeys {
-    /// The same, and one other key besides, in the place of an earlier one.
-    #[must_use]
-    pub fn and(self, other: QuotaKey) -> Self {
-        let Self([caller, organization, _]) = self;
-        Self([caller, organization, Some(other)])
-    }
-
-    /// The keys, of which the first is the caller.
-    pub fn iter(self) -> impl Iterator<Item = QuotaKey> {
-        self.0.into_iter().flatten()
-    }
-}
-
-impl From<QuotaKey> for QuotaKeys {
-    fn from(only: QuotaKey) -> Self {
-        Self([Some(only), None, None])
-    }
-}
+const MAX_WAITING_PER_CALLER: usize = 512;
 
 /// Why a [`KeyedSemaphore`] gives no permit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -128,63 +35,6 @@ impl From<QuotaExceeded> for Error {
     }
 }
 
-/// Who is behind an [`Actor`]: to whom its use of resources is charged.
-///
-/// The organization is the first that the user belongs to, not the one a request is about: otherwise the
-/// members of one organization could use the shares of many by making flows in each.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Owner {
-    /// The user; `None` for tokens that an operator made.
-    pub user: Option<UserId>,
-    /// The organization; `None` for a user who belongs to none.
-    pub organization: Option<OrganizationId>,
-}
-
-impl Owner {
-    /// An organization as a whole: its identity provider, or all of its imports.
-    #[must_use]
-    pub const fn organization(id: OrganizationId) -> Self {
-        Self { user: None, organization: Some(id) }
-    }
-
-    /// The keys under which the use of a resource is counted.
-    #[must_use]
-    pub fn quota_keys(self) -> QuotaKeys {
-        let caller = match self {
-            Self { user: Some(user), .. } => Some(QuotaKey::User(user)),
-            Self { user: None, organization } => organization.map(QuotaKey::Tokens),
-        };
-        let organization = self.organization.map_or(QuotaKey::Outsiders, QuotaKey::Organization);
-        QuotaKeys([caller, Some(organization), None])
-    }
-}
-
-impl Caller {
-    /// To whom the user's use of resources is charged.
-    #[must_use]
-    pub fn owner(&self) -> Owner {
-        let first = self.organizations.first();
-        Owner { user: Some(self.user.id), organization: first.map(|membership| membership.organization) }
-    }
-}
-
-impl Actor {
-    /// Who is behind it.
-    #[must_use]
-    pub fn owner(&self) -> Owner {
-        match self {
-            Self::User { caller, .. } => caller.owner(),
-            Self::FlowToken { owner, .. } => *owner,
-        }
-    }
-
-    /// The keys under which its use of resources is counted.
-    #[must_use]
-    pub fn quota_keys(&self) -> QuotaKeys {
-        self.owner().quota_keys()
-    }
-}
-
 /// A semaphore with a share for each key beside the bound on all. Clones share it.
 #[derive(Clone, Debug)]
 pub struct KeyedSemaphore {
@@ -194,11 +44,11 @@ pub struct KeyedSemaphore {
 #[derive(Debug)]
 struct State {
     quota: Quota,
-    used: Mutex<Used>,
+    ledger: Mutex<Ledger>,
 }
 
 #[derive(Debug, Default)]
-struct Used {
+struct Ledger {
     total: u64,
     /// Of the keys that use anything.
     by_key: BTreeMap<QuotaKey, u64>,
@@ -217,11 +67,11 @@ struct Waiter {
 /// A part of the resource. Dropping it releases the part.
 #[derive(Debug)]
 #[must_use]
-pub struct Permit(Option<Part>);
+pub struct Permit(Option<Held>);
 
 /// What a permit releases.
 #[derive(Debug)]
-struct Part {
+struct Held {
     amount: u64,
     keys: QuotaKeys,
     state: Arc<State>,
@@ -231,7 +81,7 @@ impl KeyedSemaphore {
     /// A semaphore of which nothing is in use.
     #[must_use]
     pub fn new(quota: Quota) -> Self {
-        Self { state: Arc::new(State { quota, used: Mutex::default() }) }
+        Self { state: Arc::new(State { quota, ledger: Mutex::default() }) }
     }
 
     /// Acquires `amount` under all of these keys, or says at once why that is not possible. An amount that
@@ -241,7 +91,7 @@ impl KeyedSemaphore {
     ///
     /// [`QuotaExceeded`]; then nothing is acquired.
     pub fn acquire(&self, keys: QuotaKeys, amount: u64) -> Result<Permit, QuotaExceeded> {
-        self.state.take(&mut lock(&self.state.used), keys, amount)
+        self.state.take(&mut lock(&self.state.ledger), keys, amount)
     }
 
     /// The same, but waits for others to release as much as is needed, for at most `wait`. What is released goes
@@ -258,17 +108,16 @@ impl KeyedSemaphore {
     ) -> Result<Permit, QuotaExceeded> {
         let (grant, granted) = oneshot::channel();
         let exceeded = {
-            let mut used = lock(&self.state.used);
-            match self.state.take(&mut used, keys, amount) {
+            let mut ledger = lock(&self.state.ledger);
+            match self.state.take(&mut ledger, keys, amount) {
                 Ok(permit) => return Ok(permit),
                 Err(exceeded) => {
-                    used.waiting.retain(|waiter| !waiter.grant.is_closed());
-                    let caller = keys.iter().next();
-                    let own = used.waiting.iter().filter(|waiter| waiter.keys.iter().next() == caller);
-                    if own.count() >= MAX_WAITING {
+                    ledger.waiting.retain(|waiter| !waiter.grant.is_closed());
+                    let own = ledger.waiting.iter().filter(|waiter| waiter.keys.caller() == keys.caller());
+                    if own.count() >= MAX_WAITING_PER_CALLER {
                         return Err(exceeded);
                     }
-                    used.waiting.push_back(Waiter { keys, amount, grant });
+                    ledger.waiting.push_back(Waiter { keys, amount, grant });
                     exceeded
                 }
             }
@@ -281,33 +130,33 @@ impl KeyedSemaphore {
 impl State {
     fn take(
         self: &Arc<Self>,
-        used: &mut Used,
+        ledger: &mut Ledger,
         keys: QuotaKeys,
         amount: u64,
     ) -> Result<Permit, QuotaExceeded> {
         let quota = &self.quota;
         for key in keys.iter() {
             let share = quota.share(key);
-            let in_use = used.by_key.get(&key).copied().unwrap_or_default();
+            let in_use = ledger.by_key.get(&key).copied().unwrap_or_default();
             if amount.min(share) > share - in_use {
                 return Err(QuotaExceeded::Share(key));
             }
         }
-        if amount.min(quota.total) > quota.total - used.total {
+        if amount.min(quota.total) > quota.total - ledger.total {
             return Err(QuotaExceeded::Total);
         }
-        used.total += amount.min(quota.total);
+        ledger.total += amount.min(quota.total);
         for key in keys.iter() {
-            *used.by_key.entry(key).or_default() += amount.min(quota.share(key));
+            *ledger.by_key.entry(key).or_default() += amount.min(quota.share(key));
         }
-        Ok(Permit(Some(Part { amount, keys, state: Arc::clone(self) })))
+        Ok(Permit(Some(Held { amount, keys, state: Arc::clone(self) })))
     }
 
-    fn give_back(&self, used: &mut Used, keys: QuotaKeys, amount: u64) {
+    fn give_back(&self, ledger: &mut Ledger, keys: QuotaKeys, amount: u64) {
         let quota = &self.quota;
-        used.total -= amount.min(quota.total);
+        ledger.total -= amount.min(quota.total);
         for key in keys.iter() {
-            if let Entry::Occupied(mut in_use) = used.by_key.entry(key) {
+            if let Entry::Occupied(mut in_use) = ledger.by_key.entry(key) {
                 *in_use.get_mut() -= amount.min(quota.share(key));
                 if *in_use.get() == 0 {
                     in_use.remove();
@@ -316,16 +165,16 @@ impl State {
         }
     }
 
-    /// Takes what those who wait can have now. The permits are to be sent when `used` is not locked any more.
-    fn grants(self: &Arc<Self>, used: &mut Used) -> Vec<(oneshot::Sender<Permit>, Permit)> {
+    /// Takes what those who wait can have now. The permits are to be sent when `ledger` is not locked any more.
+    fn grant_waiting(self: &Arc<Self>, ledger: &mut Ledger) -> Vec<(oneshot::Sender<Permit>, Permit)> {
         let mut grants = Vec::new();
-        for waiter in std::mem::take(&mut used.waiting) {
+        for waiter in std::mem::take(&mut ledger.waiting) {
             if waiter.grant.is_closed() {
                 continue;
             }
-            match self.take(used, waiter.keys, waiter.amount) {
+            match self.take(ledger, waiter.keys, waiter.amount) {
                 Ok(permit) => grants.push((waiter.grant, permit)),
-                Err(_) => used.waiting.push_back(waiter),
+                Err(_) => ledger.waiting.push_back(waiter),
             }
         }
         grants
@@ -337,11 +186,11 @@ impl Drop for Permit {
         // Waiters may give up between a grant and its sending, and return their permits. The loop releases those
         // permits: their own drop would recurse, as deep as there are such waiters.
         let (mut released, mut returned) = (self.0.take(), Vec::new());
-        while let Some(Part { amount, keys, state }) = released.take().or_else(|| returned.pop()) {
+        while let Some(Held { amount, keys, state }) = released.take().or_else(|| returned.pop()) {
             let grants = {
-                let mut used = lock(&state.used);
-                state.give_back(&mut used, keys, amount);
-                state.grants(&mut used)
+                let mut ledger = lock(&state.ledger);
+                state.give_back(&mut ledger, keys, amount);
+                state.grant_waiting(&mut ledger)
             };
             for (grant, permit) in grants {
                 if let Err(mut unwanted) = grant.send(permit) {
@@ -352,8 +201,8 @@ impl Drop for Permit {
     }
 }
 
-fn lock(used: &Mutex<Used>) -> MutexGuard<'_, Used> {
-    used.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock(ledger: &Mutex<Ledger>) -> MutexGuard<'_, Ledger> {
+    ledger.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
@@ -361,6 +210,8 @@ mod tests {
     use futures_util::FutureExt as _;
 
     use super::*;
+    use crate::quota::Owner;
+    use eddyline_model::{ApplicationId, OrganizationId, UserId};
 
     const ADA: QuotaKey = QuotaKey::User(UserId(1));
     const BEN: QuotaKey = QuotaKey::User(UserId(2));
@@ -368,20 +219,16 @@ mod tests {
     const ACME: QuotaKey = QuotaKey::Organization(OrganizationId(1));
     const BETA: QuotaKey = QuotaKey::Organization(OrganizationId(2));
 
-    fn of(caller: QuotaKey, organization: QuotaKey) -> QuotaKeys {
-        QuotaKeys([Some(caller), Some(organization), None])
-    }
-
     fn ada() -> QuotaKeys {
-        of(ADA, ACME)
+        QuotaKeys::of(ADA, ACME)
     }
 
     fn ben() -> QuotaKeys {
-        of(BEN, ACME)
+        QuotaKeys::of(BEN, ACME)
     }
 
     fn vic() -> QuotaKeys {
-        of(VIC, BETA)
+        QuotaKeys::of(VIC, BETA)
     }
 
     fn semaphore(total: u64, organization: u64, caller: u64) -> KeyedSemaphore {
@@ -437,7 +284,7 @@ mod tests {
         let held = semaphore.acquire(ada(), 1000);
         assert!(held.is_ok());
         assert_eq!(semaphore.acquire(ada(), 1).err(), Some(QuotaExceeded::Share(ADA)));
-        assert_eq!(semaphore.acquire(of(BEN, BETA), 1).err(), Some(QuotaExceeded::Total));
+        assert_eq!(semaphore.acquire(QuotaKeys::of(BEN, BETA), 1).err(), Some(QuotaExceeded::Total));
     }
 
     #[test]
@@ -445,8 +292,8 @@ mod tests {
         let semaphore = semaphore(3, 3, 2);
         drop((semaphore.acquire(ada(), 1), semaphore.acquire(ben(), 2)));
         assert_eq!(semaphore.acquire(ada(), 3).map(drop), Ok(()));
-        let used = lock(&semaphore.state.used);
-        assert_eq!((used.total, used.by_key.len()), (0, 0));
+        let ledger = lock(&semaphore.state.ledger);
+        assert_eq!((ledger.total, ledger.by_key.len()), (0, 0));
     }
 
     #[test]
@@ -457,23 +304,6 @@ mod tests {
         assert_eq!(semaphore.acquire(vic().and(tracker), 1).err(), Some(QuotaExceeded::Share(tracker)));
         drop(held);
         assert!(semaphore.acquire(vic().and(tracker), 1).is_ok());
-    }
-
-    #[test]
-    fn a_network_is_an_address_or_64_bits_of_one() {
-        let network = |text: &str| QuotaKey::network(text.parse().expect("it is an address"));
-        assert_eq!(network("192.0.2.1"), QuotaKey::NetworkV4(0xC000_0201));
-        assert_eq!(network("::ffff:192.0.2.1"), network("192.0.2.1"));
-        assert_eq!(network("2001:db8:1:2::3"), network("2001:db8:1:2:ffff::9"));
-        assert_ne!(network("2001:db8:1:2::3"), network("2001:db8:1:3::3"));
-    }
-
-    #[test]
-    fn tokens_without_a_user_are_charged_to_their_organization() {
-        let organization = Some(OrganizationId(1));
-        let tokens = Owner { user: None, organization };
-        assert_eq!(tokens.quota_keys(), of(QuotaKey::Tokens(OrganizationId(1)), ACME));
-        assert_eq!(Owner { user: Some(UserId(1)), organization }.quota_keys(), ada());
     }
 
     #[test]
@@ -519,7 +349,7 @@ mod tests {
         drop(vic);
         assert!((&mut other).now_or_never().unwrap().is_ok());
         drop(own);
-        assert!(lock(&semaphore.state.used).waiting.is_empty());
+        assert!(lock(&semaphore.state.ledger).waiting.is_empty());
     }
 
     #[tokio::test]
@@ -527,7 +357,7 @@ mod tests {
         let semaphore = semaphore(9, 9, 1);
         let held = semaphore.acquire(ada(), 1).unwrap();
         let wait = || Box::pin(semaphore.acquire_within(ada(), 1, Duration::from_secs(3600)));
-        let mut waiting: Vec<_> = (0..MAX_WAITING).map(|_| wait()).collect();
+        let mut waiting: Vec<_> = (0..MAX_WAITING_PER_CALLER).map(|_| wait()).collect();
         for waiter in &mut waiting {
             assert!(waiter.now_or_never().is_none());
         }
