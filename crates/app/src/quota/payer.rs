@@ -63,6 +63,16 @@ impl QuotaKeys {
         self.caller
     }
 
+    /// The key of the organization; of a caller who counts for none, its own.
+    pub(super) fn group(self) -> QuotaKey {
+        self.organization.unwrap_or(self.caller)
+    }
+
+    /// Whether there is a key that callers of several organizations may share.
+    pub(super) const fn has_other(self) -> bool {
+        self.other.is_some()
+    }
+
     /// The keys, of which the first is the caller.
     pub fn iter(self) -> impl Iterator<Item = QuotaKey> {
         [Some(self.caller), self.organization, self.other].into_iter().flatten()

@@ -1,6 +1,5 @@
 //! A semaphore with shares.
 
-use std::collections::VecDeque;
 use std::collections::btree_map::{BTreeMap, Entry};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -8,14 +7,12 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
+use super::line::{Lines, Waiter};
 use super::{Quota, QuotaKey, QuotaKeys};
 use crate::Error;
 
 /// Seconds after which a caller whose share is in use may try again.
 const RETRY_SECONDS: u64 = 2;
-
-/// The most tasks of one caller that wait for a permit of a [`KeyedSemaphore`].
-const MAX_WAITING_PER_CALLER: usize = 512;
 
 /// Why a [`KeyedSemaphore`] gives no permit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,21 +44,18 @@ struct State {
     ledger: Mutex<Ledger>,
 }
 
+/// What is in use, and who waits.
 #[derive(Debug, Default)]
 struct Ledger {
+    used: Used,
+    lines: Lines,
+}
+
+#[derive(Debug, Default)]
+struct Used {
     total: u64,
     /// Of the keys that use anything.
     by_key: BTreeMap<QuotaKey, u64>,
-    /// The waiting tasks, in the order in which they began to wait.
-    waiting: VecDeque<Waiter>,
-}
-
-/// A task that waits for a permit.
-#[derive(Debug)]
-struct Waiter {
-    keys: QuotaKeys,
-    amount: u64,
-    grant: oneshot::Sender<Permit>,
 }
 
 /// A part of the resource. Dropping it releases the part.
@@ -91,11 +85,12 @@ impl KeyedSemaphore {
     ///
     /// [`QuotaExceeded`]; then nothing is acquired.
     pub fn acquire(&self, keys: QuotaKeys, amount: u64) -> Result<Permit, QuotaExceeded> {
-        self.state.take(&mut lock(&self.state.ledger), keys, amount)
+        self.state.take(&mut lock(&self.state.ledger).used, keys, amount)
     }
 
     /// The same, but waits for others to release as much as is needed, for at most `wait`. What is released goes
-    /// to the first who waits for it.
+    /// to those who wait for it, in turn: to an organization after the others, within it to a caller after the
+    /// others, and of a caller to whoever waits longest.
     ///
     /// # Errors
     ///
@@ -109,17 +104,10 @@ impl KeyedSemaphore {
         let (grant, granted) = oneshot::channel();
         let exceeded = {
             let mut ledger = lock(&self.state.ledger);
-            match self.state.take(&mut ledger, keys, amount) {
+            match self.state.take(&mut ledger.used, keys, amount) {
                 Ok(permit) => return Ok(permit),
-                Err(exceeded) => {
-                    ledger.waiting.retain(|waiter| !waiter.grant.is_closed());
-                    let own = ledger.waiting.iter().filter(|waiter| waiter.keys.caller() == keys.caller());
-                    if own.count() >= MAX_WAITING_PER_CALLER {
-                        return Err(exceeded);
-                    }
-                    ledger.waiting.push_back(Waiter { keys, amount, grant });
-                    exceeded
-                }
+                Err(exceeded) if !ledger.lines.join(Waiter { keys, amount, grant }) => return Err(exceeded),
+                Err(exceeded) => exceeded,
             }
         };
         // A permit that is granted after the wait is released by its drop.
@@ -130,33 +118,33 @@ impl KeyedSemaphore {
 impl State {
     fn take(
         self: &Arc<Self>,
-        ledger: &mut Ledger,
+        used: &mut Used,
         keys: QuotaKeys,
         amount: u64,
     ) -> Result<Permit, QuotaExceeded> {
         let quota = &self.quota;
         for key in keys.iter() {
             let share = quota.share(key);
-            let in_use = ledger.by_key.get(&key).copied().unwrap_or_default();
+            let in_use = used.by_key.get(&key).copied().unwrap_or_default();
             if amount.min(share) > share - in_use {
                 return Err(QuotaExceeded::Share(key));
             }
         }
-        if amount.min(quota.total) > quota.total - ledger.total {
+        if amount.min(quota.total) > quota.total - used.total {
             return Err(QuotaExceeded::Total);
         }
-        ledger.total += amount.min(quota.total);
+        used.total += amount.min(quota.total);
         for key in keys.iter() {
-            *ledger.by_key.entry(key).or_default() += amount.min(quota.share(key));
+            *used.by_key.entry(key).or_default() += amount.min(quota.share(key));
         }
         Ok(Permit(Some(Held { amount, keys, state: Arc::clone(self) })))
     }
 
-    fn give_back(&self, ledger: &mut Ledger, keys: QuotaKeys, amount: u64) {
+    fn give_back(&self, used: &mut Used, keys: QuotaKeys, amount: u64) {
         let quota = &self.quota;
-        ledger.total -= amount.min(quota.total);
+        used.total -= amount.min(quota.total);
         for key in keys.iter() {
-            if let Entry::Occupied(mut in_use) = ledger.by_key.entry(key) {
+            if let Entry::Occupied(mut in_use) = used.by_key.entry(key) {
                 *in_use.get_mut() -= amount.min(quota.share(key));
                 if *in_use.get() == 0 {
                     in_use.remove();
@@ -165,19 +153,18 @@ impl State {
         }
     }
 
-    /// Takes what those who wait can have now. The permits are to be sent when `ledger` is not locked any more.
-    fn grant_waiting(self: &Arc<Self>, ledger: &mut Ledger) -> Vec<(oneshot::Sender<Permit>, Permit)> {
-        let mut grants = Vec::new();
-        for waiter in std::mem::take(&mut ledger.waiting) {
-            if waiter.grant.is_closed() {
-                continue;
-            }
-            match self.take(ledger, waiter.keys, waiter.amount) {
-                Ok(permit) => grants.push((waiter.grant, permit)),
-                Err(_) => ledger.waiting.push_back(waiter),
-            }
-        }
-        grants
+    /// Takes what those who wait can have, now that something of these keys was released. The permits are to be sent
+    /// when the ledger is not locked any more.
+    fn grant_waiting(self: &Arc<Self>, ledger: &mut Ledger, released: QuotaKeys) -> Vec<(Waiter, Permit)> {
+        let Ledger { used, lines } = ledger;
+        let mut give = |waiter: &Waiter| self.take(used, waiter.keys, waiter.amount);
+        // Without a bound on all, most of those who wait have nothing to do with what was released.
+        let concerns_all = self.quota.total != u64::MAX || released.has_other();
+        let mut next = || match concerns_all {
+            true => lines.serve_anybody(&mut give),
+            false => lines.serve_sharing(released, &mut give),
+        };
+        std::iter::from_fn(&mut next).collect()
     }
 }
 
@@ -189,11 +176,11 @@ impl Drop for Permit {
         while let Some(Held { amount, keys, state }) = released.take().or_else(|| returned.pop()) {
             let grants = {
                 let mut ledger = lock(&state.ledger);
-                state.give_back(&mut ledger, keys, amount);
-                state.grant_waiting(&mut ledger)
+                state.give_back(&mut ledger.used, keys, amount);
+                state.grant_waiting(&mut ledger, keys)
             };
-            for (grant, permit) in grants {
-                if let Err(mut unwanted) = grant.send(permit) {
+            for (waiter, permit) in grants {
+                if let Err(mut unwanted) = waiter.grant.send(permit) {
                     returned.extend(unwanted.0.take());
                 }
             }
@@ -207,14 +194,19 @@ fn lock(ledger: &Mutex<Ledger>) -> MutexGuard<'_, Ledger> {
 
 #[cfg(test)]
 mod tests {
+    use std::task::{Context, Wake, Waker};
+
     use futures_util::FutureExt as _;
+    use futures_util::future::BoxFuture;
 
     use super::*;
     use crate::quota::Owner;
+    use crate::quota::line::MAX_WAITING_PER_CALLER;
     use eddyline_model::{ApplicationId, OrganizationId, UserId};
 
     const ADA: QuotaKey = QuotaKey::User(UserId(1));
     const BEN: QuotaKey = QuotaKey::User(UserId(2));
+    const MIA: QuotaKey = QuotaKey::User(UserId(4));
     const VIC: QuotaKey = QuotaKey::User(UserId(3));
     const ACME: QuotaKey = QuotaKey::Organization(OrganizationId(1));
     const BETA: QuotaKey = QuotaKey::Organization(OrganizationId(2));
@@ -292,8 +284,8 @@ mod tests {
         let semaphore = semaphore(3, 3, 2);
         drop((semaphore.acquire(ada(), 1), semaphore.acquire(ben(), 2)));
         assert_eq!(semaphore.acquire(ada(), 3).map(drop), Ok(()));
-        let ledger = lock(&semaphore.state.ledger);
-        assert_eq!((ledger.total, ledger.by_key.len()), (0, 0));
+        let used = &lock(&semaphore.state.ledger).used;
+        assert_eq!((used.total, used.by_key.len()), (0, 0));
     }
 
     #[test]
@@ -349,7 +341,7 @@ mod tests {
         drop(vic);
         assert!((&mut other).now_or_never().unwrap().is_ok());
         drop(own);
-        assert!(lock(&semaphore.state.ledger).waiting.is_empty());
+        assert!(lock(&semaphore.state.ledger).lines.is_empty());
     }
 
     #[tokio::test]
@@ -368,5 +360,94 @@ mod tests {
         drop(waiting);
         drop(held);
         assert!((&mut last).now_or_never().unwrap().is_ok());
+    }
+
+    type Waiting = BoxFuture<'static, Result<Permit, QuotaExceeded>>;
+
+    fn wait(semaphore: &KeyedSemaphore, keys: QuotaKeys) -> Waiting {
+        let semaphore = semaphore.clone();
+        let mut waiting: Waiting =
+            Box::pin(async move { semaphore.acquire_within(keys, 1, Duration::from_secs(3600)).await });
+        assert!((&mut waiting).now_or_never().is_none());
+        waiting
+    }
+
+    /// Releases a permit, and then each that is granted for it. Gives the callers in the order of the grants.
+    fn order_of_grants(semaphore: &KeyedSemaphore, held: Permit, callers: &[QuotaKeys]) -> Vec<QuotaKey> {
+        let mut waiting: Vec<_> =
+            callers.iter().map(|keys| (keys.caller(), wait(semaphore, *keys))).collect();
+        let (mut released, mut order) = (Some(held), Vec::new());
+        while let Some(permit) = released.take() {
+            drop(permit);
+            waiting.retain_mut(|(caller, waiting)| {
+                let Some(granted) = waiting.now_or_never() else { return true };
+                order.push(*caller);
+                released = granted.ok();
+                false
+            });
+        }
+        order
+    }
+
+    #[tokio::test]
+    async fn callers_of_an_organization_take_turns() {
+        let semaphore = semaphore(9, 1, 1);
+        let held = semaphore.acquire(ada(), 1).unwrap();
+        let mia = QuotaKeys::of(MIA, ACME);
+        let order = order_of_grants(&semaphore, held, &[ada(), ada(), ada(), ben(), ben(), mia]);
+        assert_eq!(order, [ADA, BEN, MIA, ADA, BEN, ADA]);
+        assert!(lock(&semaphore.state.ledger).lines.is_empty());
+    }
+
+    #[tokio::test]
+    async fn organizations_take_turns() {
+        let semaphore = semaphore(1, 1, 1);
+        let held = semaphore.acquire(vic(), 1).unwrap();
+        let mia = QuotaKeys::of(MIA, ACME);
+        let order = order_of_grants(&semaphore, held, &[ada(), ben(), mia, vic(), vic()]);
+        assert_eq!(order, [ADA, VIC, BEN, VIC, MIA]);
+    }
+
+    #[tokio::test]
+    async fn a_release_is_heard_wherever_its_caller_waits() {
+        let semaphore = semaphore(u64::MAX, 9, 1);
+        let held = semaphore.acquire(QuotaKeys::of(ADA, QuotaKey::Outsiders), 1).unwrap();
+        let order = order_of_grants(&semaphore, held, &[ada(), ADA.into()]);
+        assert_eq!(order, [ADA, ADA]);
+        assert!(lock(&semaphore.state.ledger).lines.is_empty());
+    }
+
+    #[tokio::test]
+    async fn a_release_is_heard_by_those_who_share_another_key() {
+        let tracker = QuotaKey::Application(ApplicationId(7));
+        let semaphore =
+            KeyedSemaphore::new(Quota { application: 1, ..Quota::new(u64::MAX, u64::MAX, u64::MAX) });
+        let held = semaphore.acquire(ada().and(tracker), 1).unwrap();
+        assert_eq!(order_of_grants(&semaphore, held, &[vic().and(tracker)]), [VIC]);
+    }
+
+    /// Drops a future when it is woken.
+    struct DropWhenWoken(Mutex<Option<Waiting>>);
+
+    impl Wake for DropWhenWoken {
+        fn wake(self: Arc<Self>) {
+            self.0.lock().unwrap().take();
+        }
+    }
+
+    #[tokio::test]
+    async fn a_permit_that_comes_too_late_goes_to_the_next() {
+        let semaphore = semaphore(2, 2, 2);
+        let held = semaphore.acquire(vic(), 2).unwrap();
+        let (mut first, second, third) =
+            (wait(&semaphore, ada()), wait(&semaphore, ben()), wait(&semaphore, ben()));
+        // The first is told of its permit before the second is, and then the second gives up.
+        let waker = Waker::from(Arc::new(DropWhenWoken(Mutex::new(Some(second)))));
+        assert!(first.poll_unpin(&mut Context::from_waker(&waker)).is_pending());
+        drop(held);
+        assert!(third.now_or_never().unwrap().is_ok());
+        assert!(first.now_or_never().unwrap().is_ok());
+        let used = &lock(&semaphore.state.ledger).used;
+        assert_eq!((used.total, used.by_key.len()), (0, 0));
     }
 }

@@ -66,7 +66,8 @@ impl NoCaller {
 const WRITES: Quota = Quota { network: 512, ..Quota::new(u64::MAX, 2_048, 512) };
 
 /// Transactions in the queue of the writer, which runs them one after the other. Further ones of the same caller
-/// or organization wait outside the queue, so that a post of another organization waits for few of them. Those of
+/// or organization wait outside the queue, where callers take turns, so that a post of another organization waits for
+/// few of them. Those of
 /// requests that have shown no credentials count for the network.
 const TRANSACTIONS: Quota = Quota { network: 2, ..Quota::new(u64::MAX, 8, 2) };
 /// How long a transaction waits for other transactions of its caller and its organization.
@@ -204,8 +205,9 @@ impl Database {
         if IS_COUNTED.try_with(|()| ()).is_ok() {
             return Ok(Counted { _permits: None });
         }
-        let write = self.count_write(keys)?;
         let transaction = self.transactions.acquire_within(keys, 1, TRANSACTION_WAIT).await?;
+        // Counted once it has a place in the queue: those that wait outside would use up the share of an organization.
+        let write = self.count_write(keys)?;
         Ok(Counted { _permits: Some((write, transaction)) })
     }
 

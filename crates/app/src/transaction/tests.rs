@@ -1,11 +1,13 @@
 use std::net::IpAddr;
 
-use eddyline_model::UserId;
 use eddyline_model::messages::Event;
 use eddyline_model::policy::FlowDeed;
+use eddyline_model::{OrganizationId, UserId};
+
+use futures_util::FutureExt as _;
 
 use crate::accounts::tests::{World, person};
-use crate::quota::QuotaKey;
+use crate::quota::{Owner, QuotaKey};
 use crate::transaction::NoCaller;
 use crate::{Actor, Error, NewPost, as_client};
 
@@ -46,7 +48,7 @@ async fn writes_of_strangers_count_for_their_network() {
         counted.push(world.app.store().count_transaction(network.into()).await.unwrap());
     }
     let mut waiting = try_link([192, 0, 2, 1]);
-    assert!(futures_util::FutureExt::now_or_never(&mut waiting).is_none());
+    assert!((&mut waiting).now_or_never().is_none());
     assert!(try_link([192, 0, 2, 2]).await.is_ok(), "another network does not wait");
     counted.pop();
     assert!(waiting.await.is_ok());
@@ -61,8 +63,31 @@ async fn few_transactions_of_a_caller_stand_in_the_queue_and_the_others_wait() {
         counted.push(world.app.store().count_transaction(ada).await.unwrap());
     }
     let mut third = Box::pin(world.app.store().count_transaction(ada));
-    assert!(futures_util::FutureExt::now_or_never(&mut third).is_none());
+    assert!((&mut third).now_or_never().is_none());
     world.app.store().count_transaction(zoe).await.unwrap();
     counted.pop();
     third.await.unwrap();
+}
+
+#[tokio::test]
+async fn transactions_that_wait_leave_the_share_of_their_organization_to_others() {
+    let world = World::new().await;
+    let of = |user| Owner { user: Some(UserId(user)), organization: Some(OrganizationId(1)) }.quota_keys();
+    let count = |user| Box::pin(world.app.store().count_transaction(of(user)));
+    let mut counted = Vec::new();
+    let mut waiting = Vec::new();
+    for user in 1..=4 {
+        counted.extend([count(user).await.unwrap(), count(user).await.unwrap()]);
+        waiting.extend((0..512).map(|_| count(user)));
+    }
+    for transaction in &mut waiting {
+        assert!(transaction.now_or_never().is_none());
+    }
+    assert!(count(1).now_or_never().unwrap().is_err(), "no more of a caller wait");
+    let mut other = count(5);
+    assert!((&mut other).now_or_never().is_none());
+    counted.drain(..2);
+    let _first = (&mut waiting[0]).now_or_never().unwrap().unwrap();
+    assert!((&mut waiting[1]).now_or_never().is_none());
+    assert!(other.now_or_never().unwrap().is_ok());
 }
