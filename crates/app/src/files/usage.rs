@@ -43,7 +43,14 @@ pub(crate) enum FilesOf {
 
 /// The sums that were read lately.
 #[derive(Debug, Default)]
-pub(crate) struct FileSums(Mutex<BTreeMap<FilesOf, Sum>>);
+pub(crate) struct FileSums(Mutex<Sums>);
+
+#[derive(Debug, Default)]
+struct Sums {
+    known: BTreeMap<FilesOf, Sum>,
+    /// Counts the files that came or went, of whomever.
+    changes: u64,
+}
 
 #[derive(Clone, Copy, Debug)]
 struct Sum {
@@ -52,31 +59,41 @@ struct Sum {
 }
 
 impl FileSums {
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<FilesOf, Sum>> {
+    fn lock(&self) -> MutexGuard<'_, Sums> {
         // A panic leaves no sum half changed.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn known(&self, of: FilesOf) -> Option<u64> {
+    /// What was read lately; or else how many changes there were, for noting what is read now.
+    fn known(&self, of: FilesOf) -> std::result::Result<u64, u64> {
         let sums = self.lock();
-        sums.get(&of).filter(|sum| sum.read_at.elapsed() < SUM_LIFETIME).map(|sum| sum.bytes)
+        let fresh = sums.known.get(&of).filter(|sum| sum.read_at.elapsed() < SUM_LIFETIME);
+        fresh.map(|sum| sum.bytes).ok_or(sums.changes)
     }
 
-    fn note(&self, of: FilesOf, bytes: u64) {
+    /// Notes what was read, unless files came or went since there were so many `changes`: the reading may have missed
+    /// them.
+    fn note(&self, of: FilesOf, bytes: u64, changes: u64) {
         let mut sums = self.lock();
-        sums.retain(|_, sum| sum.read_at.elapsed() < SUM_LIFETIME);
-        sums.insert(of, Sum { bytes, read_at: Instant::now() });
+        sums.known.retain(|_, sum| sum.read_at.elapsed() < SUM_LIFETIME);
+        if sums.changes == changes {
+            sums.known.insert(of, Sum { bytes, read_at: Instant::now() });
+        }
     }
 
     fn add(&self, of: FilesOf, bytes: u64) {
-        if let Some(sum) = self.lock().get_mut(&of) {
+        let mut sums = self.lock();
+        sums.changes += 1;
+        if let Some(sum) = sums.known.get_mut(&of) {
             sum.bytes = sum.bytes.saturating_add(bytes);
         }
     }
 
     /// Has the database asked again, after files were removed.
     pub(crate) fn forget(&self, of: FilesOf) {
-        self.lock().remove(&of);
+        let mut sums = self.lock();
+        sums.changes += 1;
+        sums.known.remove(&of);
     }
 }
 
@@ -106,14 +123,14 @@ impl App {
             return Ok(());
         }
         let kept = match self.inner.file_sums.known(of) {
-            Some(kept) => kept,
-            None => {
+            Ok(kept) => kept,
+            Err(changes) => {
                 let kept = self.store().read(move |session| match of {
                     FilesOf::Organization(id) => session.file_bytes_of_organization(id),
                     FilesOf::Private(user) => session.private_file_bytes_of(user),
                 });
                 let kept = kept.await?;
-                self.inner.file_sums.note(of, kept);
+                self.inner.file_sums.note(of, kept, changes);
                 kept
             }
         };
@@ -131,7 +148,42 @@ impl App {
     }
 }
 
-/// How many bytes some files count for.
-pub(crate) fn bytes_of<'a>(files: impl IntoIterator<Item = &'a super::NewAttachment>) -> u64 {
+/// How many bytes some files count for, which is more than they have where they are small.
+pub(crate) fn charged_bytes<'a>(files: impl IntoIterator<Item = &'a super::NewAttachment>) -> u64 {
     files.into_iter().map(|file| file.file.object.size.max(COUNTED_FILE_BYTES).unsigned_abs()).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ACME: FilesOf = FilesOf::Organization(OrganizationId(1));
+    const ADA: FilesOf = FilesOf::Private(UserId(1));
+
+    #[test]
+    fn a_sum_is_not_noted_when_files_came_or_went_while_it_was_read() {
+        let changes: [fn(&FileSums); 2] = [|sums| sums.add(ACME, 7), |sums| sums.forget(ACME)];
+        for change in changes {
+            let sums = FileSums::default();
+            let before = sums.known(ACME).unwrap_err();
+            change(&sums);
+            sums.note(ACME, 100, before);
+            let now = sums.known(ACME).expect_err("it may be out of date");
+            sums.note(ACME, 107, now);
+            assert_eq!(sums.known(ACME), Ok(107));
+        }
+    }
+
+    #[test]
+    fn a_known_sum_grows_with_what_is_kept_and_is_forgotten_alone() {
+        let sums = FileSums::default();
+        for of in [ACME, ADA] {
+            sums.note(of, 100, sums.known(of).unwrap_err());
+        }
+        sums.add(ACME, 7);
+        assert_eq!((sums.known(ACME), sums.known(ADA)), (Ok(107), Ok(100)));
+        sums.forget(ADA);
+        assert!(sums.known(ADA).is_err());
+        assert_eq!(sums.known(ACME), Ok(107));
+    }
 }

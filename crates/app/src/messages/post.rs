@@ -17,7 +17,7 @@ use super::pushed::{Prepared, Pushed};
 use super::{check_tags, check_text};
 use crate::actor::Actor;
 use crate::files::NewAttachment;
-use crate::files::usage::{FilesOf, bytes_of};
+use crate::files::usage::{FilesOf, charged_bytes};
 use crate::rooms::Room;
 use crate::{App, Error, Result};
 
@@ -114,7 +114,7 @@ impl App {
         prepared: Option<Arc<Prepared>>,
     ) -> Result<Posted> {
         if !new.files.is_empty() {
-            self.check_file_quota(FilesOf::Organization(room.flow.organization), bytes_of(&new.files))
+            self.check_file_quota(FilesOf::Organization(room.flow.organization), charged_bytes(&new.files))
                 .await?;
         }
         let mut checked = Checked { fingerprint: fingerprint(actor, &new), prepared, poster: None };
@@ -145,7 +145,7 @@ impl App {
             Outcome::Added(view) => {
                 self.note_post(&view.message);
                 if !new.files.is_empty() {
-                    self.note_files(FilesOf::Organization(room.flow.organization), bytes_of(&new.files));
+                    self.note_files(FilesOf::Organization(room.flow.organization), charged_bytes(&new.files));
                 }
                 Ok(if new.wait { Posted::Message(view) } else { Posted::Accepted })
             }

@@ -17,7 +17,7 @@ use super::{Pair, key};
 use crate::actor::Actor;
 use crate::change::Attempt;
 use crate::files::NewAttachment;
-use crate::files::usage::{FilesOf, bytes_of};
+use crate::files::usage::{FilesOf, charged_bytes};
 use crate::messages::{
     Edit, LIST_BYTES, MessageList, check_tags, check_text, delete, digest, has_files, post_one, resolve_tags,
     write_content, write_tags,
@@ -57,7 +57,7 @@ impl App {
         let own = actor.user()?.user.id;
         match &new.file {
             None => check_text(&new.content)?,
-            Some(_) => self.check_file_quota(FilesOf::Private(own), bytes_of(&new.file)).await?,
+            Some(_) => self.check_file_quota(FilesOf::Private(own), charged_bytes(&new.file)).await?,
         }
         let mut actor = Cow::Borrowed(actor);
         for _ in 0..ATTEMPTS {
@@ -88,7 +88,7 @@ impl App {
         outcome: Outcome,
     ) -> Result<Posted> {
         if new.file.is_some() && matches!(outcome, Outcome::Added(_)) {
-            self.note_files(FilesOf::Private(own), bytes_of(&new.file));
+            self.note_files(FilesOf::Private(own), charged_bytes(&new.file));
         }
         match outcome {
             Outcome::Added(view) if new.wait => Ok(Posted::Message(view)),
