@@ -1,5 +1,6 @@
 //! New passwords: which ones are taken, and what ends with the old one.
 
+use std::future::Future;
 use std::time::Duration;
 
 use eddyline_auth::{Password, strength};
@@ -8,6 +9,7 @@ use eddyline_model::log::Control;
 use eddyline_model::mail::Purpose;
 use eddyline_model::users::User;
 use eddyline_storage::{Result as StoreResult, Tx};
+use tracing::Instrument as _;
 
 use crate::quota::{Permit, Quota, QuotaKeys};
 use crate::read_budget::current_keys;
@@ -60,20 +62,38 @@ impl App {
     ///
     /// # Errors
     ///
-    /// [`Error::Invalid`] when it is easy to guess, [`Error::TooManyRequests`].
+    /// [`Error::Invalid`] when it is easy to guess, and as [`App::with_new_password`].
     pub(crate) async fn hash_new_password(&self, password: &Password, about: &[&str]) -> Result<String> {
-        let _permit = self.count_new_password().await?;
-        self.check_strength(password, about).await?.map_err(|text| Error::field("password", text))?;
-        self.hash_password(password).await
+        let (app, password) = (self.clone(), password.clone());
+        let about: Vec<String> = about.iter().map(|&text| text.to_owned()).collect();
+        let hashing = async move {
+            app.check_strength(&password, about).await?.map_err(|text| Error::field("password", text))?;
+            app.hash_password(&password).await
+        };
+        self.with_new_password(hashing).await
     }
 
-    /// Counts work on a new password for the caller, or the network, of the present request. To be held while
-    /// [`App::check_strength`] and [`App::hash_password`] run.
+    /// Does work on a new password for the caller, or the network, of the present request. What was begun goes on
+    /// when the request is dropped, since a core does, and counts until its end.
     ///
     /// # Errors
     ///
-    /// [`Error::TooManyRequests`] when others of the caller take too long.
-    pub(super) async fn count_new_password(&self) -> Result<Option<Permit>> {
+    /// [`Error::TooManyRequests`] when others of the caller take too long, and those of the work.
+    pub(super) async fn with_new_password<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = Result<T>> + Send + 'static,
+    ) -> Result<T> {
+        let permit = self.new_password_permit().await?;
+        let working = async move {
+            let done = work.await;
+            drop(permit);
+            done
+        };
+        let working = tokio::spawn(working.in_current_span());
+        working.await.map_err(|error| Error::Internal(error.to_string()))?
+    }
+
+    async fn new_password_permit(&self) -> Result<Option<Permit>> {
         let caller = current_keys().map(QuotaKeys::caller);
         let Some(caller) = caller else { return Ok(None) };
         let permit = self.inner.new_passwords.acquire_within(caller.into(), 1, NEW_PASSWORD_WAIT).await?;
@@ -81,24 +101,19 @@ impl App {
     }
 
     /// Checks that a new password is hard to guess, also for those who know this much about its user. The inner
-    /// error is a text for the user.
+    /// error is a text for the user. To be part of [`App::with_new_password`].
     pub(super) async fn check_strength(
         &self,
         password: &Password,
-        about: &[&str],
+        about: Vec<String>,
     ) -> Result<std::result::Result<(), String>> {
         // It costs as much as a hash, so it takes turns with them.
         let _turn = self.inner.hasher.turn().await;
-        check_strength(password, about).await
+        let password = password.clone();
+        let checking = tokio::task::spawn_blocking(move || {
+            let about: Vec<&str> = about.iter().map(String::as_str).collect();
+            strength::check(&password, &about).map_err(|weakness| weakness.to_string())
+        });
+        checking.await.map_err(|error| Error::Internal(error.to_string()))
     }
-}
-
-async fn check_strength(password: &Password, about: &[&str]) -> Result<std::result::Result<(), String>> {
-    let password = password.clone();
-    let about: Vec<String> = about.iter().map(|&text| text.to_owned()).collect();
-    let checking = tokio::task::spawn_blocking(move || {
-        let about: Vec<&str> = about.iter().map(String::as_str).collect();
-        strength::check(&password, &about).map_err(|weakness| weakness.to_string())
-    });
-    checking.await.map_err(|error| Error::Internal(error.to_string()))
 }

@@ -113,13 +113,19 @@ impl App {
         // From here on the request counts for the user, not for the network.
         charge(&actor);
         if now.0 - seen.0 >= HOUR_MILLIS {
-            let noted = self.store().write(NoCaller::Session, move |tx| tx.touch_session(&hash.0, now)).await;
-            if let Err(error) = noted {
-                // It holds for now all the same.
-                tracing::debug!(%error, "the use of a session could not be noted");
-            }
+            self.note_use(&actor, hash, now).await;
         }
         Ok(Some(actor))
+    }
+
+    /// Notes that a session is used, unless the caller's other writes would have to be waited for: it holds for now all
+    /// the same, and the next request tries again.
+    async fn note_use(&self, actor: &Actor, session: TokenHash, now: Timestamp) {
+        let Ok(counted) = self.store().count_transaction_now(actor.quota_keys()) else { return };
+        let noting = self.store().write(NoCaller::Session, move |tx| tx.touch_session(&session.0, now));
+        if let Err(error) = self.store().run_counted(counted, noting).await {
+            tracing::debug!(%error, "the use of a session could not be noted");
+        }
     }
 
     /// Whether the caller shows the password with this request, or has signed in within the last ten

@@ -56,16 +56,19 @@ impl App {
         self.sign_in_link(link).await?;
         let secret = Secret::generate_long();
         let (link, session) = (link.hash(), secret.hash());
-        self.change(NoCaller::Link, move |tx| {
-            let now = tx.now();
-            let user = find(tx, &link.0, now)?.ok_or(Error::NotFound)?;
-            tx.lock_user(user.id)?;
-            // Read again under the lock: another request may have used or ended it.
-            let user = find(tx, &link.0, now)?.ok_or(Error::NotFound)?;
-            tx.delete_links(Purpose::SignIn(user.id))?;
-            Ok(sessions::begin(tx, &session, user.id)?)
-        })
-        .await?;
+        let ((), event) = self
+            .change(NoCaller::Link, move |tx| {
+                let now = tx.now();
+                let user = find(tx, &link.0, now)?.ok_or(Error::NotFound)?;
+                tx.lock_user(user.id)?;
+                // Read again under the lock: another request may have used or ended it.
+                let user = find(tx, &link.0, now)?.ok_or(Error::NotFound)?;
+                tx.delete_links(Purpose::SignIn(user.id))?;
+                Ok(sessions::begin(tx, &session, user.id)?)
+            })
+            .await?;
+        // It may have ended the longest unused session.
+        self.settle(event).await;
         Ok(secret)
     }
 }

@@ -88,10 +88,12 @@ impl App {
         // Known before the work of hashing is done.
         let invited = self.invitation_link(link).await?;
         let email: Email = invited.email.parse().map_err(|_| Error::Internal("an invited address".into()))?;
-        let permit = self.count_new_password().await?;
-        let (name, nick) = self.check_newcomer(&new, &invited).await?;
-        let password_hash = self.hash_password(&new.password).await?;
-        drop(permit);
+        let app = self.clone();
+        let checking = async move {
+            let (name, nick) = app.check_newcomer(&new, &invited).await?;
+            Ok((name, nick, app.hash_password(&new.password).await?))
+        };
+        let (name, nick, password_hash) = self.with_new_password(checking).await?;
         let secret = Secret::generate_long();
         let (link, session) = (link.hash(), secret.hash());
         let avatar = Secret::generate();
@@ -156,7 +158,8 @@ impl App {
             errors.insert("nick".to_owned(), vec![wrong.to_string()]);
         }
         let about = [&*invited.email, &*new.name, &*new.nick, &*invited.organization_name];
-        if let Err(text) = self.check_strength(&new.password, &about).await? {
+        let about = about.map(str::to_owned).into();
+        if let Err(text) = self.check_strength(&new.password, about).await? {
             errors.insert("password".to_owned(), vec![text]);
         }
         match (name, nick) {

@@ -3,6 +3,7 @@
 mod credentials;
 mod ended;
 mod mail;
+mod waits;
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;

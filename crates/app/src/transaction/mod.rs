@@ -81,7 +81,9 @@ pub(crate) struct Database {
     transactions: KeyedSemaphore,
 }
 
-/// A transaction that is counted for its caller until this is dropped.
+/// A transaction that is counted for its caller until this is dropped. A transaction in the queue is committed also
+/// when the future that waits for it is dropped, and would not be counted then. So requests that change something
+/// are worked on to their end, whether or not their clients hang up (`http::serve`).
 #[derive(Debug)]
 pub(crate) struct Counted {
     _permits: Option<(Permit, Permit)>,
@@ -209,6 +211,12 @@ impl Database {
         // Counted once it has a place in the queue: those that wait outside would use up the share of an organization.
         let write = self.count_write(keys)?;
         Ok(Counted { _permits: Some((write, transaction)) })
+    }
+
+    /// The same without a wait, for what is not worth one.
+    pub(crate) fn count_transaction_now(&self, keys: QuotaKeys) -> Result<Counted> {
+        let transaction = self.transactions.acquire(keys, 1)?;
+        Ok(Counted { _permits: Some((self.count_write(keys)?, transaction)) })
     }
 
     /// Runs a transaction that was counted before. A caller that needs a lock counts first, so that it does not
