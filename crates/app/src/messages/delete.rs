@@ -21,7 +21,7 @@ impl App {
     /// [`Error::Denied`] for every message that may not be deleted, [`Error::NotFound`].
     pub async fn delete_message(&self, actor: &Actor, room: &Room, id: MessageId) -> Result<Deletion> {
         let work =
-            |tx: &mut Tx<'_, '_>, actor: &Actor, _: &Room, message: Message| delete(tx, actor, &message);
+            |tx: &mut Tx<'_, '_>, actor: &Actor, _: &Room, message: Message| delete_in(tx, actor, &message);
         let deletion = self.change_message(actor, room, id, work).await?;
         if deletion == Deletion::Remove {
             self.inner.file_sums.forget(FilesOf::Organization(room.flow.organization));
@@ -31,7 +31,7 @@ impl App {
 }
 
 /// Deletes a message in the way that its kind asks for, if the caller may.
-pub(crate) fn delete(tx: &mut Tx<'_, '_>, actor: &Actor, message: &Message) -> Attempt<Deletion> {
+pub(crate) fn delete_in(tx: &mut Tx<'_, '_>, actor: &Actor, message: &Message) -> Attempt<Deletion> {
     let user = actor.user_id().ok_or(Error::Denied)?;
     let deletion = policy::delete(user, message).map_err(Error::from)?;
     match deletion {

@@ -16,7 +16,7 @@ use eddyline_model::messages::{Author, Draft, MAX_CONTENT_CHARS, Message, Notice
 use eddyline_model::{MessageId, Timestamp, UserId, tags};
 use eddyline_storage::Tx;
 
-pub(crate) use delete::delete;
+pub(crate) use delete::delete_in;
 pub use edit::Edit;
 pub(crate) use edit::{has_files, write_content, write_tags};
 pub(crate) use find::resolve_tags;

@@ -19,8 +19,8 @@ use crate::change::Attempt;
 use crate::files::NewAttachment;
 use crate::files::usage::{FilesOf, charged_bytes};
 use crate::messages::{
-    Edit, LIST_BYTES, MessageList, check_tags, check_text, delete, digest, has_files, post_one, resolve_tags,
-    write_content, write_tags,
+    Edit, LIST_BYTES, MessageList, check_tags, check_text, delete_in, digest, has_files, post_one,
+    resolve_tags, write_content, write_tags,
 };
 use crate::{App, Error, Posted, Profile, Result};
 
@@ -267,7 +267,7 @@ impl App {
         id: MessageId,
     ) -> Result<Deletion> {
         let work =
-            |tx: &mut Tx<'_, '_>, actor: &Actor, _: &Pair, message: Message| delete(tx, actor, &message);
+            |tx: &mut Tx<'_, '_>, actor: &Actor, _: &Pair, message: Message| delete_in(tx, actor, &message);
         let deletion = self.change_private_message(actor, with, id, work).await?;
         if deletion == Deletion::Remove {
             self.inner.file_sums.forget(FilesOf::Private(actor.user()?.user.id));
