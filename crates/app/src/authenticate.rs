@@ -12,8 +12,8 @@ use eddyline_model::{CredentialId, GrantId, RoomId, Timestamp, UserId, names};
 use eddyline_storage::{FlowTokenOf, PostGate, Result as StoreResult, Session};
 
 use crate::actor::{AccessCredential, Actor, Caller, Credential};
+use crate::charging::{charge, charge_user};
 use crate::quota::Owner;
-use crate::read_budget::{charge, charge_user};
 use crate::remembered::Remembered;
 use crate::transaction::Principal;
 use crate::{App, Error, Result};

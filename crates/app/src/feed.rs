@@ -18,8 +18,8 @@ use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::JoinHandle;
 
 use crate::actor::{grant_key, key};
+use crate::charging::as_replay;
 use crate::feed_encode::Scribe;
-use crate::read_budget::as_replay;
 use crate::recent::{Amended, Recent};
 use crate::transaction::Database;
 use crate::{App, Result};

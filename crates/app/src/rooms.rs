@@ -14,8 +14,8 @@ use eddyline_storage::{Result as StoreResult, Session, Tx};
 
 use crate::actor::Actor;
 use crate::change::Attempt;
+use crate::charging::charge_reads_to;
 use crate::private::Pairs;
-use crate::read_budget::charge_reads_to;
 use crate::remembered::Remembered;
 use crate::{App, Error, Result};
 

@@ -11,8 +11,8 @@ use eddyline_model::users::User;
 use eddyline_storage::{Result as StoreResult, Tx};
 use tracing::Instrument as _;
 
+use crate::charging::current_keys;
 use crate::quota::{Permit, Quota, QuotaKeys};
-use crate::read_budget::current_keys;
 use crate::{App, Error, Result};
 
 /// Sets the hash of a password, and ends what the old one or a link has opened: all sessions, and the

@@ -12,7 +12,7 @@ use super::api_tokens::owner;
 use super::password::still_opens;
 use crate::actor::{Actor, Credential};
 use crate::authenticate::load_caller;
-use crate::read_budget::charge;
+use crate::charging::charge;
 use crate::transaction::NoCaller;
 use crate::{App, Error, Result};
 
@@ -121,7 +121,7 @@ impl App {
     /// Notes that a session is used, unless the caller's other writes would have to be waited for: it holds for now all
     /// the same, and the next request tries again.
     async fn note_use(&self, actor: &Actor, session: TokenHash, now: Timestamp) {
-        let Ok(counted) = self.store().count_transaction_now(actor.quota_keys()) else { return };
+        let Ok(counted) = self.store().transaction_permit_now(actor.quota_keys()) else { return };
         let noting = self.store().write(NoCaller::Session, move |tx| tx.touch_session(&session.0, now));
         if let Err(error) = self.store().run_counted(counted, noting).await {
             tracing::debug!(%error, "the use of a session could not be noted");

@@ -18,7 +18,7 @@ use eddyline_model::{InvitationId, OrganizationId, Timestamp, UserId};
 use eddyline_storage::{NewInvitations, Options, Store};
 
 use super::{MAX_SESSIONS, NewAccount};
-use crate::read_budget::current_keys;
+use crate::charging::current_keys;
 use crate::transaction::NoCaller;
 use crate::{
     Actor, App, Config, Credentials, Error, NewFlow, NewOrganization, NewPerson, QuotaKey, UserChanges,
@@ -294,7 +294,7 @@ async fn invented_sessions_and_links_cost_no_transaction() {
     let world = World::new().await;
     let (store, network) = (world.app.store(), QuotaKey::network(HERE).into());
     let _all =
-        [store.count_transaction(network).await.unwrap(), store.count_transaction(network).await.unwrap()];
+        [store.transaction_permit(network).await.unwrap(), store.transaction_permit(network).await.unwrap()];
     let invented = Secret::generate_long();
     as_client(HERE, world.app.sign_out(&invented)).await.unwrap();
     let as_stranger = async |link: &Secret| {

@@ -167,7 +167,7 @@ impl Import {
         let app = &self.app;
         // Counted before the lock is taken: while this caller waits for its own transactions, imports of
         // others go on.
-        let counted = app.store().count_transaction(self.actor.quota_keys()).await?;
+        let counted = app.store().transaction_permit(self.actor.quota_keys()).await?;
         let _turn = app.inner.imports.portion.lock().await;
         let (limits, message) = (app.mail_limits(), self.message.clone());
         let base = app.config().addresses.base.clone();

@@ -61,7 +61,7 @@ impl App {
         let Some(query) = resolve_tags(query, room) else { return Ok(MessageList::empty()) };
         let wanted = query.clone();
         let show = move |page: MessagePage| MessageList::encode(&encoder, &page, &wanted, Place::Flow(&flow));
-        let _permit = self.count_search(&query).await?;
+        let _permit = self.search_permit(&query).await?;
         Ok(self.store().list(room.id(), query, LIST_BYTES, show).await?)
     }
 

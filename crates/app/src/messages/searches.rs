@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use eddyline_model::messages::MessageQuery;
 
+use crate::charging::current_keys;
 use crate::quota::{KeyedSemaphore, Permit, Quota};
-use crate::read_budget::current_keys;
 use crate::{App, Result};
 
 /// How long a search waits for others of its caller or organization.
@@ -32,12 +32,12 @@ fn searches(cores: u64) -> Quota {
 }
 
 impl App {
-    /// Counts a search for the caller of this request until the permit is dropped. Other queries need none.
+    /// A permit for a search of the caller of this request. Other queries need none.
     ///
     /// # Errors
     ///
     /// [`crate::Error::TooManyRequests`] when the searches of the caller or its organization take too long.
-    pub(crate) async fn count_search(&self, query: &MessageQuery) -> Result<Option<Permit>> {
+    pub(crate) async fn search_permit(&self, query: &MessageQuery) -> Result<Option<Permit>> {
         let Some(keys) = current_keys().filter(|_| query.search.is_some()) else { return Ok(None) };
         Ok(Some(self.inner.searches.0.acquire_within(keys, 1, WAIT).await?))
     }
@@ -67,7 +67,7 @@ mod tests {
         let search = MessageQuery { search: Some(vec!["tea".into()]), ..MessageQuery::default() };
         let begin = |last: u8, query: &MessageQuery| {
             let (app, query) = (world.app.clone(), query.clone());
-            let counting = async move { app.count_search(&query).await.unwrap() };
+            let counting = async move { app.search_permit(&query).await.unwrap() };
             Box::pin(as_client(IpAddr::from([192, 0, 2, last]), counting))
         };
         let own = searches(cores()).network;

@@ -189,7 +189,7 @@ impl App {
         };
         let wanted = query.clone();
         let show = move |page: MessagePage| MessageList::encode(&encoder, &page, &wanted, Place::Private);
-        let _permit = self.count_search(&query).await?;
+        let _permit = self.search_permit(&query).await?;
         Ok(self.store().list(room.id, query, LIST_BYTES, show).await?)
     }
 

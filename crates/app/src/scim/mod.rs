@@ -29,8 +29,8 @@ use eddyline_storage::{Session, Tx};
 pub use find::UsersWanted;
 
 use crate::change::Attempt;
+use crate::charging::charge_provider;
 use crate::quota::{Owner, QuotaKey};
-use crate::read_budget::charge_provider;
 use crate::{App, Error, Result};
 
 /// How many wrong tokens are taken in a minute for a provider from one address, unless said otherwise.

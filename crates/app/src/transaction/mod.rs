@@ -23,8 +23,8 @@ use tokio::sync::mpsc;
 pub(crate) use self::principal::Principal;
 use crate::actor::Actor;
 use crate::change::Attempt;
+use crate::charging::current_keys;
 use crate::quota::{KeyedSemaphore, Permit, Quota, QuotaKeys};
-use crate::read_budget::current_keys;
 use crate::{App, Result};
 
 /// Why a write has no caller whose credential might end before it is committed.
@@ -85,7 +85,7 @@ pub(crate) struct Database {
 /// when the future that waits for it is dropped, and would not be counted then. So requests that change something
 /// are worked on to their end, whether or not their clients hang up (`http::serve`).
 #[derive(Debug)]
-pub(crate) struct Counted {
+pub(crate) struct TransactionPermit {
     _permits: Option<(Permit, Permit)>,
 }
 
@@ -163,7 +163,7 @@ impl Database {
         let Some(epoch) = actor.epoch() else {
             return Ok(Posted { outcome: eddyline_storage::Outcome::Stale, event: None });
         };
-        let _permit = self.count_write(actor.quota_keys())?;
+        let _permit = self.write_permit(actor.quota_keys())?;
         Ok(self.store.post(Draft { credential_epoch: Some(epoch), ..draft }).await?)
     }
 
@@ -190,38 +190,42 @@ impl Database {
     {
         tracing::trace!(?why, "a write without a caller");
         let _counted = match current_keys().filter(|_| why.counts()) {
-            Some(keys) => Some(self.count_transaction(keys).await.map_err(|_| StoreError::TooManyWrites)?),
+            Some(keys) => Some(self.transaction_permit(keys).await.map_err(|_| StoreError::TooManyWrites)?),
             None => None,
         };
         self.run(work).await
     }
 
-    /// Counts a write for its caller, until it is committed.
-    fn count_write(&self, keys: QuotaKeys) -> Result<Permit> {
+    /// A permit for a write that waits for its commit.
+    fn write_permit(&self, keys: QuotaKeys) -> Result<Permit> {
         Ok(self.writes.acquire(keys, 1)?)
     }
 
-    /// Counts a transaction for its caller, until it is committed, and waits while enough others of the caller or
-    /// the organization are in the queue.
-    pub(crate) async fn count_transaction(&self, keys: QuotaKeys) -> Result<Counted> {
+    /// A permit for a transaction, to be held until it is committed. It is waited for while enough others of the
+    /// caller or the organization are in the queue.
+    pub(crate) async fn transaction_permit(&self, keys: QuotaKeys) -> Result<TransactionPermit> {
         if IS_COUNTED.try_with(|()| ()).is_ok() {
-            return Ok(Counted { _permits: None });
+            return Ok(TransactionPermit { _permits: None });
         }
         let transaction = self.transactions.acquire_within(keys, 1, TRANSACTION_WAIT).await?;
         // Counted once it has a place in the queue: those that wait outside would use up the share of an organization.
-        let write = self.count_write(keys)?;
-        Ok(Counted { _permits: Some((write, transaction)) })
+        let write = self.write_permit(keys)?;
+        Ok(TransactionPermit { _permits: Some((write, transaction)) })
     }
 
     /// The same without a wait, for what is not worth one.
-    pub(crate) fn count_transaction_now(&self, keys: QuotaKeys) -> Result<Counted> {
+    pub(crate) fn transaction_permit_now(&self, keys: QuotaKeys) -> Result<TransactionPermit> {
         let transaction = self.transactions.acquire(keys, 1)?;
-        Ok(Counted { _permits: Some((self.count_write(keys)?, transaction)) })
+        Ok(TransactionPermit { _permits: Some((self.write_permit(keys)?, transaction)) })
     }
 
     /// Runs a transaction that was counted before. A caller that needs a lock counts first, so that it does not
     /// hold the lock while it waits.
-    pub(crate) async fn run_counted<F: Future>(&self, counted: Counted, transaction: F) -> F::Output {
+    pub(crate) async fn run_counted<F: Future>(
+        &self,
+        counted: TransactionPermit,
+        transaction: F,
+    ) -> F::Output {
         let _counted = counted;
         IS_COUNTED.scope((), transaction).await
     }

@@ -141,7 +141,7 @@ impl App {
         L: Fn(&mut Tx<'_, '_>) -> StoreResult<()> + Send + 'static,
         F: FnMut(&mut Tx<'_, '_>, &Principal) -> Attempt<R> + Send + 'static,
     {
-        let _counted = self.store().count_transaction(actor.quota_keys()).await?;
+        let _counted = self.store().transaction_permit(actor.quota_keys()).await?;
         let actor = actor.clone();
         let done = self.store().run(move |tx| {
             lock(tx)?;
@@ -167,7 +167,7 @@ impl App {
         R: Send + 'static,
         F: FnMut(&mut Tx<'_, '_>, &ScimProvider) -> Attempt<R> + Send + 'static,
     {
-        let _counted = self.store().count_transaction(provider.own_key().into()).await?;
+        let _counted = self.store().transaction_permit(provider.own_key().into()).await?;
         let provider = provider.clone();
         let done = self.store().run(move |tx| {
             provider.verify(tx)?;

@@ -22,7 +22,7 @@ async fn noting_the_use_of_a_session_does_not_wait_for_other_writes() {
     };
     world.pass(60 * MINUTE);
     let keys = world.ada.quota_keys();
-    let transaction = async || world.app.store().count_transaction(keys).await.unwrap();
+    let transaction = async || world.app.store().transaction_permit(keys).await.unwrap();
     let held = [transaction().await, transaction().await];
     assert_eq!(seen().await, Timestamp(START));
     drop(held);

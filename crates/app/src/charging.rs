@@ -1,5 +1,5 @@
-//! The accounts that the reads of a request count for, and the quota keys of its writes without an [`Actor`]: those
-//! of its caller and of the organization it asks about.
+//! Whom a request is charged with: the accounts that its reads count for, which are those of its caller and of the
+//! organization it asks about, and the keys that its writes and its other work count for.
 //!
 //! A request begins as that of a stranger, who counts by network. Each way of finding out who asks charges
 //! the caller from then on, and each admission to a room the organization of the room, so no use case has to
