@@ -196,13 +196,13 @@ fn lock(ledger: &Mutex<Ledger>) -> MutexGuard<'_, Ledger> {
 mod tests {
     use std::task::{Context, Wake, Waker};
 
+    use eddyline_model::{ApplicationId, OrganizationId, UserId};
     use futures_util::FutureExt as _;
     use futures_util::future::BoxFuture;
 
     use super::*;
     use crate::quota::Owner;
     use crate::quota::line::MAX_WAITING_PER_CALLER;
-    use eddyline_model::{ApplicationId, OrganizationId, UserId};
 
     const ADA: QuotaKey = QuotaKey::User(UserId(1));
     const BEN: QuotaKey = QuotaKey::User(UserId(2));

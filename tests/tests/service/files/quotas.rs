@@ -14,6 +14,7 @@ on_both_databases![
     a_form_that_stops_coming_is_ended,
     files_in_memory_are_bounded_for_a_caller,
     files_in_memory_are_bounded_for_an_organization_and_for_all,
+    files_in_memory_are_bounded_for_all_who_belong_to_no_organization,
 ];
 
 on_both_databases![
@@ -201,6 +202,23 @@ async fn files_in_memory_are_bounded_for_an_organization_and_for_all(server: Ser
     assert_eq!(announce_picture(&server, &gamma[0], 1).await.0, 503);
     drop(sockets);
     while upload_picture(&gamma[0]).await != 200 {}
+}
+
+async fn files_in_memory_are_bounded_for_all_who_belong_to_no_organization(server: Server) {
+    let acme = server.acme();
+    let admin = server.administrator("acme", "admin");
+    let mut removed = Vec::new();
+    for number in 0..6 {
+        let user = server.user("acme", &format!("user{number}"));
+        admin.does(Method::DELETE, &format!("/organizations/acme/users/{}", user.id), &json!({})).await;
+        removed.push(user);
+    }
+    let mut sockets = Vec::new();
+    for user in &removed[..5] {
+        sockets.extend(use_up(&server, user).await);
+    }
+    assert_eq!(announce_picture(&server, &removed[5], 1).await.0, 429);
+    assert_eq!(upload_picture(&acme.ben).await, 200);
 }
 
 /// A file of so many bytes that differs from others.
