@@ -81,6 +81,14 @@ impl Raw {
         String::from_utf8(std::mem::replace(&mut self.received, rest)).unwrap()
     }
 
+    /// The data of the next chunk of an answer in chunks. It is empty at the end.
+    pub async fn chunk(&mut self) -> String {
+        let line = self.through(b"\r\n").await;
+        let data = self.exactly(usize::from_str_radix(line.trim_end(), 16).expect("a length")).await;
+        assert_eq!(self.exactly(2).await, "\r\n");
+        data
+    }
+
     /// Everything up to the end of the connection.
     pub async fn to_end(&mut self) -> String {
         while self.read().await > 0 {}

@@ -119,6 +119,10 @@ struct Source {
 impl FrameSource for Source {
     type Batch = Batch;
 
+    fn use_chunks(&mut self) {
+        self.subscription.use_chunks();
+    }
+
     fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Batch>> {
         self.subscription.poll_next(cx)
     }

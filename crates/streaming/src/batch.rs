@@ -8,7 +8,7 @@ use bytes::{Buf, Bytes, BytesMut};
 use eddyline_model::Seq;
 
 use crate::entry::{Entry, Filter};
-use crate::framing::Format;
+use crate::framing::{Format, Frame};
 
 /// All frames that were waiting for a listener, up to the size that the hub's configuration sets
 /// for one write.
@@ -18,6 +18,8 @@ use crate::framing::Format;
 #[derive(Debug)]
 pub struct Batch {
     format: Format,
+    /// Whether each frame is a chunk of HTTP.
+    chunked: bool,
     pieces: VecDeque<Piece>,
     /// How much of the first piece is written.
     begun: usize,
@@ -27,20 +29,26 @@ pub struct Batch {
 enum Piece {
     Entry(Arc<Entry>),
     /// What is said whatever the rights are: a keep-alive, a reset.
-    Notice(Bytes),
+    Notice(Frame),
 }
 
 impl Batch {
     pub(crate) fn of_entries(format: Format, entries: Vec<Arc<Entry>>) -> Self {
-        Self { format, pieces: entries.into_iter().map(Piece::Entry).collect(), begun: 0 }
+        let pieces = entries.into_iter().map(Piece::Entry).collect();
+        Self { format, chunked: false, pieces, begun: 0 }
     }
 
     pub(crate) fn keep_alive(format: Format) -> Self {
-        Self::notice(format, Bytes::from_static(format.keep_alive()))
+        Self::notice(format, format.keep_alive())
     }
 
-    pub(crate) fn notice(format: Format, frame: Bytes) -> Self {
-        Self { format, pieces: VecDeque::from([Piece::Notice(frame)]), begun: 0 }
+    pub(crate) fn notice(format: Format, frame: Frame) -> Self {
+        Self { format, chunked: false, pieces: VecDeque::from([Piece::Notice(frame)]), begun: 0 }
+    }
+
+    /// The same frames, each as a chunk of HTTP/1.1 (RFC 9112, section 7.1). Nothing of it is written yet.
+    pub(crate) fn chunked(self, chunked: bool) -> Self {
+        Self { chunked, ..self }
     }
 
     /// The entries that are not wholly written yet, in order. A keep-alive and a reset have none.
@@ -54,8 +62,10 @@ impl Batch {
     /// All bytes not yet written, in one piece. A single whole frame is shared, not copied.
     #[must_use]
     pub fn into_bytes(mut self) -> Bytes {
-        if let (1, 0, Some(Piece::Entry(entry))) = (self.pieces.len(), self.begun, self.pieces.front()) {
-            return entry.frame(self.format).clone();
+        if let (1, 0, false, Some(Piece::Entry(entry))) =
+            (self.pieces.len(), self.begun, self.chunked, self.pieces.front())
+        {
+            return entry.frame(self.format).to_bytes();
         }
         let mut all = BytesMut::with_capacity(self.remaining());
         while self.has_remaining() {
@@ -97,10 +107,11 @@ impl Batch {
     }
 
     fn bytes_of<'a>(&self, piece: &'a Piece) -> &'a [u8] {
-        match piece {
+        let frame = match piece {
             Piece::Entry(entry) => entry.frame(self.format),
             Piece::Notice(frame) => frame,
-        }
+        };
+        if self.chunked { frame.chunk() } else { frame.data() }
     }
 
     /// What is left to write, frame by frame.
@@ -175,10 +186,18 @@ mod tests {
     }
 
     #[test]
+    fn each_frame_of_a_chunked_batch_is_a_chunk() {
+        let batch = Batch::of_entries(Format::Json, vec![entry(1, 1), entry(2, 1)]).chunked(true);
+        assert_eq!(&batch.into_bytes()[..], b"9\r\n{\"n\":1}\r\n\r\n9\r\n{\"n\":2}\r\n\r\n");
+        let single = Batch::keep_alive(Format::Sse).chunked(true);
+        assert_eq!(&single.into_bytes()[..], b"3\r\n:\n\n\r\n");
+    }
+
+    #[test]
     fn a_single_frame_is_handed_over_without_a_copy() {
         let entry = entry(1, 1);
         let bytes = Batch::of_entries(Format::Sse, vec![entry.clone()]).into_bytes();
-        assert_eq!(bytes.as_ptr(), entry.frame(Format::Sse).as_ptr());
+        assert_eq!(bytes.as_ptr(), entry.frame(Format::Sse).data().as_ptr());
         assert_eq!(&Batch::keep_alive(Format::Json).into_bytes()[..], b"\n");
     }
 

@@ -4,12 +4,11 @@ use std::fmt;
 use std::slice;
 use std::sync::{Arc, LazyLock, OnceLock};
 
-use bytes::{BufMut, Bytes, BytesMut};
 use eddyline_model::{EventId, RoomId, Seq, UserId};
 
-use crate::framing::{self, Format};
+use crate::framing::{self, Format, Frame};
 
-type Encode = Box<dyn FnOnce() -> Bytes + Send>;
+type Encode = Box<dyn FnOnce() -> Frame + Send>;
 
 /// One thing to tell: an encoded JSON object, its audience, and its place in the log.
 ///
@@ -22,9 +21,9 @@ pub struct Entry {
     restricted: Option<Arc<Entry>>,
     size: usize,
     /// The object and CR LF, which is the whole frame of the plain JSON stream.
-    line: LazyLock<Bytes, Encode>,
-    with_id: OnceLock<Bytes>,
-    sse: OnceLock<Bytes>,
+    line: LazyLock<Frame, Encode>,
+    with_id: OnceLock<Frame>,
+    sse: OnceLock<Frame>,
 }
 
 impl Entry {
@@ -106,13 +105,13 @@ impl Entry {
     /// The encoded object alone.
     #[must_use]
     pub fn object(&self) -> &[u8] {
-        let line = &*self.line;
+        let line = self.line.data();
         &line[..line.len() - framing::LINE_END.len()]
     }
 
     /// The bytes that go to a listener of `format`, end of frame included.
     #[must_use]
-    pub fn frame(&self, format: Format) -> &Bytes {
+    pub fn frame(&self, format: Format) -> &Frame {
         match (format, self.id) {
             (Format::Json, _) | (Format::JsonWithIds, None) => &self.line,
             (Format::JsonWithIds, Some(id)) => {
@@ -130,13 +129,10 @@ impl Entry {
     }
 }
 
-fn line(object: &[u8]) -> Bytes {
+fn line(object: &[u8]) -> Frame {
     debug_assert!(object.starts_with(b"{") && object.ends_with(b"}"), "an entry is an object");
     debug_assert!(!object.iter().any(|b| matches!(b, b'\r' | b'\n')), "an entry is one line");
-    let mut line = BytesMut::with_capacity(object.len() + framing::LINE_END.len());
-    line.put_slice(object);
-    line.put_slice(framing::LINE_END);
-    line.freeze()
+    Frame::of(&[object, framing::LINE_END])
 }
 
 /// Shows where the entry stands and whom it is for, not what it says.

@@ -56,7 +56,7 @@ pub use amendment::Amendment;
 pub use batch::Batch;
 pub use catchup::{Log, LogUnavailable, Page};
 pub use entry::{Audience, Entry, Filter};
-pub use framing::Format;
+pub use framing::{Format, Frame};
 pub use hub::{Hub, HubConfig, ResumePoint, SubscribeError, SubscribeRequest};
 pub use revocation::{CredentialKey, OpenedWith, RightsMark};
 pub use subscription::Subscription;

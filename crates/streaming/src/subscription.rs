@@ -53,6 +53,7 @@ pub struct Subscription {
     id: Option<ListenerId>,
     signal: Arc<Signal>,
     format: Format,
+    chunked: bool,
     full_detail: bool,
     position: Position,
     opening: Option<Opening>,
@@ -85,6 +86,7 @@ impl Subscription {
             id,
             signal,
             format,
+            chunked: false,
             full_detail,
             position,
             opening: Some(opening),
@@ -92,6 +94,12 @@ impl Subscription {
             failures: 0,
             rereads: 0,
         }
+    }
+
+    /// Has each frame of the following batches written as a chunk of HTTP/1.1 (RFC 9112, section 7.1). The end of
+    /// the response, an empty chunk, is the caller's to write.
+    pub fn use_chunks(&mut self) {
+        self.chunked = true;
     }
 
     /// Waits for something to write; `None` when the stream was ended. The first batch comes at
@@ -249,7 +257,7 @@ impl Subscription {
 
     fn hand_out(&self, batch: Batch) -> Poll<Option<Batch>> {
         self.signal.wrote(self.hub.now());
-        Poll::Ready(Some(batch))
+        Poll::Ready(Some(batch.chunked(self.chunked)))
     }
 
     fn batch(&self, mut entries: Vec<Arc<Entry>>) -> Batch {

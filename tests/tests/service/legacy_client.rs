@@ -165,7 +165,7 @@ impl OldClient<'_> {
 
     fn listen(&self, path: &str) -> OldStream {
         let socket = self.send(self.server.stream_url(), &format!("GET {path}"), "", "");
-        let mut stream = OldStream { socket, received: Vec::new() };
+        let mut stream = OldStream { socket, received: Vec::new(), decoded: String::new() };
         let head = stream.through(b"\r\n\r\n");
         assert!(head.starts_with("HTTP/1.1 200 OK"), "{head}");
         stream
@@ -186,16 +186,35 @@ impl OldClient<'_> {
 struct OldStream {
     socket: TcpStream,
     received: Vec<u8>,
+    decoded: String,
 }
 
 impl OldStream {
     /// The next object that is not a sign of activity.
     fn next(&mut self) -> Value {
         loop {
-            let object: Value = serde_json::from_str(self.through(b"\r").trim()).unwrap();
+            let object: Value = serde_json::from_str(self.line().trim()).unwrap();
             if object["event"] != "activity.user" {
                 return object;
             }
+        }
+    }
+
+    /// What the library below made of the chunks, up to a carriage return.
+    fn line(&mut self) -> String {
+        loop {
+            if let Some(at) = self.decoded.find('\r') {
+                let rest = self.decoded.split_off(at + 1);
+                return std::mem::replace(&mut self.decoded, rest);
+            }
+            let length = self.through(b"\r\n");
+            let length = usize::from_str_radix(length.trim_end(), 16).unwrap();
+            while self.received.len() < length + 2 {
+                self.read();
+            }
+            let rest = self.received.split_off(length + 2);
+            let chunk = std::mem::replace(&mut self.received, rest);
+            self.decoded += std::str::from_utf8(&chunk[..length]).unwrap();
         }
     }
 
@@ -205,10 +224,14 @@ impl OldStream {
                 let rest = self.received.split_off(at + end.len());
                 return String::from_utf8(std::mem::replace(&mut self.received, rest)).unwrap();
             }
-            let mut buffer = [0; 4096];
-            let count = self.socket.read(&mut buffer).unwrap();
-            assert!(count > 0, "the stream ended");
-            self.received.extend_from_slice(&buffer[..count]);
+            self.read();
         }
+    }
+
+    fn read(&mut self) {
+        let mut buffer = [0; 4096];
+        let count = self.socket.read(&mut buffer).unwrap();
+        assert!(count > 0, "the stream ended");
+        self.received.extend_from_slice(&buffer[..count]);
     }
 }

@@ -4,6 +4,7 @@ mod events;
 mod filters;
 mod framing;
 mod order;
+mod python_requests;
 mod reconnecting;
 mod rights;
 mod slow_readers;

@@ -171,7 +171,7 @@ impl hyper::service::Service<Request<Incoming>> for Calls {
             unknown.set_busy(true);
             request.extensions_mut().insert(UnknownHandle(Arc::clone(unknown)));
         }
-        let wants_body = request.method() != Method::HEAD;
+        let (wants_body, version) = (request.method() != Method::HEAD, request.version());
         let answer = (self.handler)(request);
         Box::pin(async move {
             let mut response = answer.await;
@@ -179,7 +179,7 @@ impl hyper::service::Service<Request<Incoming>> for Calls {
                 unknown.answered();
                 unknown.is_closing()
             });
-            if wants_body && let Some(handoff) = Handoff::of(&response) {
+            if wants_body && let Some(handoff) = Handoff::of(&response, version) {
                 progress.hand_off(handoff);
                 // The connection is about to take the socket, and this future goes with hyper.
                 return pending().await;

@@ -13,7 +13,7 @@ use axum::body::Body;
 use axum::response::Response;
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 use http::header::{CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, DATE, TRANSFER_ENCODING};
-use http::{HeaderMap, StatusCode};
+use http::{HeaderMap, StatusCode, Version};
 use http_body::Frame;
 
 use super::BoxFuture;
@@ -27,6 +27,10 @@ use super::streaming::Streaming;
 pub trait FrameSource: Send + Unpin + 'static {
     /// Whole frames, written in as few calls as possible and never split by us.
     type Batch: Buf + Send + Unpin + 'static;
+
+    /// Has the following batches hold whole chunks of HTTP/1.1 (RFC 9112, section 7.1), of one frame or several
+    /// each. Called before the first of them.
+    fn use_chunks(&mut self);
 
     /// Waits for something to write; `None` ends the stream. It is asked again only when all of
     /// the last batch has been written.
@@ -45,7 +49,8 @@ pub trait FrameSource: Send + Unpin + 'static {
 /// headers; the length and the connection's state are not among them.
 ///
 /// On a [`Server`](super::Server) the stream has the connection to itself and ends with it
-/// (`Connection: close`); loss of rights acts in the midst of a write. As a body in another server
+/// (`Connection: close`); its frames come as chunks, except to clients of HTTP/1.0. Loss of rights acts in the
+/// midst of a write. As a body in another server
 /// it acts when that server asks for the next bytes.
 pub fn stream<S: FrameSource>(source: S) -> Response {
     let slot = Slot(Arc::new(Mutex::new(Some(Box::new(source) as Box<dyn AnySource>))));
@@ -58,28 +63,30 @@ pub fn stream<S: FrameSource>(source: S) -> Response {
 pub(super) struct Handoff {
     source: Box<dyn AnySource>,
     head: Bytes,
+    chunked: bool,
 }
 
 impl Handoff {
-    /// Takes the source of a response that is a stream.
-    pub(super) fn of(response: &Response) -> Option<Self> {
+    /// Takes the source of a response that is a stream, to a request of this version.
+    pub(super) fn of(response: &Response, version: Version) -> Option<Self> {
         let slot = response.extensions().get::<Slot>()?;
         // A layer has made something else of it.
         if response.status() != StatusCode::OK || response.headers().contains_key(CONTENT_ENCODING) {
             return None;
         }
         let source = slot.source().take()?;
-        Some(Self { source, head: head(response.headers()) })
+        let chunked = version >= Version::HTTP_11;
+        Some(Self { source, head: head(response.headers(), chunked), chunked })
     }
 
     /// Writes the stream to the end of it, or of the connection.
     pub(super) fn serve(self, socket: Socket) -> BoxFuture<()> {
-        self.source.serve(socket, self.head)
+        self.source.serve(socket, self.head, self.chunked)
     }
 }
 
-/// The head of a response whose end is that of the connection.
-fn head(headers: &HeaderMap) -> Bytes {
+/// The head of a response with which the connection ends. Without chunks that is the only sign of its end.
+fn head(headers: &HeaderMap, chunked: bool) -> Bytes {
     let mut head = BytesMut::with_capacity(512);
     head.put_slice(b"HTTP/1.1 200 OK\r\n");
     for (name, value) in headers {
@@ -91,7 +98,8 @@ fn head(headers: &HeaderMap) -> Bytes {
         }
     }
     let date = httpdate::fmt_http_date(SystemTime::now());
-    for part in ["connection: close\r\ndate: ", &date, "\r\n\r\n"] {
+    let coding = if chunked { "transfer-encoding: chunked\r\n" } else { "" };
+    for part in [coding, "connection: close\r\ndate: ", &date, "\r\n\r\n"] {
         head.put_slice(part.as_bytes());
     }
     head.freeze()
@@ -99,13 +107,13 @@ fn head(headers: &HeaderMap) -> Bytes {
 
 /// Any source, for those who only pass it on.
 trait AnySource: Send {
-    fn serve(self: Box<Self>, socket: Socket, head: Bytes) -> BoxFuture<()>;
+    fn serve(self: Box<Self>, socket: Socket, head: Bytes, chunked: bool) -> BoxFuture<()>;
     fn poll_bytes(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>>;
 }
 
 impl<S: FrameSource> AnySource for S {
-    fn serve(self: Box<Self>, socket: Socket, head: Bytes) -> BoxFuture<()> {
-        Box::pin(Streaming::new(socket, head, *self))
+    fn serve(self: Box<Self>, socket: Socket, head: Bytes, chunked: bool) -> BoxFuture<()> {
+        Box::pin(Streaming::new(socket, head, *self, chunked))
     }
 
     fn poll_bytes(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {

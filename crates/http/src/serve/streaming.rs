@@ -16,6 +16,9 @@ use super::socket::Socket;
 /// As many pieces as hyper passes to the system at once, too.
 const PIECES: usize = 64;
 
+/// The end of a response in chunks (RFC 9112, section 7.1).
+const LAST_CHUNK: &[u8] = b"0\r\n\r\n";
+
 /// How much is read at once of what a client says.
 const READ_BYTES: usize = 4 * 1024;
 
@@ -42,11 +45,22 @@ pub(super) struct Streaming<S: FrameSource> {
     said: u32,
     /// Set when the client has said too much: then the stream ends.
     end: Option<Pin<Box<Sleep>>>,
+    /// Whether what is written comes in chunks.
+    chunked: bool,
 }
 
 impl<S: FrameSource> Streaming<S> {
-    pub(super) fn new(socket: Socket, head: Bytes, source: S) -> Self {
-        Self { socket, head, source, batch: None, said: 0, end: None }
+    pub(super) fn new(socket: Socket, head: Bytes, mut source: S, chunked: bool) -> Self {
+        if chunked {
+            source.use_chunks();
+        }
+        Self { socket, head, source, batch: None, said: 0, end: None, chunked }
+    }
+
+    /// What ends the response, unless a chunk was begun and may be written in part: without its end the client
+    /// sees that the stream broke off.
+    fn last_chunk(&self) -> Bytes {
+        if self.chunked && self.batch.is_none() { Bytes::from_static(LAST_CHUNK) } else { Bytes::new() }
     }
 
     /// Ready when the client is gone, or has said too much. What it says has no meaning any more and is
@@ -105,7 +119,8 @@ impl<S: FrameSource> Future for Streaming<S> {
         if ready!(this.poll_frames(cx)).is_ok() {
             // Says farewell, without waiting for a client that does not read. A stream that ended before
             // its first frame was still answered.
-            let _ = poll_write(&mut this.socket, &mut this.head, &mut Bytes::new(), cx);
+            let mut last = this.last_chunk();
+            let _ = poll_write(&mut this.socket, &mut this.head, &mut last, cx);
             let _ = Pin::new(&mut this.socket).poll_shutdown(cx);
         }
         Poll::Ready(())

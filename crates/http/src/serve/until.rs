@@ -29,6 +29,10 @@ impl<S> Until<S> {
 impl<S: FrameSource> FrameSource for Until<S> {
     type Batch = S::Batch;
 
+    fn use_chunks(&mut self) {
+        self.source.use_chunks();
+    }
+
     fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<S::Batch>> {
         if self.poll_over(cx).is_ready() {
             return Poll::Ready(None);

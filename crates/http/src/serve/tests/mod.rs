@@ -93,7 +93,8 @@ impl App {
         let (frames, frames_receiver) = mpsc::unbounded_channel();
         let (revoke, revoked) = oneshot::channel();
         let (alive, gone) = oneshot::channel();
-        let source = Source { frames: frames_receiver, revoked: Some(revoked), _alive: alive };
+        let source =
+            Source { frames: frames_receiver, chunked: false, revoked: Some(revoked), _alive: alive };
         self.0.sources.lock().unwrap().push_back((source, time));
         Remote { frames: Some(frames), revoke: Some(revoke), gone }
     }
@@ -169,8 +170,14 @@ async fn echo(State(app): State<App>, body: Body) -> Response {
 /// A stream that says what the test tells it to.
 struct Source {
     frames: mpsc::UnboundedReceiver<Bytes>,
+    chunked: bool,
     revoked: Option<oneshot::Receiver<()>>,
     _alive: oneshot::Sender<()>,
+}
+
+/// A chunk of HTTP.
+fn chunk(data: &[u8]) -> Bytes {
+    [format!("{:x}\r\n", data.len()).as_bytes(), data, b"\r\n"].concat().into()
 }
 
 /// The test's end of a [`Source`].
@@ -202,11 +209,16 @@ impl Remote {
 impl FrameSource for Source {
     type Batch = Bytes;
 
+    fn use_chunks(&mut self) {
+        self.chunked = true;
+    }
+
     fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
         if self.poll_rights_lost(cx).is_ready() {
             return Poll::Ready(None);
         }
-        self.frames.poll_recv(cx)
+        let chunked = self.chunked;
+        self.frames.poll_recv(cx).map(|frame| frame.map(|frame| if chunked { chunk(&frame) } else { frame }))
     }
 
     fn poll_rights_lost(&mut self, cx: &mut Context<'_>) -> Poll<()> {
@@ -302,6 +314,15 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Client<T> {
         let length = head.lines().find_map(|line| line.strip_prefix("content-length: "));
         let body = self.exactly(length.map_or(0, |length| length.parse().unwrap())).await;
         (head, body)
+    }
+
+    /// The data of the next chunk, which is empty at the end of the response.
+    async fn chunk(&mut self) -> String {
+        let line = self.until("\r\n").await;
+        let length = usize::from_str_radix(line.trim_end(), 16).unwrap();
+        let data = self.exactly(length).await;
+        assert_eq!(self.exactly(2).await, "\r\n");
+        data
     }
 
     /// What comes until the server closes, in whatever way.

@@ -45,7 +45,8 @@ async fn streams_go_on_until_their_sources_end() {
     server.stop.send(()).unwrap();
     remote.say("last\r\n");
     remote.end();
-    assert_eq!(client.rest().await, "last\r\n");
+    assert_eq!(client.chunk().await, "last\r\n");
+    assert_eq!(client.rest().await, "0\r\n\r\n");
     within(server.ended).await.unwrap();
 }
 
