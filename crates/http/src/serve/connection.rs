@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::task::Poll;
 
 use axum::body::Body;
-use http::header::CONNECTION;
-use http::{HeaderValue, Method, Request, Response};
+use http::header::{CONNECTION, EXPECT};
+use http::{HeaderValue, Method, Request, Response, StatusCode};
 use http_body::Body as _;
 use hyper::body::Incoming;
 use hyper::server::conn::http1::Builder;
@@ -23,7 +23,7 @@ use super::link::Observed;
 use super::listener::{Draining, Endpoint};
 use super::patience::Patience;
 use super::progress::{Answer, Progress};
-use super::request_body::RequestBody;
+use super::request_body::{RequestBody, Rest};
 use super::socket::{self, Socket};
 use super::unknown::{Registration, Unknown, UnknownHandle};
 use super::{BoxFuture, Handler, Peer};
@@ -162,9 +162,15 @@ impl hyper::service::Service<Request<Incoming>> for Calls {
         self.progress.request_came(matches!(*request.method(), Method::GET | Method::HEAD));
         let unknown = self.unknown.as_ref().filter(|unknown| unknown.is_unknown()).cloned();
         let progress = Arc::clone(&self.progress);
+        let mut rest = None;
+        // A client that waits for `100 Continue` has sent no body that could be read away.
+        let waits = request.headers().contains_key(EXPECT);
         let mut request = request.map(|body| match body.is_end_stream() {
             true => Body::empty(),
-            false => Body::new(RequestBody::new(body, Arc::clone(&progress), unknown.clone())),
+            false => {
+                let rest = rest.insert(Rest::default()).clone();
+                Body::new(RequestBody::new(body, rest, Arc::clone(&progress), unknown.clone()))
+            }
         });
         request.extensions_mut().insert(self.peer);
         if let Some(unknown) = &unknown {
@@ -175,6 +181,9 @@ impl hyper::service::Service<Request<Incoming>> for Calls {
         let answer = (self.handler)(request);
         Box::pin(async move {
             let mut response = answer.await;
+            if let Some(rest) = rest.filter(|_| !waits && response.status() != StatusCode::REQUEST_TIMEOUT) {
+                rest.drain(&progress, unknown.as_deref()).await;
+            }
             let displaced = unknown.is_some_and(|unknown| {
                 unknown.answered();
                 unknown.is_closing()

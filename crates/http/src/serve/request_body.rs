@@ -1,27 +1,83 @@
-//! The body of a request, as its handler reads it.
+//! The body of a request, as its handler reads it, and what of it the handler leaves.
 
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
+use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
+use tokio::time::timeout;
 
 use super::progress::Progress;
 use super::unknown::Unknown;
 
+/// The most bytes that are read for nothing, so that the connection can take another request.
+const MAX_DRAINED_BYTES: u64 = 64 * 1024;
+/// How long that may take.
+const DRAIN_TIME: Duration = Duration::from_secs(1);
+
 /// Notes whether the body has been read to its end, and when its client is waited for.
 pub(super) struct RequestBody {
-    body: Incoming,
+    /// `None` once it is dropped.
+    body: Option<Incoming>,
+    rest: Rest,
     progress: Arc<Progress>,
     unknown: Option<Arc<Unknown>>,
 }
 
+/// What a handler left of a body.
+#[derive(Clone, Default)]
+pub(super) struct Rest(Arc<Mutex<Option<Incoming>>>);
+
+impl Rest {
+    /// Reads the rest, if it is short and comes soon. Then the connection can take another request (RFC 9112,
+    /// section 9.3).
+    pub(super) async fn drain(&self, progress: &Progress, unknown: Option<&Unknown>) {
+        let Some(mut body) = self.0.lock().unwrap_or_else(PoisonError::into_inner).take() else { return };
+        let mut left = MAX_DRAINED_BYTES;
+        if body.size_hint().lower() > left {
+            return;
+        }
+        if let Some(unknown) = unknown {
+            // The client is waited for, so that others may have its connection.
+            unknown.set_busy(false);
+            if unknown.is_closing() {
+                return;
+            }
+        }
+        let reading = async {
+            while let Some(frame) = body.frame().await {
+                let length = frame.ok()?.data_ref().map_or(0, |data| data.len() as u64);
+                left = left.checked_sub(length)?;
+            }
+            Some(())
+        };
+        if let Ok(Some(())) = timeout(DRAIN_TIME, reading).await {
+            progress.set_unread(false);
+        }
+    }
+}
+
 impl RequestBody {
-    pub(super) fn new(body: Incoming, progress: Arc<Progress>, unknown: Option<Arc<Unknown>>) -> Self {
+    pub(super) fn new(
+        body: Incoming,
+        rest: Rest,
+        progress: Arc<Progress>,
+        unknown: Option<Arc<Unknown>>,
+    ) -> Self {
         progress.set_unread(true);
-        Self { body, progress, unknown }
+        Self { body: Some(body), rest, progress, unknown }
+    }
+}
+
+impl Drop for RequestBody {
+    fn drop(&mut self) {
+        if self.progress.is_unread() {
+            *self.rest.0.lock().unwrap_or_else(PoisonError::into_inner) = self.body.take();
+        }
     }
 }
 
@@ -33,21 +89,27 @@ impl Body for RequestBody {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
-        let polled = Pin::new(&mut self.body).poll_frame(cx);
+        let Some(body) = &mut self.body else { return Poll::Ready(None) };
+        let polled = Pin::new(&mut *body).poll_frame(cx);
+        let ended = matches!(polled, Poll::Ready(None)) || body.is_end_stream();
+        if matches!(polled, Poll::Ready(Some(Err(_)))) {
+            // Nothing can be read of it any more: it stays unread.
+            self.body = None;
+        }
         if let Some(unknown) = &self.unknown {
             unknown.set_busy(polled.is_ready());
         }
-        if matches!(polled, Poll::Ready(None)) || self.body.is_end_stream() {
+        if ended {
             self.progress.set_unread(false);
         }
         polled
     }
 
     fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
+        self.body.as_ref().is_none_or(Incoming::is_end_stream)
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
+        self.body.as_ref().map_or_else(|| SizeHint::with_exact(0), Incoming::size_hint)
     }
 }

@@ -260,7 +260,7 @@ async fn an_answer_given_before_its_body_was_read_announces_the_end_of_the_conne
     client.send("POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nbody").await;
     let (head, _) = client.answer().await;
     assert!(!head.contains("connection: close"), "{head}");
-    client.send("POST /unread HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\n").await;
+    client.send("POST /unread HTTP/1.1\r\nHost: a\r\nContent-Length: 65537\r\n\r\n").await;
     let (head, _) = client.answer().await;
     assert!(head.contains("connection: close"), "{head}");
     client.socket.shutdown().await.unwrap();
@@ -268,11 +268,35 @@ async fn an_answer_given_before_its_body_was_read_announces_the_end_of_the_conne
 }
 
 #[tokio::test]
+async fn a_short_body_that_nobody_wanted_is_read_and_the_connection_goes_on() {
+    let server = Running::start(patient()).await;
+    let mut client = server.client().await;
+    for body in ["Content-Length: 4\r\n\r\nbody", "Transfer-Encoding: chunked\r\n\r\n4\r\nbody\r\n0\r\n\r\n"]
+    {
+        client.send(&format!("POST /unread HTTP/1.1\r\nHost: a\r\n{body}")).await;
+        let (head, text) = client.answer().await;
+        assert!(!head.contains("connection: close") && text == "not interested", "{head}");
+    }
+    let long =
+        format!("POST /unread HTTP/1.1\r\nHost: a\r\nContent-Length: 65536\r\n\r\n{}", "x".repeat(65_536));
+    client.send(&long).await;
+    assert!(!client.answer().await.0.contains("connection: close"));
+    client.send("GET /hello HTTP/1.1\r\nHost: a\r\n\r\n").await;
+    assert_eq!(client.answer().await.1, "hello");
+    client
+        .send("POST /unread HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\n")
+        .await;
+    let (head, _) = client.answer().await;
+    assert!(head.starts_with("http/1.1 200 ") && head.contains("connection: close"), "{head}");
+}
+
+#[tokio::test]
 async fn a_body_that_is_none_is_refused() {
     let server = Running::start(patient()).await;
     let mut client = server.client().await;
     client.send("POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nnonsense\r\n").await;
-    assert!(client.answer().await.0.starts_with("http/1.1 400 "));
+    let (head, _) = client.answer().await;
+    assert!(head.starts_with("http/1.1 400 ") && head.contains("connection: close"), "{head}");
     let mut client = server.client().await;
     client.send("POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nbo").await;
     client.socket.shutdown().await.unwrap();
