@@ -9,6 +9,7 @@ use eddyline_app::{
     Addresses, App, ApplicationChanges, Error, FilesConfig, NewApplication, NewFlow, NewOrganization,
     NewPerson, NewSource, OrganizationChanges,
 };
+use eddyline_model::UserId;
 use eddyline_model::names::{Email, FlowName, InvalidName, Nick};
 use eddyline_model::organizations::Subscription;
 use serde::Serialize;
@@ -135,6 +136,7 @@ async fn user(app: &App, command: UserCommand, json: bool) -> Result<(), Failure
         UserCommand::Create(new) => {
             let password = new.password.read(stdin().lock())?;
             let person = NewPerson {
+                id: new.user_id.map(UserId),
                 organization: new.org.clone(),
                 email: named("email", &new.email)?,
                 name: new.name.clone(),

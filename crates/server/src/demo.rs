@@ -96,6 +96,7 @@ async fn populate(app: &App) -> Result<(), Failure> {
 async fn add_person(app: &App, email: &str, name: &str, nick: &str) -> Result<Actor, Failure> {
     let address: Email = email.parse()?;
     let person = NewPerson {
+        id: None,
         organization: ORGANIZATION.to_owned(),
         email: address.clone(),
         name: name.to_owned(),

@@ -9,7 +9,7 @@ use eddyline_model::{OrganizationId, RoomId, Timestamp, UserId};
 use crate::Result;
 use crate::organizations::People;
 use crate::schema::{email_claims, flows, organization_members, room_members, users};
-use crate::session::portable;
+use crate::session::{Inner, Session, portable};
 
 /// What of a user is read. The address's key and the password's hash are asked for by name.
 #[derive(Queryable, Selectable)]
@@ -47,6 +47,8 @@ pub(crate) fn to_user(row: UserRow) -> User {
 /// What a new user starts with.
 #[derive(Clone)]
 pub struct NewUser {
+    /// The number, which nobody else has; `None` for the next one.
+    pub id: Option<UserId>,
     /// Address as written.
     pub email: String,
     /// The form by which addresses are compared.
@@ -67,27 +69,84 @@ pub struct NewUser {
     pub created_at: Timestamp,
 }
 
-portable! {
+#[derive(Insertable)]
+#[diesel(table_name = users)]
+struct NewUserRow<'a> {
+    id: Option<i64>,
+    email: &'a str,
+    email_key: &'a str,
+    name: &'a str,
+    nick: &'a str,
+    avatar: &'a str,
+    bot: bool,
+    active: bool,
+    password_hash: Option<&'a str>,
+    created_at: i64,
+}
+
+impl Session<'_> {
     /// Adds a user.
     ///
     /// # Errors
     ///
-    /// [`crate::Error::Exists`] when the address is taken.
-    pub fn insert_user(c, new: &NewUser) -> Result<UserId> {
-        let id = diesel::insert_into(users::table)
-            .values((
-                users::email.eq(&new.email),
-                users::email_key.eq(&new.email_key),
-                users::name.eq(&new.name),
-                users::nick.eq(&new.nick),
-                users::avatar.eq(&new.avatar),
-                users::bot.eq(new.bot),
-                users::active.eq(new.active),
-                users::password_hash.eq(&new.password_hash),
-                users::created_at.eq(new.created_at.0),
-            ))
-            .returning(users::id)
-            .get_result(c)?;
+    /// [`crate::Error::Exists`] when the address or the number is taken.
+    pub fn insert_user(&mut self, new: &NewUser) -> Result<UserId> {
+        if new.id.is_some() {
+            self.lock_numbers_of_users()?;
+        }
+        let id = self.insert_user_row(new)?;
+        if new.id.is_some() {
+            self.number_users_beyond(id)?;
+        }
+        Ok(id)
+    }
+
+    /// Lets no other transaction take the number of a user before this one ends.
+    fn lock_numbers_of_users(&mut self) -> Result<()> {
+        match &mut self.0 {
+            #[cfg(feature = "sqlite")]
+            Inner::Sqlite(_) => Ok(()),
+            #[cfg(feature = "postgres")]
+            Inner::Postgres(c) => {
+                diesel::sql_query("lock table users in share row exclusive mode").execute(*c)?;
+                Ok(())
+            }
+        }
+    }
+
+    /// Has the next user get a larger number than this one.
+    fn number_users_beyond(&mut self, id: UserId) -> Result<()> {
+        match &mut self.0 {
+            // The next number follows the largest.
+            #[cfg(feature = "sqlite")]
+            Inner::Sqlite(_) => Ok(()),
+            #[cfg(feature = "postgres")]
+            Inner::Postgres(c) => {
+                // A new sequence has the number 1 without having given it.
+                let sql = "select setval('users_id_seq', $1) from users_id_seq \
+                           where last_value < $1 or (last_value = $1 and not is_called)";
+                diesel::sql_query(sql).bind::<diesel::sql_types::BigInt, _>(id.0).execute(*c)?;
+                Ok(())
+            }
+        }
+    }
+}
+
+portable! {
+    fn insert_user_row(c, new: &NewUser) -> Result<UserId> {
+        let row = NewUserRow {
+            id: new.id.map(|id| id.0),
+            email: &new.email,
+            email_key: &new.email_key,
+            name: &new.name,
+            nick: &new.nick,
+            avatar: &new.avatar,
+            bot: new.bot,
+            active: new.active,
+            password_hash: new.password_hash.as_deref(),
+            created_at: new.created_at.0,
+        };
+        let id = diesel::insert_into(users::table).values(row).returning(users::id).get_result(c)?;
         Ok(UserId(id))
     }
 

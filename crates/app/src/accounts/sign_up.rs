@@ -101,6 +101,7 @@ impl App {
             .change(NoCaller::Link, move |tx| {
                 let now = tx.now();
                 let new = NewUser {
+                    id: None,
                     email: email.as_str().to_owned(),
                     email_key: email.key(),
                     name: name.clone(),

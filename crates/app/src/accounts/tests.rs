@@ -117,6 +117,7 @@ pub(crate) async fn person(app: &App, email: &str, nick: &str) -> Actor {
 
 async fn person_with_token(app: &App, email: &str, nick: &str) -> (Actor, Secret) {
     let new = NewPerson {
+        id: None,
         organization: "acme".into(),
         email: email.parse().unwrap(),
         name: nick.to_owned(),

@@ -22,6 +22,8 @@ use crate::{App, Error, Result};
 /// Somebody to be brought into an organization.
 #[derive(Clone, Debug)]
 pub struct NewPerson {
+    /// The user's number, by which bots and archives may know them already; `None` for the next one.
+    pub id: Option<UserId>,
     /// The organization's name in URLs.
     pub organization: String,
     /// Address. A known one joins that person to the organization.
@@ -40,13 +42,12 @@ pub struct NewPerson {
 
 impl App {
     /// Brings a person into an organization, making the account unless the address is known, and
-    /// gives the account as it is and a new API token. A known account keeps its name, nick and
-    /// password.
+    /// gives the account as it is and a new API token. A known account keeps its name and nick.
     ///
     /// # Errors
     ///
-    /// [`Error::Conflict`] when the organization is full, the person is in it, or the nick is
-    /// taken; [`Error::NotFound`] without such an organization.
+    /// [`Error::Conflict`] when the organization is full, the person is in it, the nick or the number is
+    /// taken, or a known account is given a password; [`Error::NotFound`] without such an organization.
     pub async fn operator_create_user(&self, new: NewPerson) -> Result<(User, Secret)> {
         let new = NewPerson { name: names::display_name(&new.name).map_err(Error::wrong_name)?, ..new };
         let password_hash = match &new.password {
@@ -204,6 +205,15 @@ fn find_or_insert_user(
         if !account.user.active {
             return Err(inactive().into());
         }
+        if new.id.is_some_and(|id| id != account.user.id) {
+            let text = format!("the user with this address has the number {}", account.user.id.0);
+            return Err(Error::Conflict(text).into());
+        }
+        if new.password.is_some() {
+            let text = "an account has this address and keeps its password; leave the password out, or use \
+                        `user set-password`";
+            return Err(Error::Conflict(text.into()).into());
+        }
         return Ok(account.user.id);
     }
     let created_at = tx.now();
@@ -211,7 +221,13 @@ fn find_or_insert_user(
         let text = "the address was given up lately by a user who may still take it back";
         return Err(Error::Conflict(text.into()).into());
     }
+    if let Some(id) = new.id
+        && tx.user(id)?.is_some()
+    {
+        return Err(Error::Conflict(format!("another user has the number {}", id.0)).into());
+    }
     Ok(tx.insert_user(&NewUser {
+        id: new.id,
         email: new.email.as_str().to_owned(),
         email_key: new.email.key(),
         name: new.name.trim().to_owned(),

@@ -115,6 +115,7 @@ fn create(
         nick_for(tx, &[organization.id], UserId(0), (new.nick.as_ref(), &new.name), random)?.into_string();
     let now = tx.now();
     let id = tx.insert_user(&NewUser {
+        id: None,
         email: new.email.as_str().to_owned(),
         email_key: new.email.key(),
         name: new.name.clone(),

@@ -354,7 +354,13 @@ pub(crate) struct NewUser {
     /// Mark the user as a program
     #[arg(long)]
     pub(crate) bot: bool,
+    /// The user's number, where bots and archives know it already; the next free one otherwise
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(i64).range(1..=MAX_USER_ID))]
+    pub(crate) user_id: Option<i64>,
 }
+
+/// Numbers go on behind the largest, and all clients must be able to represent them.
+const MAX_USER_ID: i64 = 1_000_000_000_000;
 
 /// `flow create`
 #[derive(Args)]

@@ -103,6 +103,7 @@ pub(crate) fn added(posted: Posted) -> Arc<MessageView> {
 
 pub(crate) fn new_user(nick: &str) -> NewUser {
     NewUser {
+        id: None,
         email: format!("{nick}@Example.org"),
         email_key: format!("{nick}@example.org"),
         name: nick.to_uppercase(),

@@ -10,6 +10,7 @@ on_both_databases![
     every_command_answers_scripts_with_one_object,
     people_get_sentences,
     a_known_address_joins_that_person_to_the_organization,
+    people_keep_the_number_that_others_know_them_by,
     what_cannot_be_done_is_said_and_ends_in_failure,
     a_password_is_read_from_the_standard_input,
     many_commands_are_read_from_the_standard_input,
@@ -115,6 +116,44 @@ async fn a_known_address_joins_that_person_to_the_organization(server: Server) {
     let (first, second) = (create("acme"), create("other"));
     assert_eq!(first["id"], second["id"]);
     assert_ne!(first["api_token"], second["api_token"]);
+}
+
+async fn people_keep_the_number_that_others_know_them_by(server: Server) {
+    server.organization("acme");
+    let arguments = |nick: &str, more: &[&str]| -> Vec<String> {
+        let email = format!("{nick}@acme.example");
+        let all =
+            [&["user", "create", "--org", "acme", "--email", &email, "--name", nick, "--nick", nick], more];
+        all.concat().into_iter().map(str::to_owned).collect()
+    };
+    let create = |nick: &str, more: &[&str]| {
+        let arguments = arguments(nick, more);
+        server.admin(&arguments.iter().map(String::as_str).collect::<Vec<_>>())
+    };
+    let refusal = |nick: &str, more: &[&str]| {
+        let arguments = arguments(nick, more);
+        let output = server.admin_command(&arguments.iter().map(String::as_str).collect::<Vec<_>>()).output();
+        error_of(&output.unwrap())
+    };
+    assert_eq!(create("ada", &["--user-id", "4711"])["id"], 4711);
+    assert_eq!(create("ben", &[])["id"], 4712);
+    assert_eq!(create("cyd", &["--user-id", "7"])["id"], 7);
+    assert_eq!(create("dan", &[])["id"], 4713);
+    assert!(refusal("eva", &["--user-id", "4712"]).contains("another user has the number 4712"));
+    for number in ["0", "-1", "1000000000001", "x"] {
+        assert!(refusal("eva", &[&format!("--user-id={number}")]).contains("--user-id"), "{number}");
+    }
+    server.organization("other");
+    let known =
+        ["user", "create", "--org", "other", "--email", "ada@acme.example", "--name", "A", "--nick", "a"];
+    for (more, why) in [
+        (["--user-id", "9"], "has the number 4711"),
+        (["--password", "of some length"], "keeps its password"),
+    ] {
+        let output = server.admin_command(&[&known[..], &more].concat()).output().unwrap();
+        assert!(!output.status.success() && error_of(&output).contains(why), "{}", error_of(&output));
+    }
+    assert_eq!(server.admin(&[&known[..], &["--user-id", "4711"]].concat())["id"], 4711);
 }
 
 async fn what_cannot_be_done_is_said_and_ends_in_failure(server: Server) {
