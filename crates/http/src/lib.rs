@@ -168,6 +168,15 @@ pub fn service(app: App, config: &Config) -> Face {
     Face::new(Api::new(shared, Routes::new(parts)))
 }
 
+/// Whether paths of the API begin with this segment, so that nothing else is to be served under it.
+#[must_use]
+pub fn is_taken(segment: &str) -> bool {
+    let begins = |path: &str| path.split('/').nth(1) == Some(segment);
+    segment == path::OLD_PREFIX
+        || begins(openapi::PATH)
+        || routes::api().iter().any(|endpoint| begins(endpoint.path))
+}
+
 /// The stream alone, as it is served on an address of its own.
 pub fn stream_service(app: App, config: &Config) -> Face {
     let parts = [(String::new(), routes::streams()), (String::new(), routes::health())];

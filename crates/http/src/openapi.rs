@@ -15,12 +15,15 @@ use crate::endpoint::{Access, Described, Endpoint, Parameter, Shape, Takes};
 use crate::oauth::wire::{ClientErrorAnswer, IntrospectionAnswer, TokenAnswer};
 use crate::{Config, Shared, routes};
 
+/// Where the document is.
+pub(crate) const PATH: &str = "/openapi.json";
+
 /// The endpoint that serves the document. It is not in it.
 pub(crate) fn endpoint(shared: &Shared, config: &Config) -> Endpoint {
     let addresses = &shared.app.config().addresses;
     let document = document(&addresses.base, &addresses.web, config.stream_prefix.as_deref());
     let text = bytes::Bytes::from(document.to_string());
-    Endpoint::new(Method::GET, "/openapi.json", "This document", move |_call| {
+    Endpoint::new(Method::GET, PATH, "This document", move |_call| {
         let text = text.clone();
         async move { Ok(uncounted(StatusCode::OK, text)) }
     })

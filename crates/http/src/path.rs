@@ -2,6 +2,9 @@
 
 use std::borrow::Cow;
 
+/// A first segment that old clients send and that means nothing.
+pub(crate) const OLD_PREFIX: &str = "v1";
+
 /// The path under which the router knows a request: without a leading `/v1`, doubled slashes, a
 /// slash at the end, and a `.json` suffix of the last segment.
 ///
@@ -13,7 +16,7 @@ pub(crate) fn normalize(path: &str) -> Cow<'_, str> {
         return Cow::Borrowed(path);
     }
     let mut segments: Vec<&str> = path.split('/').filter(|segment| !segment.is_empty()).collect();
-    if segments.first() == Some(&"v1") {
+    if segments.first() == Some(&OLD_PREFIX) {
         segments.remove(0);
     }
     let suffix_is_meant = matches!(segments[..], ["files" | "download" | "avatars", ..] | ["openapi.json"]);
@@ -40,7 +43,7 @@ pub(crate) fn normalize(path: &str) -> Cow<'_, str> {
 pub(crate) fn shown(path: &str) -> Cow<'_, str> {
     let mut segments: Vec<&str> = path.split('/').collect();
     let mut at = segments.iter().enumerate().filter(|(_, segment)| !segment.is_empty()).map(|(at, _)| at);
-    let first = at.find(|at| segments[*at] != "v1");
+    let first = at.find(|at| segments[*at] != OLD_PREFIX);
     let (second, third) = (at.next(), at.next());
     let named = |at: Option<usize>| at.map_or("", |at| segments[at]);
     let secret = match (named(first), named(second)) {

@@ -114,7 +114,7 @@ pub(crate) struct Loaded {
     /// The configuration.
     pub(crate) settings: Settings,
     /// Sentences for the log, one for each variable that is not known.
-    pub(crate) warnings: Vec<String>,
+    pub(crate) remarks: Vec<String>,
 }
 
 /// Reads the configuration of a server or of an operator's command. `file` is the argument of
@@ -200,8 +200,8 @@ fn finish(layers: &Layers, unknown: &[String]) -> Result<Loaded, ConfigError> {
             return Err(ConfigError::Wrong { origin, problem });
         }
     }
-    let warnings = unknown.iter().map(|name| format!("{name} is not a known variable, and is ignored"));
-    Ok(Loaded { settings, warnings: warnings.collect() })
+    let remarks = unknown.iter().map(|name| format!("{name} is not a known variable, and is ignored"));
+    Ok(Loaded { settings, remarks: remarks.collect() })
 }
 
 /// What the server needs to speak HTTPS.

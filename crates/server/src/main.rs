@@ -68,12 +68,13 @@ fn run(command: Command) -> Result<(), Failure> {
     }
 }
 
-/// Starts the log, which begins with what was odd about the configuration.
+/// Starts the log. That of a server begins with what was odd about the configuration.
 fn log_from_here(loaded: Loaded, filter: Option<&LogFilter>) -> Result<Settings, Failure> {
     let settings = loaded.settings;
     logging::init(settings.log_format, filter.unwrap_or(&settings.log))?;
-    for warning in &loaded.warnings {
-        tracing::warn!("{warning}");
+    // Variables for the tools around a server are common, so operators' commands do not repeat this.
+    for remark in loaded.remarks.iter().filter(|_| filter.is_none()) {
+        tracing::info!("{remark}");
     }
     Ok(settings)
 }

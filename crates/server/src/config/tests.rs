@@ -145,7 +145,7 @@ fn an_unknown_variable_is_only_mentioned() {
         .variable("LISTEN", "x");
     let loaded = machine.load().unwrap();
     assert_eq!(
-        loaded.warnings,
+        loaded.remarks,
         [
             "EDDYLINE_LISTNE is not a known variable, and is ignored",
             "EDDYLINE_listen is not a known variable, and is ignored"
@@ -242,8 +242,16 @@ fn the_stream_prefix_is_a_plain_path_that_nothing_else_uses() {
     };
     assert_eq!(prefix("/live/").unwrap().as_str(), "/live");
     assert_eq!(prefix("/chat/live").unwrap().as_str(), "/chat/live");
-    for wrong in ["", "/", "stream", "//a", "/a//b", "/..", "/{x}", "/a b", "/flows", "/v1/stream"] {
+    for wrong in ["", "/", "stream", "//a", "/a//b", "/..", "/{x}", "/a b", "/v1/stream"] {
         assert!(prefix(wrong).is_err(), "{wrong}");
+    }
+    for page in ["account", "app", "assets", "developer", "email", "invitations", "password", "sign-in"] {
+        assert!(prefix(&format!("/{page}")).is_err() && prefix(&format!("/{page}/x")).is_err(), "{page}");
+    }
+    for endpoint in
+        ["flows", "messages", "files", "oauth", "openapi.json", "healthz", "scim", "user", "users"]
+    {
+        assert!(prefix(&format!("/{endpoint}")).is_err(), "{endpoint}");
     }
 }
 
@@ -264,6 +272,11 @@ fn a_log_filter_must_make_sense() {
     );
     let refusal = Machine::new().flag("log", "eddyline=loud").refusal();
     assert!(refusal.starts_with("--log: \"eddyline=loud\" is not a log filter"), "{refusal}");
+    for word in ["warning", "inof", "", "warn,eddyline", "5"] {
+        let refusal = Machine::new().flag("log", word).refusal();
+        assert!(refusal.contains("is no level: there are error, warn, info,"), "{word}: {refusal}");
+    }
+    assert_eq!(Machine::new().flag("log", "WARN").settings().log.as_str(), "WARN");
 }
 
 #[test]

@@ -198,36 +198,6 @@ impl PathPrefix {
     }
 }
 
-/// First segments of paths that mean something else already.
-const TAKEN: &[&str] = &[
-    "account",
-    "app",
-    "assets",
-    "avatars",
-    "comments",
-    "download",
-    "email",
-    "files",
-    "flows",
-    "healthz",
-    "influx",
-    "invitations",
-    "messages",
-    "oauth",
-    "openapi.json",
-    "organizations",
-    "password",
-    "private",
-    "readyz",
-    "scim",
-    "sign-in",
-    "sign-out",
-    "sources",
-    "user",
-    "users",
-    "v1",
-];
-
 impl Value for PathPrefix {
     fn parse(text: &str) -> Result<Self, String> {
         let plain = |c: char| c.is_ascii_alphanumeric() || "-_~.".contains(c);
@@ -240,7 +210,7 @@ impl Value for PathPrefix {
             return Err(format!("{text:?} is not a path such as /stream, of letters, digits, - _ ~ and ."));
         }
         match segments.next() {
-            Some(first) if TAKEN.contains(&first) => {
+            Some(first) if eddyline_http::is_taken(first) || eddyline_web::owns(path) => {
                 Err(format!("{text:?} is a path of the API or the pages"))
             }
             _ => Ok(Self(path.to_owned())),
@@ -355,6 +325,10 @@ impl Value for LogFormat {
     }
 }
 
+fn is_level(text: &str) -> bool {
+    ["error", "warn", "info", "debug", "trace", "off"].iter().any(|level| level.eq_ignore_ascii_case(text))
+}
+
 /// What is logged, in the directives of tracing-subscriber.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct LogFilter(String);
@@ -373,6 +347,14 @@ impl LogFilter {
 
 impl Value for LogFilter {
     fn parse(text: &str) -> Result<Self, String> {
+        // tracing-subscriber takes any other word for the name of a crate, and then logs nothing else.
+        let unclear = text.split(',').map(str::trim).find(|part| !part.contains('=') && !is_level(part));
+        if let Some(part) = unclear {
+            return Err(format!(
+                "{part:?} is no level: there are error, warn, info, debug, trace and off, also for single \
+                 parts, as in warn,eddyline=debug"
+            ));
+        }
         match EnvFilter::try_new(text) {
             Ok(_) => Ok(Self(text.to_owned())),
             Err(error) => Err(format!("{text:?} is not a log filter such as info ({error})")),
