@@ -17,7 +17,8 @@ pub(crate) use self::admin::{
 pub(crate) use self::flags::{AdminOptions, DemoOptions, Flags, ServeOptions};
 use crate::config::{CONFIG_VARIABLE, DEFAULT_FILE};
 
-/// Team messaging that you host yourself: flows, threads, search and a live stream.
+/// Team messaging that you host yourself: flows, threads, search and a live stream. It speaks the API of
+/// Flowdock.
 #[derive(Parser)]
 #[command(
     name = "eddyline",
