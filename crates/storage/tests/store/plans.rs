@@ -71,6 +71,13 @@ fn statements<C: Connection>(c: &mut C, ask: impl FnOnce(&mut C) -> Result<()>) 
     heard
 }
 
+/// A connection that waits while the store, which has just been dropped, still closes its own.
+fn sqlite(path: &str) -> SqliteConnection {
+    let mut c = SqliteConnection::establish(path).expect("SQLite opens");
+    c.batch_execute("pragma busy_timeout = 60000").expect("a timeout");
+    c
+}
+
 /// Ten thousand provided users.
 fn people(url: &str, numbers: &str) {
     execute(
@@ -98,7 +105,7 @@ fn sqlite_reads_no_more_than_it_must() {
         "(with recursive t (n) as (select 1 union all select n + 1 from t where n < 10000) select n from t)",
     );
     let path = home.url.strip_prefix("sqlite:").expect("a path");
-    let mut c = SqliteConnection::establish(path).expect("SQLite opens");
+    let mut c = sqlite(path);
     let asked = statements(&mut c, |c| ask_everything(&mut Session::from(c)));
     for sql in asked {
         let steps: Vec<Step> =
@@ -194,7 +201,7 @@ fn sqlite_finds_invitations_and_mail_by_an_index() {
         "(with recursive t (n) as (select 1 union all select n + 1 from t where n < 20000) select n from t)",
     );
     let path = home.url.strip_prefix("sqlite:").expect("a path");
-    let mut c = SqliteConnection::establish(path).expect("SQLite opens");
+    let mut c = sqlite(path);
     // The store that made the tables may still be closing.
     c.batch_execute("pragma busy_timeout = 5000").expect("a pragma");
     for (ask, index) in OF_INVITATIONS {
