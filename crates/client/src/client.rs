@@ -110,7 +110,8 @@ pub struct ClientBuilder {
 }
 
 impl ClientBuilder {
-    /// Sets the streaming address. Without it the REST address is used.
+    /// Sets the streaming address. Without it the stream is asked for under `/stream` of the REST address, where a
+    /// server has it unless it is told otherwise.
     pub fn stream_url(mut self, url: impl Into<String>) -> Self {
         self.stream_url = Some(url.into());
         self
@@ -164,7 +165,7 @@ impl ClientBuilder {
         let base_url = checked(&self.base_url)?;
         let stream_url = match &self.stream_url {
             Some(url) => checked(url)?,
-            None => base_url.clone(),
+            None => format!("{base_url}/stream"),
         };
         let tls = match self.tls {
             Some(config) => config,
@@ -215,6 +216,6 @@ mod tests {
         assert!(Client::builder("not an address").build().is_err());
         let client = Client::builder("http://localhost:8080/").build().unwrap();
         assert_eq!(client.base_url(), "http://localhost:8080");
-        assert_eq!(client.stream_url(), "http://localhost:8080");
+        assert_eq!(client.stream_url(), "http://localhost:8080/stream");
     }
 }

@@ -24,11 +24,11 @@ pub enum Error {
     Encode(#[source] serde_json::Error),
     /// The server was not reached, or the connection ended before the answer's head: the request
     /// may or may not have had its effect.
-    #[error("the request failed")]
-    Transport(#[source] hyper_util::client::legacy::Error),
+    #[error("the request failed: {}", causes(.0))]
+    Transport(hyper_util::client::legacy::Error),
     /// The connection ended within the answer.
-    #[error("the answer broke off")]
-    Body(#[source] hyper::Error),
+    #[error("the answer broke off: {}", causes(.0))]
+    Body(hyper::Error),
     /// No complete answer came within the client's time limit.
     #[error("no answer within {0:?}")]
     Timeout(Duration),
@@ -43,9 +43,21 @@ pub enum Error {
         /// Where the shape differs.
         source: serde_json::Error,
     },
+    /// The answer to the request for a stream is something else, as from an address that is not the stream's.
+    #[error("the answer is no stream: its content type is {content_type:?}")]
+    NoStream {
+        /// The content type; empty when the answer has none.
+        content_type: String,
+    },
     /// The stream holds something that is not an event.
     #[error("the stream is not readable")]
     Stream(#[from] MalformedStream),
+}
+
+/// An error with all its causes, which alone tell a refused connection from a certificate that is not trusted.
+fn causes(error: &dyn std::error::Error) -> String {
+    let chain = std::iter::successors(Some(error), |error| error.source());
+    chain.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
 
 impl Error {

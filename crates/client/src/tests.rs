@@ -97,7 +97,7 @@ async fn a_stream_remembers_its_last_id_and_ends_with_the_connection() {
     assert_eq!((second.id, stream.last_event_id()), (None, Some("8")));
     assert!(stream.next().await.is_none());
     let request = server.await.unwrap();
-    assert!(request.starts_with("GET /flows?filter=acme%2Fmain&user=1 "), "{request}");
+    assert!(request.starts_with("GET /stream/flows?filter=acme%2Fmain&user=1 "), "{request}");
     assert!(request.contains("last-event-id: 7\r\n"), "{request}");
     assert!(request.contains("accept: text/event-stream\r\n"), "{request}");
 }
@@ -108,4 +108,34 @@ async fn a_stream_that_is_refused_is_an_error() {
         answering(&["HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n"], "\r\n\r\n").await;
     let error = client.stream(&StreamRequest::new().path("acme/none")).await.unwrap_err();
     assert_eq!(error.status(), Some(StatusCode::NOT_FOUND));
+}
+
+#[tokio::test]
+async fn an_answer_that_is_no_stream_is_an_error() {
+    let (client, _server) = answering(
+        &["HTTP/1.1 200 OK\r\ncontent-type: application/json; charset=utf-8\r\ncontent-length: 2\r\n\r\n[]"],
+        "\r\n\r\n",
+    )
+    .await;
+    let error = client.stream(&StreamRequest::new().path("acme/main")).await.unwrap_err();
+    let said = "the answer is no stream: its content type is \"application/json; charset=utf-8\"";
+    assert_eq!(error.to_string(), said);
+}
+
+#[tokio::test]
+async fn a_refused_connection_and_failed_tls_are_told_apart() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let said = |scheme: &str| {
+        let client = Client::builder(format!("{scheme}://{address}")).build().unwrap();
+        async move { client.me().await.unwrap_err().to_string() }
+    };
+    let (tls, _) = tokio::join!(said("https"), async {
+        // Not the beginning of TLS.
+        listener.accept().await.unwrap().0.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").await.unwrap();
+    });
+    assert!(tls.starts_with("the request failed: ") && tls.contains("InvalidContentType"), "{tls}");
+    drop(listener);
+    let refused = said("http").await;
+    assert!(refused.starts_with("the request failed: ") && refused.contains("refused"), "{refused}");
 }

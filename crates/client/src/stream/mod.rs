@@ -10,6 +10,7 @@ use std::task::{Context, Poll, ready};
 
 use futures_util::Stream;
 use http::Method;
+use http::header::CONTENT_TYPE;
 use http_body::Body;
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
@@ -146,8 +147,8 @@ impl Client {
     /// Opens a stream. It stays open until the server ends it or the value is dropped.
     ///
     /// # Errors
-    /// See [`Error`]; [`Error::Api`] for every status but 200. Wait a few seconds before trying
-    /// again.
+    /// See [`Error`]; [`Error::Api`] for every status but 200, [`Error::NoStream`] for an answer of another
+    /// content type. Wait a few seconds before trying again.
     pub async fn stream(&self, request: &StreamRequest) -> Result<EventStream, Error> {
         let (path, query) = request.path_and_query();
         let mut call = self.request_to(Method::GET, self.stream_url(), &path);
@@ -173,6 +174,11 @@ impl Client {
                 .map_err(Error::Body)?
                 .to_bytes();
             return Err(Error::Api(ApiError::read(head.status, &head.headers, &body)));
+        }
+        let content_type =
+            head.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+        if content_type.split(';').next().map(str::trim) != Some(request.format.content_type()) {
+            return Err(Error::NoStream { content_type: content_type.to_owned() });
         }
         Ok(EventStream {
             headers: head.headers,
