@@ -14,8 +14,7 @@ use crate::answer::{Answer, json, nothing, with_header};
 use crate::answer_bytes;
 use crate::call::{Call, invalid};
 use crate::endpoint::Endpoint;
-use crate::endpoint::Shape::{Inline, One};
-use crate::endpoint::text_schema;
+use crate::endpoint::Shape::{Media, One};
 
 const PICTURES: &[&str] = &["image/png", "image/jpeg", "image/gif", "image/webp"];
 const MAX_BYTES: usize = 5 * 1024 * 1024;
@@ -32,7 +31,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         Endpoint::new(Method::GET, path, summary, get).public().answers(
             200,
             "The picture, as PNG, JPEG or SVG",
-            Some(Inline(text_schema)),
+            Some(Media(&["image/png", "image/jpeg", "image/svg+xml"])),
         )
     };
     vec![

@@ -5,8 +5,6 @@ use std::pin::Pin;
 
 use eddyline_model::scopes::Scope;
 use http::Method;
-use utoipa::PartialSchema;
-use utoipa::openapi::{RefOr, Schema};
 
 use crate::answer::Answer;
 use crate::call::Call;
@@ -50,8 +48,8 @@ pub(crate) enum Shape {
     Many(&'static str),
     /// The empty object.
     Empty,
-    /// Something only described here.
-    Inline(fn() -> RefOr<Schema>),
+    /// No JSON, but one of these content types.
+    Media(&'static [&'static str]),
 }
 
 /// A body that is not parameters but one file.
@@ -236,9 +234,4 @@ impl Endpoint {
         self.answers.push(Described { status, text, schema });
         self
     }
-}
-
-/// The schema of a plain text, for answers that are nothing else.
-pub(crate) fn text_schema() -> RefOr<Schema> {
-    String::schema()
 }

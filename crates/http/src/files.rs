@@ -19,8 +19,7 @@ use http::{Method, StatusCode};
 use crate::answer::{Answer, with_header};
 use crate::call::Call;
 use crate::endpoint::Endpoint;
-use crate::endpoint::Shape::Inline;
-use crate::endpoint::text_schema;
+use crate::endpoint::Shape::Media;
 use crate::error::plain;
 
 /// What is downloaded is for its reader alone.
@@ -47,8 +46,8 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         Endpoint::new(Method::GET, "/download/{link}/{name}", "A file, by such a link", download)
             .public()
             .uncompressed()
-            .answers(200, "The file", Some(Inline(text_schema)))
-            .answers(206, "The part of it that Range names", Some(Inline(text_schema))),
+            .answers(200, "The file", Some(Media(&["*/*"])))
+            .answers(206, "The part of it that Range names", Some(Media(&["*/*"]))),
     ]
 }
 

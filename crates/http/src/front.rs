@@ -84,7 +84,9 @@ async fn identified<A: Answers>(behind: &A, request: Request<Body>) -> Response 
             }
         };
         if let Some((started, method, path)) = line {
-            let (status, micros) = (response.status().as_u16(), started.elapsed().as_micros());
+            let status = response.status().as_u16();
+            // A number of 128 bits would be a text in a log of JSON.
+            let micros = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
             tracing::debug!(%method, path, status, micros, "answered");
         }
         response.headers_mut().insert(REQUEST_ID, id);

@@ -170,6 +170,7 @@ fn meaning(scope: Scope) -> &'static str {
 fn schema_of(parameter: &Parameter) -> Value {
     match parameter.kind {
         "array" => json!({"type": "array", "items": {"type": "string"}, "description": parameter.text}),
+        "objects" => json!({"type": "array", "items": {"type": "object"}, "description": parameter.text}),
         kind => json!({"type": kind, "description": parameter.text}),
     }
 }
@@ -213,7 +214,11 @@ fn response(answer: &Described) -> Value {
         Some(Shape::One(name)) => reference(name),
         Some(Shape::Many(name)) => json!({"type": "array", "items": reference(name)}),
         Some(Shape::Empty) => json!({"type": "object"}),
-        Some(Shape::Inline(schema)) => json!(schema()),
+        Some(Shape::Media(types)) => {
+            let content: Map<String, Value> =
+                types.iter().map(|kind| ((*kind).to_owned(), json!({}))).collect();
+            return json!({"description": answer.text, "content": content});
+        }
     };
     json!({"description": answer.text, "content": {"application/json": {"schema": schema}}})
 }
@@ -246,6 +251,30 @@ mod tests {
             .map(|endpoint| format!("{} {}", endpoint.method, endpoint.path))
             .collect();
         assert_eq!(any_scope, ["GET /user"]);
+    }
+
+    #[test]
+    fn streams_and_files_have_their_own_content_types() {
+        let document = document("http://example.org", "http://example.org", Some("/stream"));
+        let types = |path: &str| -> Vec<String> {
+            let content = &document["paths"][path]["get"]["responses"]["200"]["content"];
+            content.as_object().unwrap().keys().cloned().collect()
+        };
+        assert_eq!(types("/stream/flows"), ["application/json", "text/event-stream"]);
+        assert_eq!(types("/avatars/{avatar}"), ["image/jpeg", "image/png", "image/svg+xml"]);
+    }
+
+    #[test]
+    fn operations_and_addresses_of_scim_are_objects() {
+        let document = document("http://example.org", "http://example.org", None);
+        let items = |method: &str, field: &str| {
+            let content = &document["paths"]["/scim/{uid}/Users/{user}"][method]["requestBody"]["content"];
+            content["application/scim+json"]["schema"]["properties"][field]["items"]["type"].clone()
+        };
+        assert_eq!(
+            (items("patch", "Operations"), items("put", "emails")),
+            (json!("object"), json!("object"))
+        );
     }
 
     #[test]

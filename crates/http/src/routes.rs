@@ -7,8 +7,8 @@ use eddyline_model::scopes::Scope::{Flow, Integration, Manage, Private};
 use http::Method;
 
 use crate::call::{Call, Segments};
-use crate::endpoint::Shape::{Empty, Inline, Many, One};
-use crate::endpoint::{Endpoint, text_schema};
+use crate::endpoint::Endpoint;
+use crate::endpoint::Shape::{Empty, Many, Media, One};
 use crate::{
     avatars, files, flow_users, flows, health, invitations, messages, oauth, organizations, private, push,
     reading, scim, sources, stream, threads, users,
@@ -212,7 +212,11 @@ pub(crate) fn streams() -> Vec<Endpoint> {
             .takes("active", "string", "true or idle shows you as present")
             .takes("presence", "boolean", "1 tells who comes and goes")
             .takes("last_event_id", "string", "The event you had last, also as the header Last-Event-ID")
-            .answers(200, "Messages, for as long as you listen", Some(Inline(text_schema)))
+            .answers(
+                200,
+                "Messages, for as long as you listen",
+                Some(Media(&["application/json", "text/event-stream"])),
+            )
     };
     vec![
         listen("/flows", "Listen to flows", stream::several).scopes(&[Flow, Private]).takes(

@@ -81,7 +81,7 @@ fn changing() -> Vec<Endpoint> {
     let sets = |endpoint: Endpoint| {
         endpoint
             .takes("name", "object", "givenName and familyName, which together are the full name")
-            .takes("emails", "array", "Objects with a value; only the first counts")
+            .takes("emails", "objects", "Objects with a value; only the first counts")
             .takes("nickName", "string", "The nick; made from the name unless given")
             .takes("externalId", "string", "What you call the user for yourself")
             .takes("active", "boolean", "Whether the user is let in; false ends all that lets them in")
@@ -103,7 +103,7 @@ fn changing() -> Vec<Endpoint> {
             "The user",
             Some(Empty),
         ),
-        changes(patch).needs("Operations", "array", "What to add, replace or remove").answers(
+        changes(patch).needs("Operations", "objects", "What to add, replace or remove").answers(
             200,
             "The user",
             Some(Empty),
