@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::future::Future;
 
 /// Somebody whom reads count for: a caller, or a group of callers. Equal accounts share one budget.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Account {
     kind: u8,
     id: u128,

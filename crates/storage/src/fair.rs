@@ -5,8 +5,7 @@
 //! Groups take turns, and within a group its callers do, so the number of requests of one caller or of one
 //! group does not decide how long another one waits.
 
-use std::collections::{HashMap, VecDeque};
-use std::hash::Hash;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::oneshot;
@@ -41,13 +40,13 @@ pub(crate) struct LineFull;
 
 /// The semaphore. Clones share it.
 #[derive(Clone, Debug)]
-pub(crate) struct FairSemaphore<K: Copy + Eq + Hash> {
+pub(crate) struct FairSemaphore<K: Copy + Ord> {
     state: Arc<Mutex<State<K>>>,
 }
 
 /// A permit, which is given back when it is dropped.
 #[derive(Debug)]
-pub(crate) struct Permit<K: Copy + Eq + Hash> {
+pub(crate) struct Permit<K: Copy + Ord> {
     key: Key<K>,
     state: Arc<Mutex<State<K>>>,
 }
@@ -57,9 +56,9 @@ struct State<K> {
     limits: Limits,
     free: usize,
     /// Callers that hold permits or wait.
-    callers: HashMap<K, CallerState>,
+    callers: BTreeMap<K, CallerState>,
     /// Groups of which callers hold permits or wait.
-    groups: HashMap<K, Group<K>>,
+    groups: BTreeMap<K, Group<K>>,
     /// Groups with waiting callers; the first one is next.
     turn: VecDeque<K>,
     next_ticket: u64,
@@ -74,7 +73,7 @@ struct CallerState {
 #[derive(Debug)]
 struct Group<K> {
     held: usize,
-    lines: HashMap<K, VecDeque<Waiter>>,
+    lines: BTreeMap<K, VecDeque<Waiter>>,
     /// Callers with a line here; the first one is next.
     turn: VecDeque<K>,
 }
@@ -86,20 +85,20 @@ struct Waiter {
 }
 
 /// A place in a waiting line, which is left when this is dropped.
-struct Place<'a, K: Copy + Eq + Hash> {
+struct Place<'a, K: Copy + Ord> {
     semaphore: &'a FairSemaphore<K>,
     key: Key<K>,
     ticket: u64,
     received: bool,
 }
 
-impl<K: Copy + Eq + Hash> FairSemaphore<K> {
+impl<K: Copy + Ord> FairSemaphore<K> {
     pub(crate) fn new(limits: Limits) -> Self {
         let state = State {
             limits,
             free: limits.permits,
-            callers: HashMap::new(),
-            groups: HashMap::new(),
+            callers: BTreeMap::new(),
+            groups: BTreeMap::new(),
             turn: VecDeque::new(),
             next_ticket: 0,
         };
@@ -150,7 +149,7 @@ impl<K: Copy + Eq + Hash> FairSemaphore<K> {
     }
 }
 
-impl<K: Copy + Eq + Hash> State<K> {
+impl<K: Copy + Ord> State<K> {
     /// Whether the caller and its group hold less than this part of their share.
     fn fits(&self, key: Key<K>, part: impl Fn(Share) -> usize) -> bool {
         let caller = self.callers.get(&key.caller).map_or(0, |caller| caller.held);
@@ -165,7 +164,7 @@ impl<K: Copy + Eq + Hash> State<K> {
     }
 
     fn group(&mut self, group: K) -> &mut Group<K> {
-        let empty = || Group { held: 0, lines: HashMap::new(), turn: VecDeque::new() };
+        let empty = || Group { held: 0, lines: BTreeMap::new(), turn: VecDeque::new() };
         self.groups.entry(group).or_insert_with(empty)
     }
 
@@ -267,13 +266,13 @@ impl<K: Copy + Eq + Hash> State<K> {
     }
 }
 
-impl<K: Copy + Eq + Hash> Drop for Permit<K> {
+impl<K: Copy + Ord> Drop for Permit<K> {
     fn drop(&mut self) {
         lock(&self.state).release(self.key);
     }
 }
 
-impl<K: Copy + Eq + Hash> Drop for Place<'_, K> {
+impl<K: Copy + Ord> Drop for Place<'_, K> {
     fn drop(&mut self) {
         if self.received {
             return;
