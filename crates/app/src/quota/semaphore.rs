@@ -400,6 +400,19 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_caller_who_asks_for_less_is_not_held_up_by_one_who_asks_for_much() {
+        let semaphore = semaphore(10, 10, 10);
+        let held = [semaphore.acquire(vic(), 6).unwrap(), semaphore.acquire(vic(), 4).unwrap()];
+        let mut much = Box::pin(semaphore.acquire_within(ada(), 8, Duration::from_secs(3600)));
+        let mut little = Box::pin(semaphore.acquire_within(ben(), 3, Duration::from_secs(3600)));
+        assert!(much.as_mut().now_or_never().is_none() && little.as_mut().now_or_never().is_none());
+        let [first, _second] = held;
+        drop(first);
+        assert!(little.now_or_never().unwrap().is_ok());
+        assert!(much.as_mut().now_or_never().is_none());
+    }
+
+    #[tokio::test]
     async fn organizations_take_turns() {
         let semaphore = semaphore(1, 1, 1);
         let held = semaphore.acquire(vic(), 1).unwrap();
