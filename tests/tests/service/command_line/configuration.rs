@@ -45,9 +45,9 @@ fn what_stands_in_the_way_of_a_start_is_said() {
     refused(serve(directory.path()).args(["--listen", &address]), &["cannot listen", &address]);
     let file = directory.path().join("a file");
     std::fs::write(&file, "").unwrap();
-    refused(&mut serve(&file), &["a file", "Not a directory"]);
+    refused(anywhere(serve(&file)), &["a file", "Not a directory"]);
     let files = ["--tls-cert", "no.pem", "--tls-key", "no.pem"];
-    refused(serve(directory.path()).args(files), &["no.pem"]);
+    refused(anywhere(serve(directory.path())).args(files), &["no.pem"]);
 }
 
 #[test]
@@ -94,6 +94,12 @@ fn serve(directory: &Path) -> Command {
     let mut command = eddyline();
     command.args(["serve", "--stream-listen", "127.0.0.1:0", "--data-dir"]).arg(directory);
     command.current_dir(std::env::temp_dir());
+    command
+}
+
+/// The same with ports that nothing else has.
+fn anywhere(mut command: Command) -> Command {
+    command.env("EDDYLINE_LISTEN", "127.0.0.1:0");
     command
 }
 
