@@ -100,6 +100,7 @@ impl App {
                 credential: actor.opens_with(),
                 format: listen.format,
                 resume: resume_point(&listen.from),
+                answered: self.store().answered(),
                 presence: listen.presence,
                 full_detail: actor.require_any(&[Scope::Manage]).is_ok(),
             };

@@ -60,6 +60,9 @@ pub struct SubscribeRequest {
     pub format: Format,
     /// Where to go on; `None` begins with what comes next.
     pub resume: Option<ResumePoint>,
+    /// The last entry that a stream without a place to go on from does not tell, although it may not be published yet:
+    /// the client has been answered about it.
+    pub answered: Seq,
     /// Whether presence is wanted.
     pub presence: bool,
     /// Whether the listener gets entries in full detail, see [`Entry::with_restricted`].
@@ -289,7 +292,7 @@ impl Hub {
         }
         let head = state.ring.head();
         let (cursor, opening) = match start {
-            Start::Live => (head.seq, Opening::KeepAlive),
+            Start::Live => (head.seq.max(request.answered), Opening::KeepAlive),
             Start::At(seq) => (seq, Opening::KeepAlive),
             Start::Reset => (head.seq, Opening::Reset(head)),
         };

@@ -9,11 +9,12 @@ mod tests;
 
 use std::convert::Infallible;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use eddyline_model::log::LogItem;
 use eddyline_model::messages::{Draft, MessageQuery};
-use eddyline_model::{EventId, RoomId, Timestamp};
+use eddyline_model::{EventId, RoomId, Seq, Timestamp};
 use eddyline_storage::{
     Doorbell, Error as StoreError, MessagePage, PostGate, Posted, Result as StoreResult, Session, Store, Tx,
     Undone,
@@ -79,6 +80,8 @@ pub(crate) struct Database {
     store: Store,
     writes: KeyedSemaphore,
     transactions: KeyedSemaphore,
+    /// See [`Database::answered`].
+    answered: Arc<AtomicI64>,
 }
 
 /// A transaction that is counted for its caller until this is dropped. A transaction in the queue is committed also
@@ -96,7 +99,24 @@ tokio::task_local! {
 
 impl Database {
     pub(crate) fn new(store: Store) -> Self {
-        Self { store, writes: KeyedSemaphore::new(WRITES), transactions: KeyedSemaphore::new(TRANSACTIONS) }
+        Self {
+            store,
+            writes: KeyedSemaphore::new(WRITES),
+            transactions: KeyedSemaphore::new(TRANSACTIONS),
+            answered: Arc::default(),
+        }
+    }
+
+    /// The last position of the log that a write of this process was told of. The feed, which reads the log, may not
+    /// have come there yet.
+    pub(crate) fn answered(&self) -> Seq {
+        Seq(self.answered.load(Ordering::Acquire))
+    }
+
+    fn note_answered(&self, event: Option<EventId>) {
+        if let Some(event) = event {
+            self.answered.fetch_max(event.seq.0, Ordering::AcqRel);
+        }
     }
 
     pub(crate) fn now(&self) -> Timestamp {
@@ -164,7 +184,9 @@ impl Database {
             return Ok(Posted { outcome: eddyline_storage::Outcome::Stale, event: None });
         };
         let _permit = self.write_permit(actor.quota_keys())?;
-        Ok(self.store.post(Draft { credential_epoch: Some(epoch), ..draft }).await?)
+        let posted = self.store.post(Draft { credential_epoch: Some(epoch), ..draft }).await?;
+        self.note_answered(posted.event);
+        Ok(posted)
     }
 
     /// Writes without a caller.
@@ -237,7 +259,9 @@ impl Database {
         E: Send + 'static,
         F: FnMut(&mut Tx<'_, '_>) -> std::result::Result<R, Undone<E>> + Send + 'static,
     {
-        self.store.change(work).await
+        let (done, event) = self.store.change(work).await?;
+        self.note_answered(event);
+        Ok((done, event))
     }
 }
 

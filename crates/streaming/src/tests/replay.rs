@@ -19,6 +19,18 @@ fn a_listener_hears_what_comes_after_it_in_its_rooms() {
 }
 
 #[test]
+fn a_new_listener_does_not_hear_what_was_answered_before_it_was_published() {
+    let world = World::new(small());
+    let (answered, entry) = world.commit(room(1));
+    let request = SubscribeRequest { answered: Seq(answered), ..world.request(rooms(&[1]), None) };
+    let mut stream = world.try_listen(request).unwrap();
+    assert_eq!(one(&mut stream).as_deref(), Some("\n"));
+    world.hub.publish(id(answered), vec![entry]);
+    let next = world.tell(room(1));
+    assert_eq!(all(&mut stream), [next]);
+}
+
+#[test]
 fn the_own_stream_of_a_user_has_what_is_sent_to_him() {
     let world = World::new(small());
     let mut stream = world.listen(Filter::new(vec![RoomId(1)], Some(UserId(5))), None);

@@ -11,8 +11,11 @@ on_both_databases![
     what_was_missed_is_told_as_it_is_now_listed,
     an_unknown_event_is_answered_by_one_reset,
     thousands_of_missed_messages_come_from_the_log,
+    a_new_stream_tells_nothing_that_was_answered_before,
 ];
 
+/// Names another number of streams that are opened right after an answer.
+const OPENINGS: &str = "EDDYLINE_TEST_OPENINGS";
 const MAIN: &str = "acme/main";
 
 fn after(id: &str) -> StreamRequest {
@@ -150,4 +153,16 @@ async fn thousands_of_missed_messages_come_from_the_log(mut server: Server) {
     }
     let live = ben.say(MAIN, "live").await;
     assert_eq!(stream.json().await, live);
+}
+
+async fn a_new_stream_tells_nothing_that_was_answered_before(server: Server) {
+    let Acme { ada, ben } = server.acme();
+    let openings = std::env::var(OPENINGS).map_or(100, |text| text.parse().expect("it is a number"));
+    for number in 0..openings {
+        ben.say(MAIN, &format!("answered {number}")).await;
+        let mut stream = Listener::to(&ada.client, &[MAIN]).await;
+        let next = format!("next {number}");
+        ben.say(MAIN, &next).await;
+        assert_eq!(stream.event("message").await["content"], next);
+    }
 }
