@@ -204,6 +204,9 @@ fn print_welcome(app: &App, welcome: &Welcome, mailbox: &Path) -> Result<(), Fai
          Invite somebody (the mail, with its link, is put into {mailbox}):\n\
          \x20 curl -u {token}: -d email=you@example.com {base}/flows/{ORGANIZATION}/{FLOW}/invitations\n\
          \n\
+         For the commands of the README:\n\
+         \x20 export BASE={base} STREAM={stream} TOKEN={token} FLOW={ORGANIZATION}/{FLOW}\n\
+         \n\
          Stop with Ctrl-C."
     )?;
     out.flush()?;

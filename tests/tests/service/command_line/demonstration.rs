@@ -46,6 +46,35 @@ fn the_commands_of_the_demonstration_work_as_printed() {
 }
 
 #[test]
+fn the_commands_of_the_readme_work_with_what_the_demonstration_sets() {
+    let (_demo, welcome) = demonstrate(&[]);
+    let sets = welcome.iter().find_map(|line| line.trim().strip_prefix("export ")).unwrap();
+    let variables: Vec<_> = sets.split(' ').map(|set| set.split_once('=').unwrap()).collect();
+    let readme = concat!(env!("CARGO_MANIFEST_DIR"), "/../README.md");
+    let readme = std::fs::read_to_string(readme).unwrap();
+    let commands: Vec<_> = readme.lines().filter(|line| line.starts_with("curl ")).collect();
+    let [invite, post, search, listen] = commands[..] else { panic!("{commands:?}") };
+
+    let command = |line: &str| {
+        let mut command = shell(line);
+        command.envs(variables.iter().copied());
+        command
+    };
+    let mut listening = Running(command(listen).stdout(Stdio::piped()).spawn().unwrap());
+    let mut heard = BufReader::new(listening.0.stdout.take().unwrap());
+    // The first byte says that the stream is open.
+    heard.read_exact(&mut [0]).unwrap();
+    let run = |line: &str| String::from_utf8(command(line).output().unwrap().stdout).unwrap();
+    let posted = run(post);
+    assert!(posted == "{}" || posted.contains("Shipping today"), "{posted}");
+    assert!(heard.lines().map(Result::unwrap).any(|line| line.contains("Shipping today #release")));
+    let found: Vec<Value> = serde_json::from_str(&run(search)).unwrap();
+    assert!(found.iter().any(|message| message["content"] == "Shipping today #release"), "{found:?}");
+    let invitation: Value = serde_json::from_str(&run(invite)).unwrap();
+    assert_eq!(invitation["email"], "grace@example.org", "{invitation}");
+}
+
+#[test]
 fn a_demonstration_in_a_named_directory_can_be_taken_up_again() {
     let directory = TempDir::new().unwrap();
     let data = ["--data-dir", directory.path().to_str().unwrap()];
