@@ -115,6 +115,10 @@ impl Session<'_> {
     }
 
     /// Has the next user get a larger number than this one.
+    #[cfg_attr(
+        not(feature = "postgres"),
+        allow(unused_variables, reason = "only PostgreSQL counts by a sequence")
+    )]
     fn number_users_beyond(&mut self, id: UserId) -> Result<()> {
         match &mut self.0 {
             // The next number follows the largest.
