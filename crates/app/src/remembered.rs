@@ -23,7 +23,7 @@ use tokio::time::{Instant, timeout_at};
 
 /// How long a caller follows a load. Then one of the followers leads a load of its own, and the others follow that.
 const FOLLOW_TIME: Duration = Duration::from_millis(100);
-/// How many loads of a key are registered. Whoever finds the last of them slow loads without registering.
+/// How many loads of a key are registered. A caller that finds the last of them slow loads without registering.
 const MOST_LOADS: usize = 3;
 /// How long a caller follows others in all, however many loads end without a value.
 const MOST_FOLLOW_TIME: Duration = Duration::from_millis(300);
@@ -126,7 +126,7 @@ impl<K: Clone + Eq + Hash, V: Clone> Remembered<K, V> {
                 Ok(Ok(Outcome::Found(value))) => return Ok(Some(value.clone())),
                 // Each tries for itself: one after the other, all would wait for the last.
                 Ok(Ok(_)) => following = Following::Nobody,
-                // Whoever loaded gave up.
+                // The caller that loaded gave up.
                 Ok(Err(_)) => {}
                 Err(_) if deadline == give_up => following = Following::Nobody,
                 Err(_) => following = Following::AnyBut(number),

@@ -48,7 +48,7 @@ pub(crate) struct FileSums(Mutex<Sums>);
 #[derive(Debug, Default)]
 struct Sums {
     known: BTreeMap<FilesOf, Sum>,
-    /// Counts the files that came or went, of whomever.
+    /// Counts the files that came or went, of all organizations and users.
     changes: u64,
 }
 

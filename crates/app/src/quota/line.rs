@@ -55,7 +55,7 @@ impl Lines {
         has_room
     }
 
-    /// Takes out whoever is next of all for whom `give` has something.
+    /// Takes out the waiter that is next in turn among those for which `give` has something.
     pub(super) fn serve_anybody<P>(
         &mut self,
         mut give: impl FnMut(&Waiter) -> Result<P, QuotaExceeded>,

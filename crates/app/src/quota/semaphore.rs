@@ -90,7 +90,7 @@ impl KeyedSemaphore {
 
     /// The same, but waits for others to release as much as is needed, for at most `wait`. What is released goes
     /// to those who wait for it, in turn: to an organization after the others, within it to a caller after the
-    /// others, and of a caller to whoever waits longest.
+    /// others, and within a caller to the task that waits longest.
     ///
     /// # Errors
     ///
