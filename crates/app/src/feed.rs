@@ -257,7 +257,7 @@ impl Feed {
         loop {
             let after = self.at.seq;
             let asked_at = self.app.now();
-            let items = self.app.store().read(move |session| session.log_after(after, PAGE)).await?;
+            let items = self.app.store().log_onward(after, PAGE).await?;
             let full = items.len() as i64 >= PAGE;
             self.take(&items).await?;
             if !full {

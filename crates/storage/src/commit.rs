@@ -2,11 +2,13 @@
 //! what became of a transaction.
 
 use std::convert::Infallible;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use eddyline_model::log::LogItem;
 
 use crate::connect::{Connection, Connections, Location, connect};
+use crate::live::LiveNotices;
 use crate::transaction::{Failure, Tx};
 use crate::work::Undone;
 use crate::{Clock, Error, Result};
@@ -27,12 +29,19 @@ pub(crate) struct Committer {
     clock: Clock,
     name: String,
     batch: i64,
+    live: Arc<LiveNotices>,
 }
 
 impl Committer {
     /// One that is known to the database by this name, which nobody else has.
-    pub(crate) fn new(location: Location, pool: Connections, clock: Clock, name: String) -> Self {
-        Self { location, pool, own: None, clock, name, batch: 0 }
+    pub(crate) fn new(
+        location: Location,
+        pool: Connections,
+        clock: Clock,
+        name: String,
+        live: Arc<LiveNotices>,
+    ) -> Self {
+        Self { location, pool, own: None, clock, name, batch: 0, live }
     }
 
     pub(crate) fn location(&self) -> &Location {
@@ -96,6 +105,7 @@ impl Committer {
         let (name, batch) = (self.name.clone(), self.batch);
         let doubtful = self.is_postgres();
         let pooled = matches!(self.location, Location::Memory);
+        let live = self.live.clone();
         let mut connection = self.connection().map_err(|error| Failure::Before(error.into()))?;
         let outcome = connection.session().transact(|session| {
             let mut tx = Tx::new(session, now);
@@ -104,6 +114,8 @@ impl Committer {
                 tx.note_batch(&name, batch)?;
             }
             let items = tx.finish()?;
+            // Before the commit: from then on the log shows less of them.
+            live.note(&items);
             *result = Some((value, items));
             Ok(())
         });

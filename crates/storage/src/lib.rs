@@ -33,6 +33,7 @@ mod identities;
 mod invitations;
 mod kept;
 mod lists;
+mod live;
 mod log;
 mod mail_records;
 mod mails;

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use eddyline_model::log::{EventId, LogItem};
+use eddyline_model::log::{EventId, LogItem, Seq};
 use eddyline_model::messages::Draft;
 use eddyline_model::{RoomId, Timestamp};
 use tokio::sync::{mpsc, oneshot};
@@ -14,6 +14,7 @@ use tokio::sync::{mpsc, oneshot};
 use crate::commit::Committer;
 use crate::connect::{Connections, Location};
 use crate::gate::PostGate;
+use crate::live::LiveNotices;
 use crate::reads::Readers;
 use crate::transaction::Tx;
 use crate::work::{Closure, Undone};
@@ -84,6 +85,7 @@ struct StoreInner {
     committed: Mutex<Option<mpsc::Receiver<Vec<LogItem>>>>,
     clock: Clock,
     gate: Arc<PostGate>,
+    live: Arc<LiveNotices>,
 }
 
 impl std::fmt::Debug for Store {
@@ -116,7 +118,8 @@ impl Store {
         let readers = if location == Location::Memory { 1 } else { options.readers };
         let (jobs, queue) = sync_channel(options.queue);
         let (committed, receiver) = mpsc::channel(HINTS);
-        let committer = Committer::new(location.clone(), pool.clone(), options.clock.clone(), random_name()?);
+        let (clock, live) = (options.clock.clone(), Arc::new(LiveNotices::default()));
+        let committer = Committer::new(location.clone(), pool.clone(), clock, random_name()?, live.clone());
         let gate = Arc::new(PostGate::default());
         let writer = Writer::new(committer, committed, gate.clone());
         let thread = std::thread::Builder::new()
@@ -133,6 +136,7 @@ impl Store {
                 committed: Mutex::new(Some(receiver)),
                 clock: options.clock,
                 gate,
+                live,
             }),
         })
     }
@@ -158,6 +162,14 @@ impl Store {
     #[must_use]
     pub fn committed(&self) -> Option<mpsc::Receiver<Vec<LogItem>>> {
         self.inner.committed.lock().ok()?.take()
+    }
+
+    /// Puts the notices that this process committed in the places of the same ones among `items`, which
+    /// were read from the log after the position `after`: the log keeps less than streams are told at once,
+    /// see [`LiveNotice`](eddyline_model::messages::LiveNotice). To be called by one reader, which goes
+    /// onward: those at or before `after` are forgotten.
+    pub fn restore_live_notices(&self, after: Seq, items: &mut [LogItem]) {
+        self.inner.live.restore(after, items);
     }
 
     pub(crate) async fn index_words(&self, room: RoomId) -> Result<()> {

@@ -68,8 +68,7 @@ const WRITES: Quota = Quota { network: 512, ..Quota::new(u64::MAX, 2_048, 512) }
 
 /// Transactions in the queue of the writer, which runs them one after the other. Further ones of the same caller
 /// or organization wait outside the queue, where callers take turns, so that a post of another organization waits for
-/// few of them. Those of
-/// requests that have shown no credentials count for the network.
+/// few of them. Those of requests that have shown no credentials count for the network.
 const TRANSACTIONS: Quota = Quota { network: 2, ..Quota::new(u64::MAX, 8, 2) };
 /// How long a transaction waits for other transactions of its caller and its organization.
 const TRANSACTION_WAIT: Duration = Duration::from_secs(60);
@@ -107,8 +106,8 @@ impl Database {
         }
     }
 
-    /// The last position of the log that a write of this process was told of. The feed, which reads the log, may not
-    /// have come there yet.
+    /// The last position of the log that this process has answered a write with. The feed, which reads the log, may
+    /// not have read it yet.
     pub(crate) fn answered(&self) -> Seq {
         Seq(self.answered.load(Ordering::Acquire))
     }
@@ -131,6 +130,13 @@ impl Database {
     /// As [`Store::committed`].
     pub(crate) fn committed(&self) -> Option<mpsc::Receiver<Vec<LogItem>>> {
         self.store.committed()
+    }
+
+    /// The next entries of the log, as streams are told of them at once. For the feed, which goes onward.
+    pub(crate) async fn log_onward(&self, after: Seq, limit: i64) -> Result<Vec<LogItem>> {
+        let mut items = self.read(move |session| session.log_after(after, limit)).await?;
+        self.store.restore_live_notices(after, &mut items);
+        Ok(items)
     }
 
     /// As [`Store::doorbell`].
@@ -235,7 +241,7 @@ impl Database {
         Ok(TransactionPermit { _permits: Some((write, transaction)) })
     }
 
-    /// The same without a wait, for what is not worth one.
+    /// The same, but fails at once where it would wait.
     pub(crate) fn transaction_permit_now(&self, keys: QuotaKeys) -> Result<TransactionPermit> {
         let transaction = self.transactions.acquire(keys, 1)?;
         Ok(TransactionPermit { _permits: Some((self.write_permit(keys)?, transaction)) })

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use eddyline_model::log::{Control, LogBody};
 use eddyline_model::messages::{Draft, Mentions, Message, MessageQuery, Notice, Placement};
+use eddyline_model::tags::TagChanges;
 use eddyline_model::{CredentialId, GrantId, MessageId, Seq, Timestamp, UserId};
 use eddyline_storage::{Error, Undone};
 
@@ -18,6 +19,7 @@ on_every_database!(
     a_deleted_message_is_gone_but_its_place_in_the_log_stays,
     the_comments_of_a_deleted_message_stay,
     a_notice_has_the_text_of_its_message_as_it_is_when_it_is_read,
+    a_change_of_tags_that_is_read_from_the_log_at_once_names_what_it_removed,
     mentions_are_counted_after_the_read_marker,
     a_mention_dealt_with_is_read,
     a_failed_write_leaves_nothing,
@@ -179,6 +181,32 @@ async fn a_notice_has_the_text_of_its_message_as_it_is_when_it_is_read(home: Arc
     let now = read().await;
     assert_eq!((&now.message.content, &now.subject), (&notice.kept, &None));
     assert!(!now.is_deliverable());
+}
+
+async fn a_change_of_tags_that_is_read_from_the_log_at_once_names_what_it_removed(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let message = world.say(chat(world.main, world.ann, "tea")).await.message.clone();
+    let changes = TagChanges { add: vec![], remove: texts(&["old"]) };
+    let notice = Notice::tag_change(&message, &changes);
+    let draft = Draft {
+        event: notice.event,
+        placement: Placement::Unthreaded,
+        live: Some(Box::new(notice.live)),
+        ..chat(world.main, world.ann, &notice.kept)
+    };
+    let told = world.say(draft).await;
+    let read = async |after: i64| {
+        let mut items = world.read(move |session| session.log_after(Seq(after), 2)).await;
+        let kept = items.clone();
+        world.store.restore_live_notices(Seq(after), &mut items);
+        (kept.last().expect("an entry").body.clone(), items.last().expect("an entry").body.clone())
+    };
+    let (kept, live) = read(0).await;
+    assert_ne!(kept, live, "the log keeps less");
+    assert_eq!(live, LogBody::Message(Some(told)));
+    world.store.restore_live_notices(Seq(2), &mut []);
+    let (kept, live) = read(0).await;
+    assert_eq!(kept, live, "a reader that has gone past it hears no more than the log has");
 }
 
 async fn the_comments_of_a_deleted_message_stay(home: Arc<Home>) {
