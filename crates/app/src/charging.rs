@@ -1,5 +1,5 @@
-//! Whom a request is charged with: the accounts that its reads count for, which are those of its caller and of the
-//! organization it asks about, and the keys that its writes and its other work count for.
+//! Charges requests. The reads of a request count for the accounts of its caller and of the organization it asks
+//! about; its writes and other work count for the quota keys of its caller.
 //!
 //! A request begins as that of a stranger, who counts by network. Each way of finding out who asks charges
 //! the caller from then on, and each admission to a room the organization of the room, so no use case has to

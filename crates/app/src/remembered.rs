@@ -61,7 +61,7 @@ enum Following {
     Anybody,
     /// Anybody's but the load with this number, which takes long.
     AnyBut(u64),
-    /// Nobody's: memory cannot be trusted, or others have not helped.
+    /// No load: the cache cannot be trusted, or a load that was followed gave no value.
     Nobody,
 }
 
@@ -171,7 +171,7 @@ impl<K: Clone + Eq + Hash, V: Clone> Remembered<K, V> {
         let witness = match (registered.last(), following) {
             (None, _) => None,
             (Some((last, _)), Following::AnyBut(slow)) if *last == slow => {
-                // One more load, which others follow from now on; or one that nobody follows.
+                // The caller loads. Others follow its load, unless enough loads are registered.
                 (registered.len() == MOST_LOADS).then_some(slow)
             }
             (Some((last, other)), Following::Anybody | Following::AnyBut(_)) => {

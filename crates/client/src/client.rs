@@ -110,8 +110,8 @@ pub struct ClientBuilder {
 }
 
 impl ClientBuilder {
-    /// Sets the streaming address. Without it the stream is asked for under `/stream` of the REST address, where a
-    /// server has it unless it is told otherwise.
+    /// Sets the streaming address. The default is `/stream` under the REST address, which is also the default of the
+    /// server.
     pub fn stream_url(mut self, url: impl Into<String>) -> Self {
         self.stream_url = Some(url.into());
         self

@@ -43,7 +43,7 @@ pub enum Error {
         /// Where the shape differs.
         source: serde_json::Error,
     },
-    /// The answer to the request for a stream is something else, as from an address that is not the stream's.
+    /// The answer to the request for a stream is no stream. The streaming address is probably wrong.
     #[error("the answer is no stream: its content type is {content_type:?}")]
     NoStream {
         /// The content type; empty when the answer has none.

@@ -2,6 +2,7 @@
 
 mod admin;
 mod flags;
+mod passwords;
 #[cfg(test)]
 mod tests;
 

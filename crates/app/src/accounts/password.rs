@@ -73,8 +73,8 @@ impl App {
         self.with_new_password(hashing).await
     }
 
-    /// Does work on a new password for the caller, or the network, of the present request. What was begun goes on
-    /// when the request is dropped, since a core does, and counts until its end.
+    /// Does work on a new password for the caller, or the network, of the present request. The work goes on when
+    /// the request is dropped, since hashing cannot be stopped, and is counted until it ends.
     ///
     /// # Errors
     ///

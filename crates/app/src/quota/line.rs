@@ -1,5 +1,5 @@
-//! Those who wait for a permit. Each caller has a line. Organizations take turns, and the callers of an organization
-//! do, so the number of tasks of one of them does not decide how long another waits.
+//! The waiting lines of a semaphore, one for each caller. Organizations take turns, and so do the callers of an
+//! organization: the number of tasks of one caller does not decide how long another caller waits.
 
 use std::collections::btree_map::{BTreeMap, Entry};
 use std::collections::{BTreeSet, VecDeque};
@@ -117,7 +117,7 @@ impl Lines {
                 }
                 // The others of the group have shares of their own.
                 Some(Err(QuotaExceeded::Share(key))) if key == caller || key != group => {}
-                // They may ask for less.
+                // Other callers of the group may ask for less.
                 Some(Err(_)) if amount > Some(1) => {}
                 Some(Err(_)) => return None,
                 None => self.remove_line(group, caller),
@@ -158,7 +158,7 @@ impl Lines {
     }
 }
 
-/// Things by their keys, in the order of their turns: what was put last longest ago is next.
+/// Values by their keys, which take turns: the value that was put last longest ago is next.
 #[derive(Debug)]
 struct Turns<T> {
     by_key: BTreeMap<QuotaKey, (u64, T)>,

@@ -1,4 +1,4 @@
-//! To whom the use of a resource is charged.
+//! The callers, organizations, applications and networks that resources are charged to.
 
 use std::net::IpAddr;
 
@@ -6,7 +6,7 @@ use eddyline_model::{ApplicationId, OrganizationId, UserId};
 
 use crate::actor::{Actor, Caller};
 
-/// To whom the use of a resource is charged.
+/// A caller, organization, application or network that has a share of a resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum QuotaKey {
     /// A user, whichever credentials the user shows.
@@ -85,7 +85,7 @@ impl From<QuotaKey> for QuotaKeys {
     }
 }
 
-/// Who is behind an [`Actor`]: to whom its use of resources is charged.
+/// The user and the organization that pay for what an [`Actor`] uses.
 ///
 /// The organization is the first that the user belongs to, not the one a request is about: otherwise the
 /// members of one organization could use the shares of many by making flows in each.
@@ -118,7 +118,7 @@ impl Owner {
 }
 
 impl Caller {
-    /// To whom the user's use of resources is charged.
+    /// The owner that the user's requests are charged to.
     #[must_use]
     pub fn owner(&self) -> Owner {
         let first = self.organizations.first();
@@ -127,7 +127,7 @@ impl Caller {
 }
 
 impl Actor {
-    /// Who is behind it.
+    /// The owner that its requests are charged to.
     #[must_use]
     pub fn owner(&self) -> Owner {
         match self {

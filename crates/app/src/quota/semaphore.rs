@@ -1,4 +1,4 @@
-//! A semaphore with shares.
+//! A semaphore that bounds the use of a resource in all and for each key.
 
 use std::collections::btree_map::{BTreeMap, Entry};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -454,7 +454,7 @@ mod tests {
         let held = semaphore.acquire(vic(), 2).unwrap();
         let (mut first, second, third) =
             (wait(&semaphore, ada()), wait(&semaphore, ben()), wait(&semaphore, ben()));
-        // The first is told of its permit before the second is, and then the second gives up.
+        // The first waiter receives its permit before the second one does, and its waker drops the second.
         let waker = Waker::from(Arc::new(DropWhenWoken(Mutex::new(Some(second)))));
         assert!(first.poll_unpin(&mut Context::from_waker(&waker)).is_pending());
         drop(held);

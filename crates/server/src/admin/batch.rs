@@ -10,6 +10,9 @@ use super::carry_out;
 use crate::cli::{BatchLine, OneCommand};
 use crate::{Failure, output};
 
+const NO_INPUT: &str = "a batch has its commands on the standard input: use --password, which other users of this \
+                        machine cannot see here";
+
 /// Runs the commands until the input ends. Fails in the end when one of them failed.
 pub(super) async fn run(app: &App, json: bool) -> Result<(), Failure> {
     let (mut number, mut failed) = (0_usize, 0_usize);
@@ -46,7 +49,7 @@ fn parse(line: &str) -> Result<Option<OneCommand>, String> {
     let command = BatchLine::try_parse_from(words).map_err(|error| first_paragraph(&error))?.command;
     if command.reads_input() {
         // The next line is a command.
-        return Err("--password-stdin is not possible here; --password is, and nobody sees it".to_owned());
+        return Err(NO_INPUT.to_owned());
     }
     Ok(Some(command))
 }
@@ -108,10 +111,7 @@ mod tests {
             ("flow token", "the following required arguments were not provided: --flow <ORG/FLOW>"),
             ("batch", "unrecognized subcommand 'batch'"),
             ("org create --name A --data-dir /", "unexpected argument '--data-dir' found"),
-            (
-                "user set-password --email a@x.org --password-stdin",
-                "--password-stdin is not possible here; --password is, and nobody sees it",
-            ),
+            ("user set-password --email a@x.org --password-stdin", NO_INPUT),
         ] {
             assert_eq!(parse(line).err().as_deref(), Some(problem), "{line}");
         }
