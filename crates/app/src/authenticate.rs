@@ -145,7 +145,10 @@ impl App {
     pub async fn authenticate(&self, credentials: Credentials, address: IpAddr) -> Result<Actor> {
         match credentials {
             Credentials::Token(token) => self.by_api_token(&token).await,
-            Credentials::Basic { user, password } => self.by_password(&user, &password, address).await,
+            Credentials::Basic { user, password } => {
+                // On the heap: it is larger than what the other credentials need.
+                Box::pin(self.by_password(&user, &password, address)).await
+            }
             Credentials::Bearer(token) => self.by_access_token(&token).await,
         }
     }
@@ -180,18 +183,20 @@ impl App {
 
     async fn by_access_hash(&self, hash: TokenHash) -> Result<Actor> {
         let epoch = self.credential_epoch();
-        let load = self.store().read(move |session| {
-            let Some((token, grant)) = session.access_token(&hash.0)? else { return Ok(None) };
-            let Some(user) = session.user(grant.user)? else { return Ok(None) };
-            let credential = AccessCredential {
-                token: hash,
-                grant: grant.id,
-                application: grant.application,
-                expires_at: token.expires_at,
-            };
-            let caller = load_caller(session, user)?;
-            Ok(caller.map(|caller| KnownAccess { caller, scopes: token.scopes, credential }))
-        });
+        let load = || {
+            self.store().read(move |session| {
+                let Some((token, grant)) = session.access_token(&hash.0)? else { return Ok(None) };
+                let Some(user) = session.user(grant.user)? else { return Ok(None) };
+                let credential = AccessCredential {
+                    token: hash,
+                    grant: grant.id,
+                    application: grant.application,
+                    expires_at: token.expires_at,
+                };
+                let caller = load_caller(session, user)?;
+                Ok(caller.map(|caller| KnownAccess { caller, scopes: token.scopes, credential }))
+            })
+        };
         let known = self.inner.callers.access.find(self.trusts_caches(), hash, load).await?;
         known.ok_or(Error::InvalidToken)?.actor(self.now(), epoch).inspect(charge)
     }
@@ -234,11 +239,13 @@ impl App {
     /// [`Error::Unauthenticated`], and [`Error::Gone`] for the token of a source that was removed.
     pub async fn by_flow_token(&self, token: &Secret) -> Result<Actor> {
         let (hash, epoch) = (token.hash(), self.credential_epoch());
-        let load = self.store().read(move |session| {
-            let Some(token) = session.flow_token(&hash.0)? else { return Ok(None) };
-            let owner = owner(session, &token)?;
-            Ok(Some(holder(token, hash, owner)))
-        });
+        let load = || {
+            self.store().read(move |session| {
+                let Some(token) = session.flow_token(&hash.0)? else { return Ok(None) };
+                let owner = owner(session, &token)?;
+                Ok(Some(holder(token, hash, owner)))
+            })
+        };
         let known = self.inner.callers.flow_tokens.find(self.trusts_caches(), hash, load).await?;
         let known = known.ok_or(Error::Unauthenticated("The flow token is not valid"))?;
         Ok(known.ok_or(Error::Gone)?.checked_in(epoch)).inspect(charge)
@@ -250,10 +257,12 @@ impl App {
 
     async fn by_api_hash(&self, hash: TokenHash) -> Result<Actor> {
         let (credential, epoch) = (Credential::ApiToken(hash), self.credential_epoch());
-        let load = self.store().read(move |session| match session.user_by_api_token(&hash.0)? {
-            Some(user) => load_caller(session, user),
-            None => Ok(None),
-        });
+        let load = || {
+            self.store().read(move |session| match session.user_by_api_token(&hash.0)? {
+                Some(user) => load_caller(session, user),
+                None => Ok(None),
+            })
+        };
         let caller = self.inner.callers.users.find(self.trusts_caches(), hash, load).await?;
         let caller = caller.ok_or(Error::Unauthenticated("The credentials are not valid"))?;
         Ok(Actor::User { caller, scopes: Scopes::ALL, credential, epoch }).inspect(charge)
@@ -328,13 +337,15 @@ impl App {
 
     async fn account(&self, key: &str) -> Result<Option<KnownAccount>> {
         let wanted = key.to_owned();
-        let load = self.store().read(move |session| match session.account_by_email(&wanted)? {
-            Some(account) => {
-                let caller = load_caller(session, account.user.clone())?;
-                Ok(caller.map(|caller| Arc::new((account, caller))))
-            }
-            None => Ok(None),
-        });
+        let load = || {
+            self.store().read(move |session| match session.account_by_email(&wanted)? {
+                Some(account) => {
+                    let caller = load_caller(session, account.user.clone())?;
+                    Ok(caller.map(|caller| Arc::new((account, caller))))
+                }
+                None => Ok(None),
+            })
+        };
         Ok(self.inner.callers.accounts.find(self.trusts_caches(), key.to_owned(), load).await?)
     }
 }

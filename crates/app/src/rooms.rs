@@ -103,7 +103,8 @@ impl Roster for Room {
 /// The rooms that were asked for lately.
 pub(crate) struct Rooms {
     by_id: Remembered<RoomId, Arc<Room>>,
-    by_name: Remembered<(String, String), RoomId>,
+    /// By `organization/flow` in lower case: no name has a slash.
+    by_name: Remembered<String, RoomId>,
     by_public_id: Remembered<String, RoomId>,
     /// Private conversations, which are forgotten with everything else.
     pub(crate) private: Pairs,
@@ -220,28 +221,36 @@ impl App {
     }
 
     pub(crate) async fn load_room(&self, id: RoomId) -> Result<Arc<Room>> {
-        let load = self.store().read(move |session| Ok(Room::load(session, id)?.map(Arc::new)));
+        let load = || self.store().read(move |session| Ok(Room::load(session, id)?.map(Arc::new)));
         let room = self.inner.rooms.by_id.find(self.trusts_caches(), id, load).await?;
         room.ok_or(Error::NotFound)
     }
 
     pub(crate) async fn room_id_by_name(&self, organization: &str, flow: &str) -> Result<RoomId> {
-        let key = (organization.to_lowercase(), flow.to_lowercase());
-        let (organization, flow) = key.clone();
-        let load =
+        let key = name_key(organization, flow);
+        let load = || {
+            let (organization, flow) = (organization.to_lowercase(), flow.to_lowercase());
             self.store().read(move |session| match session.organization_id_by_name(&organization)? {
                 Some(organization) => session.room_by_flow_name(organization, &flow),
                 None => Ok(None),
-            });
+            })
+        };
         // What a name led to lately may lead astray for a moment, but nobody in: that is decided anew.
         self.inner.rooms.by_name.find(true, key, load).await?.ok_or(Error::NotFound)
     }
 
     pub(crate) async fn room_id_by_public_id(&self, public_id: &str) -> Result<RoomId> {
         let wanted = public_id.to_owned();
-        let load = self.store().read(move |session| session.room_by_flow_id(&wanted));
+        let load = || self.store().read(move |session| session.room_by_flow_id(&wanted));
         self.inner.rooms.by_public_id.find(true, public_id.to_owned(), load).await?.ok_or(Error::NotFound)
     }
+}
+
+fn name_key(organization: &str, flow: &str) -> String {
+    let mut key = String::with_capacity(organization.len() + 1 + flow.len());
+    let lower = [organization, "/", flow].into_iter().flat_map(str::chars).flat_map(char::to_lowercase);
+    key.extend(lower);
+    key
 }
 
 #[cfg(test)]

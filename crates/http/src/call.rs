@@ -79,13 +79,14 @@ impl Call {
         let query = parts.uri.query().unwrap_or_default().as_bytes();
         let public = endpoint.access != Access::Caller;
         let mut provider = match endpoint.access {
-            Access::Provider => Some(scim_provider(shared, &parts, &segments).await?),
+            Access::Provider => Some(Box::pin(scim_provider(shared, &parts, &segments)).await?),
             _ => None,
         };
         let mut sender = provider.as_ref().map(ScimProvider::owner);
         if endpoint.access == Access::TokensInPath {
             // Bad ones are refused before the body is read.
-            sender = shared.app.pushing(segments.get("token")).await?.first().map(Pushing::owner);
+            let pushing = Box::pin(shared.app.pushing(segments.get("token")));
+            sender = pushing.await?.first().map(Pushing::owner);
             if let Some(owner) = sender {
                 mark_authenticated(&parts.extensions, owner);
             }
@@ -127,7 +128,7 @@ impl Call {
             *actor = authenticate(shared, &parts, &first).await?;
         }
         if provider.is_some() && !raw.is_empty() {
-            provider = Some(scim_provider(shared, &parts, &segments).await?);
+            provider = Some(Box::pin(scim_provider(shared, &parts, &segments)).await?);
         }
         if let Some(actor) = actor {
             shared.app.count_request(actor)?;

@@ -87,7 +87,7 @@ impl Inner {
         if request.headers().contains_key(ORIGIN) || request.method() == Method::OPTIONS {
             let routed = service_fn(async |request| Ok::<_, Infallible>(self.routed(request).await));
             let cors: Cors<_> = tower::Layer::layer(&self.cors, routed);
-            return cors.oneshot(request).await.unwrap_or_else(|never| match never {});
+            return Box::pin(cors.oneshot(request)).await.unwrap_or_else(|never| match never {});
         }
         self.routed(request).await
     }
@@ -102,7 +102,7 @@ impl Inner {
         let head = request.method() == Method::HEAD;
         let compress = endpoint.compress && request.headers().contains_key(ACCEPT_ENCODING);
         let response = if compress {
-            self.compressed(endpoint, segments, request).await
+            Box::pin(self.compressed(endpoint, segments, request)).await
         } else {
             self.answer(&endpoint, segments, request).await
         };

@@ -133,7 +133,7 @@ impl App {
 
     async fn pair(&self, one: UserId, other: UserId) -> Result<Option<Arc<Pair>>> {
         let (low, high) = key(one, other);
-        let load = self.store().read(move |session| Ok(Pair::load(session, low, high)?.map(Arc::new)));
+        let load = || self.store().read(move |session| Ok(Pair::load(session, low, high)?.map(Arc::new)));
         // That a conversation begins is told to nobody, so that there is none is not remembered.
         let begun = |pair: &Arc<Pair>| pair.room.is_some();
         let pairs = &self.inner.rooms.private;
