@@ -5,6 +5,7 @@
 mod arrows;
 mod conformance;
 mod migrations;
+mod readme;
 mod speech;
 
 use std::fs;
