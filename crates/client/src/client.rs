@@ -15,6 +15,7 @@ use hyper_util::rt::{TokioExecutor, TokioTimer};
 use crate::credentials::Credentials;
 use crate::error::Error;
 use crate::flows::FlowClient;
+use crate::oauth::OAuthSession;
 use crate::request::RequestBuilder;
 
 type Pool = hyper_util::client::legacy::Client<HttpsConnector<HttpConnector>, Full<Bytes>>;
@@ -141,6 +142,11 @@ impl ClientBuilder {
     /// Speaks with this OAuth access token.
     pub fn bearer(self, token: impl Into<String>) -> Self {
         self.credentials(Credentials::Bearer(token.into()))
+    }
+
+    /// Speaks with these OAuth tokens, and renews them when they expire.
+    pub fn oauth(self, session: OAuthSession) -> Self {
+        self.credentials(Credentials::OAuth(session))
     }
 
     /// Limits the time from sending a request to the end of its answer; 30 s unless set. For a

@@ -5,6 +5,8 @@ use std::fmt;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
+use crate::oauth::OAuthSession;
+
 /// Credentials sent with every request of a [`Client`](crate::Client).
 ///
 /// `Debug` names the kind only, never the secret.
@@ -24,6 +26,8 @@ pub enum Credentials {
     ApiToken(String),
     /// An OAuth access token in the `Authorization` header.
     Bearer(String),
+    /// OAuth tokens that are renewed when they expire.
+    OAuth(OAuthSession),
     /// The token of a flow or of a source, sent as the query parameter `flow_token`: the posts
     /// are anonymous.
     FlowToken(String),
@@ -37,6 +41,7 @@ impl Credentials {
             Self::Basic { email, password } => Some(basic(email, password)),
             Self::ApiToken(token) => Some(basic(token, "")),
             Self::Bearer(token) => Some(format!("Bearer {token}")),
+            Self::OAuth(session) => Some(format!("Bearer {}", session.tokens().access_token)),
         }
     }
 
@@ -56,6 +61,7 @@ impl fmt::Debug for Credentials {
             Self::Basic { .. } => "Basic",
             Self::ApiToken(_) => "ApiToken",
             Self::Bearer(_) => "Bearer",
+            Self::OAuth(_) => "OAuth",
             Self::FlowToken(_) => "FlowToken",
         })
     }

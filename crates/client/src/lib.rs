@@ -16,17 +16,19 @@
 //! main.post(&NewMessage::chat("Good morning #coffee")).await?;
 //! let newest = main.messages(&MessageQuery::new().limit(10)).await?;
 //!
-//! let mut stream = client.stream(&StreamRequest::new().flow("acme/main")).await?;
-//! while let Some(event) = stream.next().await {
-//!     println!("{}", event?.json);
+//! let mut stream = client.follow(&StreamRequest::new().flow("acme/main"));
+//! loop {
+//!     let event = stream.next().await?;
+//!     if let Some(message) = event.message() {
+//!         println!("{}: {}", message.user, message.content);
+//!     }
 //! }
-//! # Ok(())
 //! # }
 //! ```
 //!
 //! Anything the typed calls do not cover, wrong requests included, goes through
 //! [`Client::request`]. The crate knows the shapes of `eddyline-wire` and HTTP; it knows nothing of
-//! the server's inside. It never retries a request that may have reached the server: post with a
+//! the server's inside. It never repeats a request that the server may have carried out: post with a
 //! `uuid` and repeat the call yourself to be safe against doubles.
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
@@ -34,10 +36,14 @@
 mod client;
 mod credentials;
 mod error;
+mod files;
 mod flows;
 mod integrations;
 mod messages;
+mod oauth;
 mod organizations;
+mod private;
+mod random;
 mod request;
 mod stream;
 #[cfg(test)]
@@ -47,10 +53,16 @@ mod users;
 pub use client::{Client, ClientBuilder};
 pub use credentials::Credentials;
 pub use error::{ApiError, Error};
+pub use files::NewFile;
 pub use flows::{FlowChange, FlowClient};
 pub use messages::{MessageChange, MessageQuery, NewMessage, Posted, Sort, TagMode};
+pub use oauth::{OAuthApplication, OAuthSession, OAuthTokens};
+pub use private::PrivateClient;
 pub use request::{Json, RawResponse, RequestBuilder};
-pub use stream::{EventStream, MalformedStream, StreamDecoder, StreamEvent, StreamFormat, StreamRequest};
+pub use stream::{
+    Event, EventStream, MalformedStream, ResumingStream, StreamDecoder, StreamEvent, StreamFormat,
+    StreamRequest,
+};
 
-pub use eddyline_wire::{Author, Flow, Message, Organization, Source, Thread, User};
+pub use eddyline_wire::{Author, Flow, Message, Organization, PrivateConversation, Source, Thread, User};
 pub use http::{HeaderMap, Method, StatusCode};

@@ -11,7 +11,9 @@ use serde::de::DeserializeOwned;
 use tokio::time::timeout;
 
 use crate::client::Client;
+use crate::credentials::Credentials;
 use crate::error::{ApiError, Error};
+use crate::oauth::is_expired;
 
 /// A JSON value of no particular shape.
 pub type Json = serde_json::Value;
@@ -125,19 +127,31 @@ impl RequestBuilder {
         timeout(limit, self.dispatch()).await.unwrap_or(Err(Error::Timeout(limit)))
     }
 
+    /// Sends the request, and once more with new tokens when the server has refused it for an expired one.
     async fn dispatch(self) -> Result<Response<Incoming>, Error> {
         let client = self.client.clone();
-        client.send(self.into_request()?).await
+        let Credentials::OAuth(session) = client.credentials() else {
+            return client.send(self.into_request()?).await;
+        };
+        if self.anonymous {
+            return client.send(self.into_request()?).await;
+        }
+        let expired = session.tokens().access_token;
+        let request = self.into_request()?;
+        let mut again = request.clone();
+        let answer = client.send(request).await?;
+        if !is_expired(answer.status(), answer.headers()) {
+            return Ok(answer);
+        }
+        session.renew(&client, &expired).await?;
+        again.headers_mut().insert(AUTHORIZATION, authorization(client.credentials())?);
+        client.send(again).await
     }
 
     fn into_request(mut self) -> Result<Request<Full<Bytes>>, Error> {
-        let mut authorization = None;
-        if !self.anonymous {
-            let credentials = self.client.credentials().clone();
-            authorization = credentials.authorization();
-            if let Some((name, value)) = credentials.query() {
-                self = self.query(name, value);
-            }
+        let credentials = if self.anonymous { Credentials::None } else { self.client.credentials().clone() };
+        if let Some((name, value)) = credentials.query() {
+            self = self.query(name, value);
         }
         let mut request = Request::builder()
             .method(self.method)
@@ -145,10 +159,8 @@ impl RequestBuilder {
             .body(Full::new(self.body?))
             .map_err(Error::Request)?;
         let headers = request.headers_mut();
-        if let Some(value) = authorization {
-            let mut value = header_value(value.as_bytes())?;
-            value.set_sensitive(true);
-            headers.insert(AUTHORIZATION, value);
+        if credentials.authorization().is_some() {
+            headers.insert(AUTHORIZATION, authorization(&credentials)?);
         }
         for (name, value) in self.headers {
             let name = HeaderName::try_from(name).map_err(|e| Error::Request(e.into()))?;
@@ -157,6 +169,13 @@ impl RequestBuilder {
         headers.entry(ACCEPT).or_insert(HeaderValue::from_static("application/json"));
         Ok(request)
     }
+}
+
+/// The header of these credentials, marked so that no log shows it.
+fn authorization(credentials: &Credentials) -> Result<HeaderValue, Error> {
+    let mut value = header_value(credentials.authorization().unwrap_or_default().as_bytes())?;
+    value.set_sensitive(true);
+    Ok(value)
 }
 
 fn header_value(value: &[u8]) -> Result<HeaderValue, Error> {

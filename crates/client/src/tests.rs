@@ -8,7 +8,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
-use crate::{Client, Error, MessageQuery, NewMessage, Posted, StreamRequest};
+use crate::{Client, Error, Event, MessageQuery, NewMessage, Posted, StreamRequest};
 
 /// A server that answers one request, which ends as told, in these parts and then closes. Its task
 /// gives the request's text.
@@ -138,4 +138,45 @@ async fn a_refused_connection_and_failed_tls_are_told_apart() {
     drop(listener);
     let refused = said("http").await;
     assert!(refused.starts_with("the request failed: ") && refused.contains("refused"), "{refused}");
+}
+
+/// Answers one connection after the other, each with the next of these, and gives the requests.
+async fn answering_each(answers: &'static [&'static str]) -> (Client, JoinHandle<Vec<String>>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    let server = tokio::spawn(async move {
+        let mut requests = Vec::new();
+        for answer in answers {
+            let (mut socket, _) = listener.accept().await.unwrap();
+            let mut request = vec![0; 4096];
+            let length = socket.read(&mut request).await.unwrap();
+            requests.push(String::from_utf8_lossy(&request[..length]).into_owned());
+            socket.write_all(answer.as_bytes()).await.unwrap();
+        }
+        requests
+    });
+    (Client::builder(address).api_token("secret").build().unwrap(), server)
+}
+
+#[tokio::test]
+async fn a_stream_that_is_followed_goes_on_where_it_broke_off() {
+    let (client, server) = answering_each(&[
+        "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n\
+         id: 7\ndata: {\"event\":\"reset\"}\n\nid: 8\ndata: {\"event\":\"first\"}\n\n",
+        "HTTP/1.1 503 Service Unavailable\r\ncontent-length: 0\r\nconnection: close\r\n\r\n",
+        "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\nid: 9\ndata: {\"event\":\"reset\"}\n\n",
+        "HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\nconnection: close\r\n\r\n",
+    ])
+    .await;
+    let mut stream = client.follow(&StreamRequest::new().flow("acme/main"));
+    assert_eq!(stream.last_event_id(), None);
+    assert_eq!(stream.next().await.unwrap().kind(), "first", "the first reset only brings the place");
+    assert_eq!(stream.next().await.unwrap().event(), Event::Reset, "a later one means something");
+    assert_eq!(stream.last_event_id(), Some("9"));
+    assert_eq!(stream.next().await.unwrap_err().status(), Some(StatusCode::FORBIDDEN));
+    let requests = server.await.unwrap();
+    let ids = ["none", "8", "8", "9"].map(|id| format!("last-event-id: {id}\r\n"));
+    for (request, id) in requests.iter().zip(ids) {
+        assert!(request.contains(&id), "{request} has {id}");
+    }
 }

@@ -1,6 +1,11 @@
 //! The typed client, as a program uses it: its types are the server's answers.
 
-use eddyline_client::{Credentials, FlowChange, MessageChange, MessageQuery, NewMessage, Source, StatusCode};
+use std::sync::{Arc, Mutex};
+
+use eddyline_client::{
+    Credentials, Event, FlowChange, MessageChange, MessageQuery, NewFile, NewMessage, OAuthApplication,
+    OAuthSession, OAuthTokens, Source, StatusCode, StreamRequest,
+};
 use eddyline_tests::{Tenant, note_secret, on_shared_servers};
 use serde_json::json;
 
@@ -10,6 +15,10 @@ on_shared_servers![
     people_come_and_go,
     organizations_are_shown_and_changed,
     an_integration_makes_a_source_and_posts_through_it,
+    two_talk_in_private,
+    a_file_is_uploaded_and_downloaded,
+    events_of_a_stream_have_types,
+    tokens_that_have_expired_are_renewed,
 ];
 
 async fn flows_are_managed(tenant: Tenant) {
@@ -117,4 +126,107 @@ async fn an_integration_makes_a_source_and_posts_through_it(tenant: Tenant) {
     ours.remove_source(source.id).await.unwrap();
     let gone = integration.post(&NewMessage::activity("1", "closed")).await.unwrap_err();
     assert_eq!(gone.status(), Some(StatusCode::GONE));
+}
+
+async fn two_talk_in_private(tenant: Tenant) {
+    let (ada, ben) = (&tenant.ada, &tenant.ben);
+    let (to_ben, to_ada) = (ada.client.private(ben.id), ben.client.private(ada.id));
+    to_ben.post(&NewMessage::chat("Psst")).await.unwrap();
+    let messages = to_ada.messages(&MessageQuery::new()).await.unwrap();
+    let [message] = &messages[..] else { panic!("{messages:?}") };
+    assert_eq!(message.content, "Psst");
+    let unread = ben.client.private_conversations().await.unwrap();
+    assert_eq!((unread[0].id, unread[0].activity.mentions), (ada.id, 1));
+    to_ada.mark_read(message.id).await.unwrap();
+    assert_eq!(to_ada.get().await.unwrap().activity.mentions, 0);
+    to_ben.edit(message.id, &MessageChange { content: Some("Hello".into()), tags: None }).await.unwrap();
+    assert_eq!(to_ada.message(message.id).await.unwrap().content, "Hello");
+    to_ben.delete(message.id).await.unwrap();
+    assert_eq!(to_ada.message(message.id).await.unwrap().content, "");
+}
+
+async fn a_file_is_uploaded_and_downloaded(tenant: Tenant) {
+    let flow = tenant.ben.client.flow(&tenant.name, "main");
+    let file = NewFile {
+        name: "a \"plan\".txt".into(),
+        content_type: "text/plain".into(),
+        data: "one\r\ntwo".into(),
+    };
+    let message = flow.upload(&file).await.unwrap().into_message().unwrap();
+    let attachment = &message.attachments[0];
+    assert_eq!((attachment.content_type.as_str(), attachment.file_size), ("text/plain", 8));
+    assert!(attachment.file_name.contains("plan"), "{}", attachment.file_name);
+    assert_eq!(tenant.ada.client.download(&attachment.path).await.unwrap(), file.data);
+}
+
+async fn events_of_a_stream_have_types(tenant: Tenant) {
+    let flow = tenant.ben.client.flow(&tenant.name, "main");
+    let mut stream = tenant.ben.client.follow(&StreamRequest::new().flow(&tenant.main).user());
+    let first = async {
+        // Nothing says when the stream is open, and it tells only what is posted from then on.
+        loop {
+            flow.post(&NewMessage::chat("Is this on?")).await.unwrap();
+            tokio::task::yield_now().await;
+        }
+    };
+    let heard = tokio::select! {
+        event = stream.next() => event.unwrap().message(),
+        () = first => None,
+    };
+    assert_eq!(heard.unwrap().content, "Is this on?");
+    let message =
+        flow.post(&NewMessage::chat("Tea").tag("old").wait()).await.unwrap().into_message().unwrap();
+    let change = MessageChange { content: Some("Coffee".into()), tags: None };
+    flow.edit(message.id, &change).await.unwrap();
+    let change = MessageChange { content: None, tags: Some(vec!["new".into()]) };
+    flow.edit(message.id, &change).await.unwrap();
+    flow.mark_read(message.id).await.unwrap();
+    flow.delete(message.id).await.unwrap();
+    let mut heard = Vec::new();
+    while heard.last() != Some(&Event::MessageEdit { message: message.id, content: String::new() }) {
+        match stream.next().await.unwrap().event() {
+            Event::Message(other) if other.id != message.id => {}
+            Event::Other => {}
+            event => heard.push(event),
+        }
+    }
+    let edit = Event::MessageEdit { message: message.id, content: "Coffee".into() };
+    for event in [edit, Event::Read { message: message.id }] {
+        assert!(heard.contains(&event), "{event:?} in {heard:?}");
+    }
+    let is_change = |event: &Event| match event {
+        Event::TagChange { add, remove, .. } => add == &["new"] && remove == &["old"],
+        _ => false,
+    };
+    assert!(heard.iter().any(is_change), "{heard:?}");
+}
+
+async fn tokens_that_have_expired_are_renewed(tenant: Tenant) {
+    let robot = tenant.server().robot(&tenant.name, &[]);
+    let tokens = robot.by_password(&tenant.ben, "flow profile offline_access").await;
+    let refresh_token = tokens["refresh_token"].as_str().unwrap().to_owned();
+    let application = OAuthApplication {
+        client_id: robot.client_id.clone(),
+        client_secret: robot.client_secret.clone().unwrap(),
+    };
+    let stored = Arc::new(Mutex::new(Vec::new()));
+    let store = {
+        let stored = stored.clone();
+        move |tokens: &OAuthTokens| {
+            note_secret(&tokens.access_token);
+            note_secret(&tokens.refresh_token);
+            stored.lock().unwrap().push(tokens.clone());
+        }
+    };
+    let expired = OAuthTokens { access_token: "expired".into(), refresh_token };
+    let session = OAuthSession::new(application, expired, store);
+    let client = tenant.client(Credentials::OAuth(session.clone()));
+    let flow = client.flow(&tenant.name, "main");
+    // Both find the token expired, and one of them renews it for both.
+    let (me, posted) = tokio::join!(client.me(), async { flow.post(&NewMessage::chat("Hi").wait()).await });
+    assert_eq!(me.unwrap().id, tenant.ben.id);
+    assert_eq!(posted.unwrap().into_message().unwrap().content, "Hi");
+    assert_eq!(*stored.lock().unwrap(), [session.tokens()]);
+    client.flows(false).await.unwrap();
+    assert_eq!(stored.lock().unwrap().len(), 1);
 }

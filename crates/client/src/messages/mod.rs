@@ -5,6 +5,7 @@ mod query;
 use eddyline_wire::{Author, Message};
 use http::{Method, StatusCode};
 use serde::Serialize;
+use serde_json::json;
 
 use crate::client::Client;
 use crate::error::Error;
@@ -174,7 +175,7 @@ impl Client {
     /// # Errors
     /// See [`Error`].
     pub async fn post(&self, message: &NewMessage) -> Result<Posted, Error> {
-        post(self.request(Method::POST, "/messages"), message).await
+        send_message(self.request(Method::POST, "/messages"), message).await
     }
 
     /// Posts a comment, whose flow and parent the message names.
@@ -182,7 +183,7 @@ impl Client {
     /// # Errors
     /// See [`Error`].
     pub async fn comment(&self, comment: &NewMessage) -> Result<Posted, Error> {
-        post(self.request(Method::POST, "/comments"), comment).await
+        send_message(self.request(Method::POST, "/comments"), comment).await
     }
 }
 
@@ -192,7 +193,7 @@ impl FlowClient {
     /// # Errors
     /// See [`Error`].
     pub async fn post(&self, message: &NewMessage) -> Result<Posted, Error> {
-        post(self.request(Method::POST, "/messages"), message).await
+        send_message(self.request(Method::POST, "/messages"), message).await
     }
 
     /// Posts a message into a thread.
@@ -201,7 +202,15 @@ impl FlowClient {
     /// See [`Error`].
     pub async fn post_to_thread(&self, id: &str, message: &NewMessage) -> Result<Posted, Error> {
         let path = format!("/threads/{}/messages", encode(id));
-        post(self.request(Method::POST, &path), message).await
+        send_message(self.request(Method::POST, &path), message).await
+    }
+
+    /// Notes that the caller has read everything through this message.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn mark_read(&self, message: i64) -> Result<(), Error> {
+        self.request(Method::PUT, "/read").json(&json!({ "message": message })).done().await
     }
 
     /// Posts a comment on the message `parent`.
@@ -209,7 +218,7 @@ impl FlowClient {
     /// # Errors
     /// See [`Error`].
     pub async fn comment(&self, parent: i64, comment: &NewMessage) -> Result<Posted, Error> {
-        post(self.request(Method::POST, &format!("/messages/{parent}/comments")), comment).await
+        send_message(self.request(Method::POST, &format!("/messages/{parent}/comments")), comment).await
     }
 
     /// The comments on the message `parent`, oldest first.
@@ -262,13 +271,20 @@ impl FlowClient {
     }
 }
 
-async fn post(request: RequestBuilder, message: &NewMessage) -> Result<Posted, Error> {
-    let mut request = request.json(message);
-    if message.wait {
-        request = request.header(WAIT_HEADER, "true");
-    }
+pub(crate) async fn send_message(request: RequestBuilder, message: &NewMessage) -> Result<Posted, Error> {
+    let request = request.json(message);
+    if message.wait { wait_for_message(request).await } else { posted(request).await }
+}
+
+/// Sends what posts a message, and asks for the finished message as the answer.
+pub(crate) async fn wait_for_message(request: RequestBuilder) -> Result<Posted, Error> {
+    posted(request.header(WAIT_HEADER, "true")).await
+}
+
+async fn posted(request: RequestBuilder) -> Result<Posted, Error> {
     let answer = request.send().await?.success()?;
-    if answer.status == StatusCode::ACCEPTED {
+    // Posts to private conversations are answered by 200 and an empty object.
+    if answer.status == StatusCode::ACCEPTED || answer.body == b"{}"[..] {
         return Ok(Posted::Accepted);
     }
     Ok(Posted::Message(Box::new(answer.decode()?)))

@@ -114,7 +114,7 @@ impl MessageQuery {
         self
     }
 
-    pub(super) fn apply(&self, mut request: RequestBuilder) -> RequestBuilder {
+    pub(crate) fn apply(&self, mut request: RequestBuilder) -> RequestBuilder {
         let sort = (self.sort == Sort::Oldest).then(|| "asc".to_owned());
         let tag_mode = (self.tag_mode == TagMode::Or).then(|| "or".to_owned());
         let parameters = [

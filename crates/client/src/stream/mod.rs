@@ -1,7 +1,9 @@
 //! The live stream (specification, section 4, "Streaming").
 
 mod decode;
+mod event;
 mod json;
+mod resuming;
 mod sse;
 
 use std::collections::VecDeque;
@@ -17,6 +19,8 @@ use hyper::body::Incoming;
 use tokio::time::timeout;
 
 pub use decode::{MalformedStream, StreamDecoder, StreamEvent};
+pub use event::Event;
+pub use resuming::ResumingStream;
 
 use crate::client::Client;
 use crate::error::{ApiError, Error};
@@ -193,8 +197,7 @@ impl Client {
 /// An open stream of events.
 ///
 /// It ends (`None`) when the server closes it, and after its first error. It does not reconnect:
-/// wait, then open another with [`StreamRequest::after`] the [`last_event_id`](Self::last_event_id)
-/// of this one, and nothing is missed or doubled.
+/// [`Client::follow`] gives one that does.
 #[derive(Debug)]
 pub struct EventStream {
     headers: http::HeaderMap,

@@ -1,0 +1,71 @@
+//! Files: uploads to a flow, and downloads.
+
+use bytes::Bytes;
+use http::Method;
+use http::header::LOCATION;
+
+use crate::client::Client;
+use crate::error::Error;
+use crate::flows::FlowClient;
+use crate::messages::{Posted, wait_for_message};
+use crate::random::random;
+
+/// A file to be uploaded.
+#[derive(Clone, Debug)]
+pub struct NewFile {
+    /// Its name.
+    pub name: String,
+    /// Its content type, such as `image/png`.
+    pub content_type: String,
+    /// What it holds; the server takes 100 MiB unless it is set otherwise.
+    pub data: Bytes,
+}
+
+impl FlowClient {
+    /// Uploads a file and gives the message that shows it, unless that takes long.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn upload(&self, file: &NewFile) -> Result<Posted, Error> {
+        let boundary = format!("{:016x}{:016x}", random(), random());
+        let request = self
+            .request(Method::POST, "/messages")
+            .raw(&format!("multipart/form-data; boundary={boundary}"), form(file, &boundary));
+        wait_for_message(request).await
+    }
+}
+
+/// The file as a form of one part (RFC 7578), whose message is of the kind `file`.
+fn form(file: &NewFile, boundary: &str) -> Vec<u8> {
+    let name = file.name.replace('"', "%22").replace('\r', "%0D").replace('\n', "%0A");
+    let content_type = file.content_type.replace(['\r', '\n'], " ");
+    let mut form = format!(
+        "--{boundary}\r\nContent-Disposition: form-data; name=\"event\"\r\n\r\nfile\r\n\
+         --{boundary}\r\nContent-Disposition: form-data; name=\"content\"; filename=\"{name}\"\r\n\
+         Content-Type: {content_type}\r\n\r\n"
+    )
+    .into_bytes();
+    form.extend_from_slice(&file.data);
+    form.extend_from_slice(format!("\r\n--{boundary}--\r\n").as_bytes());
+    form
+}
+
+impl Client {
+    /// What a file holds that a message of the caller's flows or conversations shows, by the `path` of its
+    /// attachment or thumbnail.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn download(&self, path: &str) -> Result<Bytes, Error> {
+        let answer = self.request(Method::GET, path).header("accept", "*/*").send().await?;
+        // The server sends the caller on to where the file is, for which no credentials are needed.
+        let answer = match answer.header(LOCATION.as_str()) {
+            Some(place) if answer.status.is_redirection() => {
+                let base = if place.starts_with('/') { self.base_url() } else { "" };
+                self.request_to(Method::GET, base, place).anonymous().header("accept", "*/*").send().await?
+            }
+            _ => answer,
+        };
+        Ok(answer.success()?.body)
+    }
+}

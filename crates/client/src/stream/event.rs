@@ -1,0 +1,123 @@
+//! What an event says.
+
+use eddyline_wire::{Flow, Message};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+use super::StreamEvent;
+
+/// What an event of a stream says. [`StreamEvent::json`] has all of it.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Event {
+    /// A message was posted.
+    Message(Box<Message>),
+    /// A message has another text, which is empty when the message was deleted.
+    MessageEdit {
+        /// The message.
+        message: i64,
+        /// Its text now.
+        content: String,
+    },
+    /// A message has other tags.
+    TagChange {
+        /// The message.
+        message: i64,
+        /// Tags that it has now.
+        add: Vec<String>,
+        /// Tags that it has no more. When the event is heard later, only those that the server makes.
+        remove: Vec<String>,
+        /// All its tags, when the event is heard later.
+        tags: Option<Vec<String>>,
+    },
+    /// A message is gone.
+    MessageDelete {
+        /// The message.
+        message: i64,
+    },
+    /// The caller has read through this message, maybe in another program.
+    Read {
+        /// The message.
+        message: i64,
+    },
+    /// The caller has come into a flow.
+    FlowAdd(Box<Flow>),
+    /// The caller has left the flow with this id, or was removed from it.
+    FlowRemove {
+        /// The flow's id.
+        id: String,
+    },
+    /// The place to continue from is not known any more: what was missed has to be listed.
+    Reset,
+    /// Something else, such as presence.
+    Other,
+}
+
+impl StreamEvent {
+    /// Its kind, such as `message` or `flow-add`; empty when it names none.
+    pub fn kind(&self) -> &str {
+        self.json["event"].as_str().unwrap_or_default()
+    }
+
+    /// The id of the flow that it is about.
+    pub fn flow(&self) -> Option<&str> {
+        self.json["flow"].as_str()
+    }
+
+    /// The message that it brings; `None` for events that tell of changes.
+    pub fn message(&self) -> Option<Message> {
+        match self.event() {
+            Event::Message(message) => Some(*message),
+            _ => None,
+        }
+    }
+
+    /// What it says.
+    pub fn event(&self) -> Event {
+        self.known().unwrap_or(Event::Other)
+    }
+
+    fn known(&self) -> Option<Event> {
+        #[derive(Deserialize)]
+        struct Edit {
+            message: i64,
+            updated_content: String,
+        }
+        #[derive(Deserialize)]
+        struct Tags {
+            message: i64,
+            add: Vec<String>,
+            remove: Vec<String>,
+            tags: Option<Vec<String>>,
+        }
+        #[derive(Deserialize)]
+        struct Of {
+            message: i64,
+        }
+        #[derive(Deserialize)]
+        struct Gone {
+            id: String,
+        }
+        Some(match self.kind() {
+            "message-edit" => {
+                let Edit { message, updated_content: content } = self.content()?;
+                Event::MessageEdit { message, content }
+            }
+            "tag-change" => {
+                let Tags { message, add, remove, tags } = self.content()?;
+                Event::TagChange { message, add, remove, tags }
+            }
+            "message-delete" => Event::MessageDelete { message: self.content::<Of>()?.message },
+            "read" => Event::Read { message: self.content::<Of>()?.message },
+            "flow-add" => Event::FlowAdd(Box::new(self.content()?)),
+            "flow-remove" => Event::FlowRemove { id: self.content::<Gone>()?.id },
+            "reset" => Event::Reset,
+            // Only messages have a number.
+            _ => Event::Message(Box::new(Message::deserialize(&self.json).ok()?)),
+        })
+    }
+
+    fn content<T: DeserializeOwned>(&self) -> Option<T> {
+        T::deserialize(&self.json["content"]).ok()
+    }
+}

@@ -1,0 +1,132 @@
+//! A stream that goes on where it broke off.
+
+use std::time::Duration;
+
+use http::StatusCode;
+use tokio::time::{Instant, sleep_until};
+
+use super::{EventStream, StreamEvent, StreamFormat, StreamRequest};
+use crate::client::Client;
+use crate::error::Error;
+use crate::random::random;
+
+/// How long to wait after the first failure. The time doubles with each further one.
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
+/// The longest time to wait between two attempts, unless the server asks for more.
+const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+/// No event bears this id, so that the server answers with the id to continue from.
+const NO_EVENT: &str = "none";
+
+impl Client {
+    /// Listens for as long as the caller may, and connects again when the connection ends.
+    pub fn follow(&self, request: &StreamRequest) -> ResumingStream {
+        let mut request = StreamRequest { format: StreamFormat::EventStream, ..request.clone() };
+        let is_new = request.last_event_id.is_none();
+        request.last_event_id.get_or_insert_with(|| NO_EVENT.to_owned());
+        ResumingStream {
+            client: self.clone(),
+            request,
+            is_new,
+            open: None,
+            failures: 0,
+            next_attempt: None,
+            failure: None,
+        }
+    }
+}
+
+/// A stream that connects again when its connection ends, and misses and repeats nothing; made by
+/// [`Client::follow`].
+///
+/// It waits from one second up to 30 before it tries again, or as long as the server asks. When the server no
+/// longer knows the place to continue from, it says so by an [`Event::Reset`](super::Event::Reset).
+#[derive(Debug)]
+pub struct ResumingStream {
+    client: Client,
+    request: StreamRequest,
+    /// It has heard nothing yet: the first reset is the answer to its made-up id.
+    is_new: bool,
+    open: Option<EventStream>,
+    failures: u32,
+    next_attempt: Option<Instant>,
+    failure: Option<Error>,
+}
+
+impl ResumingStream {
+    /// The next event. Dropping the future loses nothing.
+    ///
+    /// # Errors
+    /// What another attempt would not mend: [`Error::Api`] with a status below 500 other than 408 and 429,
+    /// [`Error::NoStream`], [`Error::Stream`], [`Error::Request`].
+    pub async fn next(&mut self) -> Result<StreamEvent, Error> {
+        loop {
+            if let Some(at) = self.next_attempt {
+                sleep_until(at).await;
+                self.next_attempt = None;
+            }
+            let stream = match &mut self.open {
+                Some(stream) => stream,
+                None => match self.client.stream(&self.request).await {
+                    Ok(stream) => self.open.insert(stream),
+                    Err(error) => {
+                        self.failed(error)?;
+                        continue;
+                    }
+                },
+            };
+            match stream.next().await {
+                Some(Ok(event)) => {
+                    (self.failures, self.failure) = (0, None);
+                    if event.id.is_some() {
+                        self.request.last_event_id.clone_from(&event.id);
+                    }
+                    let first = std::mem::take(&mut self.is_new);
+                    if !(first && event.kind() == "reset") {
+                        return Ok(event);
+                    }
+                }
+                Some(Err(error)) => self.failed(error)?,
+                None => self.wait(None),
+            }
+        }
+    }
+
+    /// Why it is not connected at present, if an attempt has failed.
+    pub fn failure(&self) -> Option<&Error> {
+        self.failure.as_ref()
+    }
+
+    /// The id of the last event; `None` before the first.
+    pub fn last_event_id(&self) -> Option<&str> {
+        self.request.last_event_id.as_deref().filter(|id| *id != NO_EVENT)
+    }
+
+    fn failed(&mut self, error: Error) -> Result<(), Error> {
+        let refusal = error.api().map(|refusal| (refusal.status, refusal.retry_after));
+        let again = match (&error, refusal) {
+            (_, Some((status, _))) => {
+                status.is_server_error()
+                    || matches!(status, StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_MANY_REQUESTS)
+            }
+            (Error::Transport(_) | Error::Body(_) | Error::Timeout(_), None) => true,
+            _ => false,
+        };
+        if !again {
+            self.open = None;
+            return Err(error);
+        }
+        self.wait(refusal.and_then(|(_, after)| after));
+        self.failure = Some(error);
+        Ok(())
+    }
+
+    /// Sets the time of the next attempt. It varies, so that the clients of a server that starts again do not all
+    /// come at once.
+    fn wait(&mut self, asked: Option<Duration>) {
+        self.open = None;
+        let pause = FIRST_PAUSE.saturating_mul(1 << self.failures.min(10)).min(LONGEST_PAUSE);
+        self.failures = self.failures.saturating_add(1);
+        let varied = pause.mul_f64(0.5 + (random() % 1000) as f64 / 2000.0);
+        self.next_attempt = Some(Instant::now() + varied.max(asked.unwrap_or_default()));
+    }
+}
