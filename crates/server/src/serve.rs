@@ -205,9 +205,11 @@ fn addresses(settings: &Settings, api: SocketAddr, stream: SocketAddr) -> Addres
         Some(url) => url.as_str().to_owned(),
         None => format!("{scheme}://{}", reachable(api)),
     };
-    let stream = match &settings.stream_url {
-        Some(url) => url.as_str().to_owned(),
-        None => format!("{scheme}://{}", reachable(stream)),
+    let stream = match (&settings.stream_url, &settings.base_url) {
+        (Some(url), _) => url.as_str().to_owned(),
+        // The address of the API has the stream as well, and clients may reach no other.
+        (None, Some(_)) => format!("{base}{}", settings.stream_prefix.as_str()),
+        (None, None) => format!("{scheme}://{}", reachable(stream)),
     };
     let web = settings.web_url.as_ref().map_or_else(|| base.clone(), |url| url.as_str().to_owned());
     Addresses { base, stream, web }
@@ -238,5 +240,30 @@ fn limits(settings: &Settings) -> Limits {
         connections: settings.max_connections.get(),
         drain: settings.shutdown_seconds,
         ..Limits::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsString;
+
+    use super::*;
+    use crate::config::Layer;
+
+    fn stream_address(variables: &[(&str, &str)]) -> String {
+        let variables = variables.iter().map(|(name, text)| (OsString::from(name), OsString::from(text)));
+        let none = ("EDDYLINE_DATA_DIR".into(), "/nonexistent".into());
+        let settings = config::load(Layer::default(), None, variables.chain([none])).unwrap().settings;
+        addresses(&settings, ([0, 0, 0, 0], 80).into(), ([0, 0, 0, 0], 81).into()).stream
+    }
+
+    #[test]
+    fn clients_find_the_stream_where_they_find_the_api_unless_it_has_an_address_of_its_own() {
+        let base = ("EDDYLINE_BASE_URL", "https://chat.example");
+        let stream = ("EDDYLINE_STREAM_URL", "https://stream.example");
+        assert_eq!(stream_address(&[]), "http://127.0.0.1:81");
+        assert_eq!(stream_address(&[base]), "https://chat.example/stream");
+        assert_eq!(stream_address(&[base, ("EDDYLINE_STREAM_PREFIX", "/live")]), "https://chat.example/live");
+        assert_eq!(stream_address(&[base, stream]), "https://stream.example");
     }
 }

@@ -113,7 +113,7 @@ options! {
         /// Address of the API as clients see it, for URLs in answers
         base_url: Option<BaseUrl> = absent("made from listen"), "URL";
         /// Address of the stream as clients see it
-        stream_url: Option<BaseUrl> = absent("made from stream_listen"), "URL";
+        stream_url: Option<BaseUrl> = absent("base_url with stream_prefix, or made from stream_listen"), "URL";
         /// Address of the pages as people see it
         web_url: Option<BaseUrl> = absent("same as base_url"), "URL";
     }
