@@ -144,7 +144,7 @@ pub(crate) async fn open_app(
             per_address: settings.password_attempts_per_address,
         },
         scim_attempts: settings.scim_attempts_per_address,
-        streams: eddyline_app::stream_quota(settings.max_connections.get()),
+        streams: eddyline_app::stream_quota(settings.max_connections.get() as usize),
         requests_per_minute: settings.requests_per_minute.map_or(0, std::num::NonZero::get),
         mail_quotas: MailQuotas {
             recipient: MailRate {
@@ -235,7 +235,7 @@ fn http_config(settings: &Settings) -> eddyline_http::Config {
 
 fn limits(settings: &Settings) -> Limits {
     Limits {
-        connections: settings.max_connections.get(),
+        connections: settings.max_connections.get() as usize,
         drain: settings.shutdown_seconds,
         ..Limits::default()
     }
