@@ -71,22 +71,22 @@ impl Committer {
             attempt += 1;
             self.batch += 1;
             let mut result = None;
+            let began = Instant::now();
             let failure = match self.attempt(&mut work, &mut result) {
                 Ok(()) => return result.ok_or(WITHOUT_RESULT.into()),
                 Err(failure) => failure,
             };
-            let error = match failure {
+            let (error, at_commit) = match failure {
                 Failure::Before(Undone::Because(reason)) => return Err(Undone::Because(reason)),
-                Failure::Before(Undone::Store(error)) => error,
-                Failure::AtCommit(error) if self.is_doubtful(&error) => {
-                    if self.was_committed()? {
-                        return result.ok_or(WITHOUT_RESULT.into());
-                    }
-                    error
-                }
-                Failure::AtCommit(error) => error,
+                Failure::Before(Undone::Store(error)) => (error, false),
+                Failure::AtCommit(error) => (error, true),
             };
-            let again = matches!(error, Error::Unavailable(_)) || error.is_contention();
+            let error = if self.is_postgres() { error.of_write(began.elapsed()) } else { error };
+            if at_commit && self.is_doubtful(&error) && self.was_committed()? {
+                return result.ok_or(WITHOUT_RESULT.into());
+            }
+            let unnamed = self.is_postgres() && error.is_unnamed();
+            let again = matches!(error, Error::Unavailable(_)) || error.is_contention() || unnamed;
             if matches!(error, Error::Unavailable(_)) {
                 self.own = None;
             }
