@@ -48,6 +48,17 @@ pub enum Error {
     /// A row holds what it never should.
     #[error("stored data cannot be read: {0}")]
     Corrupt(&'static str),
+    /// A row of the log is of a kind that this version does not know, or holds what it never should.
+    #[error(
+        "row {seq} of the log is of kind {kind}, which this version cannot read: a newer version has written to the \
+         database"
+    )]
+    LogRow {
+        /// Its position.
+        seq: i64,
+        /// Its kind.
+        kind: i16,
+    },
 }
 
 /// The result of asking the store.

@@ -13,6 +13,7 @@ mod home;
 mod identities;
 mod invitations;
 mod kept;
+mod later_versions;
 mod log;
 mod migrations;
 mod model;
