@@ -30,3 +30,4 @@ mod sharing;
 mod sources;
 mod threads;
 mod world;
+mod writers;
