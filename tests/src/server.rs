@@ -153,19 +153,15 @@ impl Server {
 
     /// Asks the process to end (SIGTERM) and waits until it has.
     pub fn terminate(&mut self) -> ExitStatus {
-        let mut process = self.running.take().expect("the server runs");
-        let id = process.id().to_string();
-        let asked = Command::new("kill").args(["-TERM", &id]).status().unwrap();
+        let process = self.running.take().expect("the server runs");
+        let asked = Command::new("kill").args(["-TERM", &process.id().to_string()]).status().unwrap();
         assert!(asked.success(), "the server was gone before it was asked to end");
-        let (ended, end) = mpsc::channel();
-        thread::spawn(move || ended.send(process.wait()));
-        match end.recv_timeout(PATIENCE) {
-            Ok(status) => status.unwrap(),
-            Err(_) => {
-                let _ = Command::new("kill").args(["-KILL", &id]).status();
-                panic!("the server did not end after SIGTERM");
-            }
-        }
+        wait_for(process)
+    }
+
+    /// Waits until the process has ended by itself.
+    pub fn ended(&mut self) -> ExitStatus {
+        wait_for(self.running.take().expect("the server runs"))
     }
 
     /// Starts the server again on the same addresses and data; kills it first if it runs.
@@ -274,6 +270,20 @@ impl Drop for Server {
         }
         if !thread::panicking() {
             self.tells_no_secret(0);
+        }
+    }
+}
+
+/// Waits until a process has ended; kills it when that takes too long.
+fn wait_for(mut process: Child) -> ExitStatus {
+    let id = process.id().to_string();
+    let (ended, end) = mpsc::channel();
+    thread::spawn(move || ended.send(process.wait()));
+    match end.recv_timeout(PATIENCE) {
+        Ok(status) => status.unwrap(),
+        Err(_) => {
+            let _ = Command::new("kill").args(["-KILL", &id]).status();
+            panic!("the server did not end");
         }
     }
 }

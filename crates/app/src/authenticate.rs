@@ -16,7 +16,7 @@ use crate::charging::{charge, charge_user};
 use crate::quota::Owner;
 use crate::remembered::Remembered;
 use crate::transaction::Principal;
-use crate::{App, Error, Result};
+use crate::{App, Error, Profile, Result};
 
 const REMEMBERED: usize = 50_000;
 
@@ -179,6 +179,30 @@ impl App {
     /// [`Error::InvalidToken`].
     pub async fn by_access_token(&self, token: &Secret) -> Result<Actor> {
         self.by_access_hash(token.hash()).await
+    }
+
+    /// Finds out whom a token among the parameters stands for: an access token, and in the classic profile an API
+    /// token too.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidToken`].
+    pub async fn by_parameter_token(&self, token: &Secret) -> Result<Actor> {
+        let hash = token.hash();
+        if self.config().profile == Profile::Spec {
+            return self.by_access_hash(hash).await;
+        }
+        // One that is remembered costs no query for the other kind.
+        if !(self.trusts_caches() && self.inner.callers.users.holds(&hash)) {
+            match self.by_access_hash(hash).await {
+                Err(Error::InvalidToken) => {}
+                known => return known,
+            }
+        }
+        self.by_api_hash(hash).await.map_err(|error| match error {
+            Error::Unauthenticated(_) => Error::InvalidToken,
+            other => other,
+        })
     }
 
     async fn by_access_hash(&self, hash: TokenHash) -> Result<Actor> {

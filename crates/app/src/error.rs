@@ -133,7 +133,9 @@ impl Error {
 impl From<StoreError> for Error {
     fn from(error: StoreError) -> Self {
         match error {
-            StoreError::Unavailable(_) | StoreError::Busy => Self::Unavailable(error.to_string()),
+            StoreError::Unavailable(_) | StoreError::Busy | StoreError::LogRow { .. } => {
+                Self::Unavailable(error.to_string())
+            }
             StoreError::TooManyReads | StoreError::TooManyWrites => {
                 Self::TooManyRequests { retry_after: STORE_RETRY_SECONDS }
             }

@@ -5,15 +5,16 @@
 mod tests;
 
 use std::collections::{HashMap, HashSet};
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use eddyline_model::log::{Control, LogBody, LogItem, Seq};
 use eddyline_model::{EventId, UserId};
-use eddyline_storage::{LogFilter, Result as StoreResult, Session};
+use eddyline_storage::{Error as StoreError, LogFilter, Result as StoreResult, Session};
 use eddyline_streaming::{Amendment, Audience, Entry, Filter, Log, LogUnavailable, Page};
 use futures_util::FutureExt as _;
-use futures_util::future::BoxFuture;
+use futures_util::future::{BoxFuture, Either, select};
 use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::JoinHandle;
 
@@ -22,7 +23,7 @@ use crate::charging::as_replay;
 use crate::feed_encode::Scribe;
 use crate::recent::{Amended, Recent};
 use crate::transaction::Database;
-use crate::{App, Result};
+use crate::{App, Error, Result};
 
 /// How many entries of the log one read takes. All of them are in memory at once, and each can be as large as
 /// the largest message.
@@ -152,14 +153,43 @@ struct Feed {
     control_seen: Arc<Notify>,
 }
 
+/// Why the feed does not go on.
+#[derive(Debug)]
+enum Stuck {
+    /// The store does not answer for now.
+    ForNow(Error),
+    /// The log holds what this version cannot read. To pass over it could be to miss that somebody lost a right.
+    ForGood(Error),
+}
+
+impl From<StoreError> for Stuck {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::LogRow { .. } | StoreError::Corrupt(_) => Self::ForGood(error.into()),
+            error => Self::ForNow(error.into()),
+        }
+    }
+}
+
+impl From<Stuck> for Error {
+    fn from(stuck: Stuck) -> Self {
+        match stuck {
+            Stuck::ForNow(error) | Stuck::ForGood(error) => error,
+        }
+    }
+}
+
+type Onward<T> = std::result::Result<T, Stuck>;
+
 impl App {
     /// Starts the feed, and what else this process does beside requests: once this answers, streams
-    /// can be opened. The task ends when `stop` says so, after all streams have ended.
+    /// can be opened. The task ends when `stop` says so, after all streams have ended; or, with an error, when the
+    /// log holds an entry that this version cannot read.
     ///
     /// # Errors
     ///
     /// When the store cannot be read.
-    pub async fn start(&self, stop: watch::Receiver<bool>) -> Result<JoinHandle<()>> {
+    pub async fn start(&self, stop: watch::Receiver<bool>) -> Result<JoinHandle<Result<()>>> {
         let committed = self.store().committed();
         let control_seen = Arc::new(Notify::new());
         let mut feed = Feed {
@@ -171,7 +201,10 @@ impl App {
         };
         // On the list before anything is remembered, so that others wait for this process.
         self.beat().await?;
-        feed.start().await?;
+        if let Err(error) = feed.start().await {
+            self.leave().await;
+            return Err(error);
+        }
         let app = self.clone();
         Ok(tokio::spawn(async move {
             let beat = app.run_heartbeat(&control_seen, stop.clone());
@@ -180,11 +213,24 @@ impl App {
             let tidying = app.run_tidying(stop.clone());
             let cleaning = app.run_file_cleaning(stop.clone());
             let work = feed.run(committed, stop);
+            let rest = async { tokio::join!(beat, presence, mailer, tidying, cleaning) };
             // A task of its own: it yields all the time, and the feed must not wait for that.
             let hub = app.inner.hub.clone();
             let wakes = tokio::spawn(async move { hub.run_wakes().await });
-            tokio::join!(beat, presence, mailer, tidying, cleaning, work);
+            let (rest, work) = (pin!(rest), pin!(work));
+            let outcome = match select(work, rest).await {
+                Either::Left((Ok(()), rest)) => {
+                    rest.await;
+                    Ok(())
+                }
+                Either::Left((Err(error), _)) => {
+                    app.leave().await;
+                    Err(error)
+                }
+                Either::Right((_, work)) => work.await,
+            };
             wakes.abort();
+            outcome
         }))
     }
 
@@ -205,14 +251,14 @@ impl Feed {
         });
         self.at = start.await?;
         self.app.inner.hub.start_at(self.at);
-        self.read_on().await
+        Ok(self.read_on().await?)
     }
 
     async fn run(
         &mut self,
         committed: Option<mpsc::Receiver<Vec<LogItem>>>,
         mut stop: watch::Receiver<bool>,
-    ) {
+    ) -> Result<()> {
         let bell = self.app.store().doorbell();
         let (_closed, none) = mpsc::channel(1);
         let mut committed = committed.unwrap_or(none);
@@ -234,17 +280,25 @@ impl Feed {
                 }
                 changed = stop.changed() => if changed.is_err() { break } else { continue },
             };
-            if let Err(error) = outcome {
-                tracing::warn!(%error, "the log cannot be read; trying again");
-                tokio::time::sleep(RETRY).await;
+            match outcome {
+                Ok(()) => {}
+                Err(Stuck::ForNow(error)) => {
+                    tracing::warn!(%error, "the log cannot be read; trying again");
+                    tokio::time::sleep(RETRY).await;
+                }
+                Err(Stuck::ForGood(error)) => {
+                    self.app.end_streams();
+                    return Err(error);
+                }
             }
         }
         self.app.end_streams();
+        Ok(())
     }
 
     /// Takes what this process committed itself, which spares reading it. Where other processes
     /// wrote in between, the log is read first.
-    async fn take_hint(&mut self, items: Vec<LogItem>) -> Result<()> {
+    async fn take_hint(&mut self, items: Vec<LogItem>) -> Onward<()> {
         let Some(first) = items.first() else { return Ok(()) };
         if first.id.seq.0 > self.at.seq.0 + 1 {
             return self.read_on().await;
@@ -253,7 +307,7 @@ impl Feed {
         self.take(&items[new..]).await
     }
 
-    async fn read_on(&mut self) -> Result<()> {
+    async fn read_on(&mut self) -> Onward<()> {
         loop {
             let after = self.at.seq;
             let asked_at = self.app.now();
@@ -267,7 +321,7 @@ impl Feed {
         }
     }
 
-    async fn take(&mut self, items: &[LogItem]) -> Result<()> {
+    async fn take(&mut self, items: &[LogItem]) -> Onward<()> {
         let Some(last) = items.last() else { return Ok(()) };
         let found = self.look_up(items).await?;
         self.end_credentials(items);
@@ -305,7 +359,7 @@ impl Feed {
 
     /// Looks up in one go what the items need to be encoded, and gives the entries of those that are no
     /// messages.
-    async fn look_up(&self, items: &[LogItem]) -> Result<HashMap<Seq, Entry>> {
+    async fn look_up(&self, items: &[LogItem]) -> Onward<HashMap<Seq, Entry>> {
         let unknown: Vec<LogItem> =
             items.iter().filter(|item| self.scribe.needs_look_up(item)).cloned().collect();
         if unknown.is_empty() {

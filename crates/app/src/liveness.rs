@@ -109,6 +109,11 @@ impl App {
                 tracing::debug!(%error, "no sign of life could be given");
             }
         }
+        self.leave().await;
+    }
+
+    /// Takes this process off the list of those that are waited for.
+    pub(crate) async fn leave(&self) {
         let node = self.inner.node.clone();
         let gone = self.store().write(NoCaller::Process, move |tx| {
             let since = tx.now().plus_millis(-10 * SILENCE_MILLIS);

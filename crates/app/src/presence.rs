@@ -12,11 +12,11 @@ use eddyline_model::{RoomId, Timestamp, UserId};
 use eddyline_streaming::presence::{ActivityThrottle, Presence, PresenceChange, PresenceState};
 use eddyline_streaming::{Audience, Transient, TransientKind};
 use eddyline_wire::FlowUser;
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::sync::watch;
 
-use crate::App;
 use crate::transaction::NoCaller;
+use crate::{App, Profile};
 
 /// How often what is known is written down.
 const FLUSH: Duration = Duration::from_secs(60);
@@ -69,6 +69,17 @@ impl Drop for Connected {
     }
 }
 
+/// What a room is told of a change.
+fn shown(profile: Profile, change: PresenceChange, now: Timestamp) -> Value {
+    let (user, state) = (change.user.0, change.state);
+    match profile {
+        Profile::Spec => json!({"user_id": user, "state": state.as_str()}),
+        Profile::Classic => {
+            json!({"user_id": user, "state": state.number(), "updated_at": now.to_string()})
+        }
+    }
+}
+
 impl App {
     /// Notes that a stream shows its user as present in these rooms.
     pub(crate) fn connect(&self, user: UserId, state: PresenceState, rooms: Box<[RoomId]>) -> Connected {
@@ -93,7 +104,7 @@ impl App {
             if presence.online().next().is_none() {
                 state.presence.remove(room);
             }
-            let content = json!({"user_id": change.user.0, "state": change.state.as_str()});
+            let content = shown(self.config().profile, change, self.now());
             let object = json!({"event": "presence", "user": change.user.to_string(), "content": content});
             self.inner.hub.publish_transient(Transient {
                 kind: TransientKind::Presence,

@@ -91,6 +91,11 @@ impl<K: Clone + Eq + Hash, V: Clone> Remembered<K, V> {
         Self { known: Cache::new(capacity), loads: Mutex::new(loads) }
     }
 
+    /// Whether something is remembered under a key.
+    pub(crate) fn holds(&self, key: &K) -> bool {
+        self.known.contains_key(key)
+    }
+
     /// What is known under a key, if what is remembered can be `trusted` now; or else what there is to
     /// load, which is remembered from then on. That there is nothing is not remembered.
     pub(crate) async fn find<E, F>(

@@ -34,6 +34,7 @@ impl App {
             let now = tx.now();
             tx.delete_ended_links(now)?;
             tx.delete_ended_claims(now)?;
+            tx.delete_silent_writers(now.plus_millis(-DAY_MILLIS))?;
             tx.delete_idle_sessions(now.plus_millis(-SESSION_DAYS * DAY_MILLIS))
         });
         ended.await?;

@@ -6,7 +6,7 @@ use axum::body::Body;
 use bytes::Bytes;
 use eddyline_app::{Actor, Owner, Permit};
 use eddyline_wire::forms::{self, Bounds, Form, FormError};
-use http::header::CONTENT_ENCODING;
+use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use http::{HeaderMap, StatusCode, request::Parts};
 use serde_json::{Map, Value};
 
@@ -15,6 +15,7 @@ use crate::call::{Segments, kind_of};
 use crate::endpoint::{Endpoint, File, Takes};
 use crate::error::Failure;
 use crate::json;
+use crate::multipart;
 use crate::params::Params;
 use crate::quota;
 use crate::scim::SCIM_JSON;
@@ -26,6 +27,9 @@ pub(crate) const FIRST: [&str; 4] = ["flow_token", "access_token", "flow", "even
 
 /// Bodies up to this size are not counted.
 pub(crate) const UNCOUNTED_BODY: usize = 16 * 1024;
+
+/// What clients call UTF-8 in a content type.
+const UTF8: [&[u8]; 2] = [b"utf-8", b"utf8"];
 
 /// How often a file in JSON is in memory while it is read: as it came, as a text, and decoded.
 const JSON_COPIES: u64 = 3;
@@ -132,12 +136,12 @@ impl Reading<'_> {
         }
         match takes {
             Takes::Unread => {
-                check_coding(headers)?;
+                check_encoding(headers)?;
                 let (raw, permit) = self.read_counted(body).await?;
                 Ok(ReadBody { raw, permit, ..ReadBody::default() })
             }
             Takes::Resource => {
-                check_coding(headers)?;
+                check_encoding(headers)?;
                 match kind_of(headers).as_str() {
                     "" | "application/json" | SCIM_JSON => {}
                     other => return Err(unsupported(other, "application/scim+json or application/json")),
@@ -148,7 +152,7 @@ impl Reading<'_> {
             // Files make large futures, which other requests should not have to move.
             Takes::File(wanted) => Box::pin(self.read_file(wanted, body, actor.as_ref())).await,
             _ if takes.forms_with_parts() && uploads::is_form(headers) => {
-                check_coding(headers)?;
+                check_encoding(headers)?;
                 let FormBody { fields, files, permit } =
                     Box::pin(uploads::read_form(self, body, actor)).await?;
                 Ok(ReadBody { fields: Fields::Pairs(fields), files, permit, ..ReadBody::default() })
@@ -246,7 +250,7 @@ fn fields_of(endpoint: &Endpoint, headers: &HeaderMap, body: Bytes) -> Result<Fi
     if body.is_empty() {
         return Ok(Fields::None);
     }
-    check_coding(headers)?;
+    check_encoding(headers)?;
     match kind_of(headers).as_str() {
         "application/json" => Ok(Fields::Json(body)),
         "application/x-www-form-urlencoded" => Ok(Fields::Form(body)),
@@ -267,6 +271,24 @@ fn check_kind(headers: &HeaderMap, wanted: &[&str]) -> Result<(), Failure> {
         "" | "application/octet-stream" => Ok(()),
         kind if wanted.contains(&kind) => Ok(()),
         other => Err(unsupported(other, &wanted.join(", "))),
+    }
+}
+
+/// Checks that a body of text comes as it is, and in UTF-8.
+fn check_encoding(headers: &HeaderMap) -> Result<(), Failure> {
+    check_coding(headers)?;
+    let kind = headers.get(CONTENT_TYPE).map(http::HeaderValue::as_bytes).unwrap_or_default();
+    check_charset(kind)
+}
+
+/// Checks that a content type names no other charset than UTF-8.
+pub(crate) fn check_charset(content_type: &[u8]) -> Result<(), Failure> {
+    match multipart::charset(content_type) {
+        Some(charset) if !UTF8.iter().any(|name| charset.eq_ignore_ascii_case(name)) => {
+            let text = "A charset other than UTF-8 is not supported".to_owned();
+            Err(Failure::Request(StatusCode::UNSUPPORTED_MEDIA_TYPE, text))
+        }
+        _ => Ok(()),
     }
 }
 

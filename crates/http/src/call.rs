@@ -244,7 +244,7 @@ pub(crate) async fn authenticate(
         let credentials = Credentials::parse(header.as_bytes())?;
         app.authenticate(credentials, client_address(shared, parts)).await?
     } else if let Some(token) = access_token.filter(|_| shared.query_tokens) {
-        app.by_access_token(&Secret::presented(token)).await?
+        app.by_parameter_token(&Secret::presented(token)).await?
     } else {
         return Ok(None);
     };

@@ -162,6 +162,9 @@ pub fn service(app: App, config: &Config) -> Face {
     let shared = Shared::new(app, config);
     let mut parts =
         vec![(String::new(), routes::api()), (String::new(), vec![openapi::endpoint(&shared, config)])];
+    if shared.names.classic {
+        parts.push((String::new(), routes::classic()));
+    }
     if let Some(prefix) = &config.stream_prefix {
         parts.push((prefix.clone(), routes::streams()));
     }

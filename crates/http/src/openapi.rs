@@ -12,7 +12,7 @@ use utoipa::PartialSchema;
 
 use crate::answer::uncounted;
 use crate::endpoint::{Access, Described, Endpoint, Parameter, Shape, Takes};
-use crate::oauth::wire::{ClientErrorAnswer, IntrospectionAnswer, TokenAnswer};
+use crate::oauth::wire::{ClientErrorAnswer, IntrospectionAnswer, RegisteredApplication, TokenAnswer};
 use crate::{Config, Shared, routes};
 
 /// Where the document is.
@@ -21,7 +21,10 @@ pub(crate) const PATH: &str = "/openapi.json";
 /// The endpoint that serves the document. It is not in it.
 pub(crate) fn endpoint(shared: &Shared, config: &Config) -> Endpoint {
     let addresses = &shared.app.config().addresses;
-    let document = document(&addresses.base, &addresses.web, config.stream_prefix.as_deref());
+    let mut document = document(&addresses.base, &addresses.web, config.stream_prefix.as_deref());
+    if shared.names.classic {
+        add_classic(&mut document);
+    }
     let text = bytes::Bytes::from(document.to_string());
     Endpoint::new(Method::GET, PATH, "This document", move |_call| {
         let text = text.clone();
@@ -83,6 +86,16 @@ fn document(base_url: &str, web: &str, stream_prefix: Option<&str>) -> Value {
             },
         },
     })
+}
+
+/// Adds what only the classic profile has.
+fn add_classic(document: &mut Value) {
+    if let Some(paths) = document["paths"].as_object_mut() {
+        for endpoint in routes::classic() {
+            describe(paths, "", &endpoint);
+        }
+    }
+    document["components"]["schemas"]["RegisteredApplication"] = json!(RegisteredApplication::schema());
 }
 
 fn describe(paths: &mut Map<String, Value>, prefix: &str, endpoint: &Endpoint) {
@@ -279,7 +292,8 @@ mod tests {
 
     #[test]
     fn every_reference_in_the_document_leads_somewhere() {
-        let document = document("http://example.org", "http://example.org", None);
+        let mut document = document("http://example.org", "http://example.org", None);
+        add_classic(&mut document);
         let text = document.to_string();
         let names = text.split("\"#/components/schemas/").skip(1).filter_map(|rest| rest.split('"').next());
         for name in names {

@@ -15,6 +15,7 @@ use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
+use eddyline_wire::text_of_number;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -133,7 +134,7 @@ impl<'a> Reader<'a> {
     /// A text of so many characters (Unicode scalar values). A number is taken as the text of it.
     pub(crate) fn opt_text(&mut self, name: &str, characters: RangeInclusive<usize>) -> Option<String> {
         let value = self.value(name)?;
-        let text = self.expect(name, "must be a text", as_text(value))?;
+        let text = self.accept(name, as_text(value, "must be a text"))?;
         let count = text.chars().count();
         if count > *characters.end() {
             self.error(name, format!("is too long (maximum is {} characters)", characters.end()));
@@ -158,7 +159,7 @@ impl<'a> Reader<'a> {
         let value = self.value(name)?;
         let text = match value {
             Value::Bool(truth) => return Some(*truth),
-            other => as_text(other),
+            other => as_text(other, "").ok(),
         };
         let truth = match text.as_deref() {
             Some("true" | "1") => Some(true),
@@ -198,7 +199,7 @@ impl<'a> Reader<'a> {
         T::Err: Display,
     {
         let value = self.value(name)?;
-        let text = self.expect(name, "is not a valid id", as_text(value))?;
+        let text = self.accept(name, as_text(value, "").map_err(|_| "is not a valid id"))?;
         match text.parse() {
             Ok(id) => Some(id),
             Err(error) => {
@@ -233,13 +234,14 @@ impl<'a> Reader<'a> {
     /// parts are dropped. An empty list is not the same as an absent one.
     pub(crate) fn list_of_text(&mut self, name: &str) -> Option<Vec<String>> {
         let value = self.value(name)?;
+        let text = |value| as_text(value, "must be a list of texts");
         let list = match value {
-            Value::Array(list) => list.iter().map(as_text).collect(),
-            other => as_text(other).map(|text| {
+            Value::Array(list) => list.iter().map(text).collect(),
+            other => text(other).map(|text| {
                 text.split(',').map(str::trim).filter(|part| !part.is_empty()).map(str::to_owned).collect()
             }),
         };
-        self.expect(name, "must be a list of texts", list)
+        self.accept(name, list)
     }
 
     /// Notes that a parameter is missing, if it is and nothing else is wrong with it.
@@ -247,6 +249,10 @@ impl<'a> Reader<'a> {
         if !self.params.has(name) && !self.is_wrong(name) {
             self.error(name, "is required");
         }
+    }
+
+    fn accept<T>(&mut self, name: &str, found: Result<T, &str>) -> Option<T> {
+        found.map_err(|wrong| self.error(name, wrong)).ok()
     }
 
     fn expect<T>(&mut self, name: &str, otherwise: &str, found: Option<T>) -> Option<T> {
@@ -257,12 +263,13 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Old clients send numbers where texts belong (a uuid, tags), and texts where numbers belong.
-fn as_text(value: &Value) -> Option<String> {
+/// Old clients send numbers where texts belong (a uuid, tags), and texts where numbers belong. What is neither is
+/// `wrong`.
+fn as_text<'w>(value: &Value, wrong: &'w str) -> Result<String, &'w str> {
     match value {
-        Value::String(text) => Some(text.clone()),
-        Value::Number(number) => Some(number.to_string()),
-        _ => None,
+        Value::String(text) => Ok(text.clone()),
+        Value::Number(number) => text_of_number(number),
+        _ => Err(wrong),
     }
 }
 

@@ -39,6 +39,11 @@ pub(crate) fn api() -> Vec<Endpoint> {
     all
 }
 
+/// What only the classic profile has beside that.
+pub(crate) fn classic() -> Vec<Endpoint> {
+    vec![oauth::applications::endpoint()]
+}
+
 fn flow_endpoints() -> Vec<Endpoint> {
     let users = "1 adds the users of each flow";
     let after = "Only the flows behind the one with this id";

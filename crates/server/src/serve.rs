@@ -36,7 +36,7 @@ pub(crate) struct Node {
     server: Server,
     signals: StopSignals,
     stop: watch::Sender<bool>,
-    feed: tokio::task::JoinHandle<()>,
+    feed: tokio::task::JoinHandle<eddyline_app::Result<()>>,
 }
 
 impl Node {
@@ -87,7 +87,10 @@ impl Node {
                 signal = signals.requested() => tracing::info!(signal, "stopping"),
                 // Without it nobody would hear anything; better to be started again.
                 outcome = &mut feed => {
-                    tracing::error!("the feed ended; stopping");
+                    match &outcome {
+                        Ok(Err(error)) => tracing::error!(%error, "the feed ended; stopping"),
+                        Ok(Ok(())) | Err(_) => tracing::error!("the feed ended; stopping"),
+                    }
                     fed = Some(outcome);
                 }
             }
@@ -95,13 +98,15 @@ impl Node {
         };
         server.run(ending).await;
         stop.send_replace(true);
+        let ended_early = fed.is_some();
         let outcome = match fed {
-            Some(outcome) => outcome.and(Ok(Err("the feed ended".into()))),
-            None => feed.await.map(Ok),
+            Some(outcome) => outcome,
+            None => feed.await,
         };
         app.close().await;
         tracing::info!("stopped");
-        outcome?
+        outcome??;
+        if ended_early { Err("the feed ended".into()) } else { Ok(()) }
     }
 }
 
@@ -144,7 +149,7 @@ pub(crate) async fn open_app(
             per_address: settings.password_attempts_per_address,
         },
         scim_attempts: settings.scim_attempts_per_address,
-        streams: eddyline_app::stream_quota(settings.max_connections.get()),
+        streams: eddyline_app::stream_quota(settings.max_connections.get() as usize),
         requests_per_minute: settings.requests_per_minute.map_or(0, std::num::NonZero::get),
         mail_quotas: MailQuotas {
             recipient: MailRate {
@@ -237,7 +242,7 @@ fn http_config(settings: &Settings) -> eddyline_http::Config {
 
 fn limits(settings: &Settings) -> Limits {
     Limits {
-        connections: settings.max_connections.get(),
+        connections: settings.max_connections.get() as usize,
         drain: settings.shutdown_seconds,
         ..Limits::default()
     }

@@ -18,6 +18,9 @@ const ATTEMPTS: u32 = 3;
 /// How long the outcome of a commit whose answer got lost is looked for, and how often.
 const DOUBT_PATIENCE: Duration = Duration::from_secs(8);
 const RETRY_PAUSE: Duration = Duration::from_millis(200);
+/// After how long without a commit the writer's row may have been removed by others, who take it for that of a process
+/// that was killed. They wait far longer ([`Session::delete_silent_writers`](crate::Session::delete_silent_writers)).
+const IDLE: Duration = Duration::from_secs(3600);
 
 const WITHOUT_RESULT: Error = Error::Corrupt("a transaction without a result");
 
@@ -29,6 +32,8 @@ pub(crate) struct Committer {
     clock: Clock,
     name: String,
     batch: i64,
+    /// When the writer's row was written last.
+    noted: Instant,
     live: Arc<LiveNotices>,
 }
 
@@ -41,7 +46,7 @@ impl Committer {
         name: String,
         live: Arc<LiveNotices>,
     ) -> Self {
-        Self { location, pool, own: None, clock, name, batch: 0, live }
+        Self { location, pool, own: None, clock, name, batch: 0, noted: Instant::now(), live }
     }
 
     pub(crate) fn location(&self) -> &Location {
@@ -71,22 +76,22 @@ impl Committer {
             attempt += 1;
             self.batch += 1;
             let mut result = None;
+            let began = Instant::now();
             let failure = match self.attempt(&mut work, &mut result) {
                 Ok(()) => return result.ok_or(WITHOUT_RESULT.into()),
                 Err(failure) => failure,
             };
-            let error = match failure {
+            let (error, at_commit) = match failure {
                 Failure::Before(Undone::Because(reason)) => return Err(Undone::Because(reason)),
-                Failure::Before(Undone::Store(error)) => error,
-                Failure::AtCommit(error) if self.is_doubtful(&error) => {
-                    if self.was_committed()? {
-                        return result.ok_or(WITHOUT_RESULT.into());
-                    }
-                    error
-                }
-                Failure::AtCommit(error) => error,
+                Failure::Before(Undone::Store(error)) => (error, false),
+                Failure::AtCommit(error) => (error, true),
             };
-            let again = matches!(error, Error::Unavailable(_)) || error.is_contention();
+            let error = if self.is_postgres() { error.of_write(began.elapsed()) } else { error };
+            if at_commit && self.is_doubtful(&error) && self.was_committed()? {
+                return result.ok_or(WITHOUT_RESULT.into());
+            }
+            let unnamed = self.is_postgres() && error.is_unnamed();
+            let again = matches!(error, Error::Unavailable(_)) || error.is_contention() || unnamed;
             if matches!(error, Error::Unavailable(_)) {
                 self.own = None;
             }
@@ -111,7 +116,7 @@ impl Committer {
             let mut tx = Tx::new(session, now);
             let value = work(&mut tx)?;
             if doubtful {
-                tx.note_batch(&name, batch)?;
+                tx.note_batch(&name, batch, now)?;
             }
             let items = tx.finish()?;
             // Before the commit: from then on the log shows less of them.
@@ -119,6 +124,9 @@ impl Committer {
             *result = Some((value, items));
             Ok(())
         });
+        if outcome.is_ok() {
+            self.noted = Instant::now();
+        }
         // The only connection of a database in memory goes back for others to read with.
         if !pooled {
             self.own = Some(connection);
@@ -127,13 +135,14 @@ impl Committer {
     }
 
     fn connection(&mut self) -> Result<Connection> {
-        if let Some(own) = self.own.take() {
-            return Ok(own);
-        }
-        let mut connection = connect(&self.location, &self.pool)?;
-        if self.is_postgres() {
-            // The row must be there before the first batch, so that it can be waited for.
-            connection.session().note_batch(&self.name, 0)?;
+        let (mut connection, is_new) = match self.own.take() {
+            Some(own) => (own, false),
+            None => (connect(&self.location, &self.pool)?, true),
+        };
+        if self.is_postgres() && (is_new || self.noted.elapsed() >= IDLE) {
+            // The row must be there before the batch, so that it can be waited for.
+            connection.session().note_batch(&self.name, 0, (self.clock)())?;
+            self.noted = Instant::now();
         }
         Ok(connection)
     }

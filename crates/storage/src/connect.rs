@@ -194,7 +194,9 @@ pub(crate) fn connect(location: &Location, pool: &Connections) -> Result<Connect
         Location::Postgres(url) => {
             use diesel::connection::SimpleConnection as _;
             let mut connection = connect_postgres(url)?;
-            connection.batch_execute("set lock_timeout = '10s'; set statement_timeout = '30s'")?;
+            let lock_time = crate::error::LOCK_TIME.as_millis();
+            connection
+                .batch_execute(&format!("set lock_timeout = {lock_time}; set statement_timeout = '30s'"))?;
             Ok(Connection::Postgres(Box::new(connection)))
         }
         #[cfg(not(all(feature = "sqlite", feature = "postgres")))]

@@ -1,6 +1,11 @@
 //! What can go wrong with the store, in the terms of those who act on it.
 
+use std::time::Duration;
+
 use diesel::result::{DatabaseErrorKind, Error as Diesel};
+
+/// How long a statement that writes to PostgreSQL waits for a lock.
+pub(crate) const LOCK_TIME: Duration = Duration::from_secs(10);
 
 /// An error of the store.
 #[derive(Debug, thiserror::Error)]
@@ -43,6 +48,17 @@ pub enum Error {
     /// A row holds what it never should.
     #[error("stored data cannot be read: {0}")]
     Corrupt(&'static str),
+    /// A row of the log is of a kind that this version does not know, or holds what it never should.
+    #[error(
+        "row {seq} of the log is of kind {kind}, which this version cannot read: a newer version has written to the \
+         database"
+    )]
+    LogRow {
+        /// Its position.
+        seq: i64,
+        /// Its kind.
+        kind: i16,
+    },
 }
 
 /// The result of asking the store.
@@ -60,15 +76,16 @@ impl Error {
         }
     }
 
-    /// The same of a read, whose statement was interrupted when its deadline passed.
-    pub(crate) fn of_read(self) -> Self {
-        match self {
-            Self::Unavailable(why) if why.contains("canceling statement") => Self::Deadline,
-            Self::Database(Diesel::DatabaseError(_, info)) if info.message() == "interrupted" => {
-                Self::Deadline
-            }
-            other => other,
-        }
+    /// The same of a read whose deadline has passed or not. What interrupted its statement then has no kind of its own,
+    /// and a text in the language of the database.
+    pub(crate) fn of_read(self, deadline_has_passed: bool) -> Self {
+        if deadline_has_passed && self.is_unnamed() { Self::Deadline } else { self }
+    }
+
+    /// The same of a transaction on PostgreSQL that took so long. What ends one that has waited for a lock for as long
+    /// as it may has no kind of its own either.
+    pub(crate) fn of_write(self, took: Duration) -> Self {
+        if took >= LOCK_TIME && self.is_unnamed() { Self::Unavailable(self.to_string()) } else { self }
     }
 
     /// Whether a single item of a batch may be to blame, so that the others deserve a try of their own.
@@ -78,11 +95,15 @@ impl Error {
 
     /// Whether transactions got in each other's way, so that trying again is the answer.
     pub(crate) fn is_contention(&self) -> bool {
-        match self {
-            Self::Database(Diesel::DatabaseError(DatabaseErrorKind::SerializationFailure, _)) => true,
-            Self::Database(Diesel::DatabaseError(_, info)) => info.message().contains("deadlock"),
-            _ => false,
-        }
+        matches!(self, Self::Database(Diesel::DatabaseError(DatabaseErrorKind::SerializationFailure, _)))
+    }
+
+    /// Whether the database reported an error to which the driver gives no kind. On PostgreSQL that may be anything that
+    /// ended the transaction: a deadlock, or an operator who cancelled it, or a mistake of ours. The driver shows nothing
+    /// of those but their text, which is in the language of the server, so that nothing is concluded from it. Each
+    /// of them took the transaction back, so that trying again does no harm.
+    pub(crate) fn is_unnamed(&self) -> bool {
+        matches!(self, Self::Database(Diesel::DatabaseError(kind, _)) if !is_named(kind))
     }
 }
 
@@ -93,9 +114,10 @@ impl From<Diesel> for Error {
                 let message = info.message();
                 match kind {
                     DatabaseErrorKind::UniqueViolation => Self::Exists(message.to_owned()),
-                    DatabaseErrorKind::ClosedConnection | DatabaseErrorKind::UnableToSendCommand => {
-                        Self::Unavailable(message.to_owned())
-                    }
+                    // The last is a server that only follows another, such as one that took its place.
+                    DatabaseErrorKind::ClosedConnection
+                    | DatabaseErrorKind::UnableToSendCommand
+                    | DatabaseErrorKind::ReadOnlyTransaction => Self::Unavailable(message.to_owned()),
                     _ if is_disk_full(message) => Self::DiskFull,
                     _ if is_unavailable(message) => Self::Unavailable(message.to_owned()),
                     _ => Self::Database(error),
@@ -113,31 +135,98 @@ impl From<r2d2::Error> for Error {
     }
 }
 
+/// Whether the driver has found out what kind of error it is, from its code.
+fn is_named(kind: &DatabaseErrorKind) -> bool {
+    matches!(
+        kind,
+        DatabaseErrorKind::UniqueViolation
+            | DatabaseErrorKind::ForeignKeyViolation
+            | DatabaseErrorKind::UnableToSendCommand
+            | DatabaseErrorKind::SerializationFailure
+            | DatabaseErrorKind::ReadOnlyTransaction
+            | DatabaseErrorKind::RestrictViolation
+            | DatabaseErrorKind::NotNullViolation
+            | DatabaseErrorKind::CheckViolation
+            | DatabaseErrorKind::ExclusionViolation
+            | DatabaseErrorKind::ClosedConnection
+    )
+}
+
+/// Of PostgreSQL this is a text of the server, in English only where `lc_messages` says so.
 fn is_disk_full(message: &str) -> bool {
     message.contains("disk is full") || message.contains("No space left on device")
 }
 
-// Neither library gives these a kind of their own.
+/// Texts of the libraries in this process, which are always in English and have no kind of their own: first those of
+/// SQLite, then those of PostgreSQL's client.
 fn is_unavailable(message: &str) -> bool {
     [
         "database is locked",
+        "disk I/O error",
+        "unable to open database file",
+        "readonly database",
         "server closed the connection",
         "no connection to the server",
-        "terminating connection",
-        "the database system is",
         "could not connect",
         "connection to server",
         "Connection refused",
         "SSL connection has been closed",
         "could not receive data",
         "could not send data",
-        "remaining connection slots",
-        "too many clients",
-        "canceling statement",
-        "disk I/O error",
-        "unable to open database file",
-        "readonly database",
     ]
     .iter()
     .any(|text| message.contains(text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LONG: Duration = Duration::from_secs(11);
+    const SHORT: Duration = Duration::from_millis(9);
+
+    fn database(kind: DatabaseErrorKind, text: &str) -> Error {
+        Diesel::DatabaseError(kind, Box::new(text.to_owned())).into()
+    }
+
+    fn unnamed(text: &str) -> Error {
+        database(DatabaseErrorKind::Unknown, text)
+    }
+
+    #[test]
+    fn what_ended_a_statement_is_known_by_its_time_in_any_language() {
+        for text in [
+            "canceling statement due to statement timeout",
+            "storniere Anfrage",
+            "выполнение оператора отменено",
+        ] {
+            assert!(matches!(unnamed(text).of_read(true), Error::Deadline), "{text}");
+            assert!(matches!(unnamed(text).of_read(false), Error::Database(_)), "{text}");
+            assert!(matches!(unnamed(text).of_write(LONG), Error::Unavailable(_)), "{text}");
+            assert!(matches!(unnamed(text).of_write(SHORT), Error::Database(_)), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_error_that_the_driver_knows_is_that_however_long_it_took() {
+        let taken = || database(DatabaseErrorKind::UniqueViolation, "doppelter Schlüsselwert");
+        assert!(matches!(taken().of_read(true), Error::Exists(_)));
+        assert!(matches!(taken().of_write(LONG), Error::Exists(_)));
+        let broken = || database(DatabaseErrorKind::ForeignKeyViolation, "verletzt Fremdschlüssel");
+        assert!(matches!(broken().of_read(true), Error::Database(_)));
+        assert!(!broken().is_unnamed() && !broken().is_contention());
+        assert!(matches!(Error::Refused("no").of_write(LONG), Error::Refused(_)));
+    }
+
+    #[test]
+    fn what_is_worth_another_try_is_known_without_its_text() {
+        assert!(
+            database(DatabaseErrorKind::SerializationFailure, "kann Zugriff nicht serialisieren")
+                .is_contention()
+        );
+        assert!(unnamed("Verklemmung entdeckt").is_unnamed());
+        for kind in [DatabaseErrorKind::ClosedConnection, DatabaseErrorKind::ReadOnlyTransaction] {
+            assert!(matches!(database(kind, "breche Verbindung ab"), Error::Unavailable(_)));
+        }
+    }
 }

@@ -64,10 +64,13 @@ pub(crate) const CANDIDATES: [i64; 2] = [500, 10_000];
 
 /// Whether a search has conditions that are looked at message by message.
 pub(crate) fn examines(query: &MessageQuery) -> bool {
-    let widened = query.tags_widen && !query.tags.is_empty();
-    let narrowed = !query.tags.is_empty() || !query.events.is_empty();
-    let of_a_place = query.thread_root.is_some() || query.parent.is_some();
-    query.search.is_some() && !widened && (narrowed || of_a_place)
+    let by_tags = !query.tags.is_empty() && !query.tags_widen;
+    query.search.is_some() && (by_tags || is_narrowed(query))
+}
+
+/// Whether a query is for messages of some kinds or of a place only.
+fn is_narrowed(query: &MessageQuery) -> bool {
+    !query.events.is_empty() || query.thread_root.is_some() || query.parent.is_some()
 }
 
 /// The place of a list among the numbers in `id`.
@@ -135,9 +138,8 @@ pub(crate) fn statement(room: RoomId, query: &MessageQuery, wording: &Wording, c
     let mut tags = query.tags.iter();
     let (from, id, order);
     if let Some(words) = query.search.as_ref().filter(|_| query.tags_widen && !query.tags.is_empty()) {
-        let words = words_source(room, words, wording, &mut value);
-        let tagged = tagged_source(room, query, &mut tags, &mut value);
-        (from, id, order) = (format!("({words} union {tagged}) t"), "t.message_id", "t.message_id");
+        let source = widened_source(room, query, words, wording, candidates, &mut tags, &mut value);
+        (from, id, order) = (format!("({source}) t"), "t.message_id", "t.message_id");
     } else if let Some(words) = query.search.as_ref().filter(|_| examines(query)) {
         let source = candidates_source(room, query, words, wording, (candidates, 0), &mut value);
         (from, id, order) = (format!("({source}) t"), "t.message_id", "t.message_id");
@@ -170,16 +172,45 @@ pub(crate) fn statement(room: RoomId, query: &MessageQuery, wording: &Wording, c
     Statement { sql, values }
 }
 
-/// The messages with all of these words.
-fn words_source(
+/// The messages with the words of a search, and those with the tags of its query. Takes all of `tags`.
+///
+/// Of each of the two kinds the first in order suffice, as many as are wanted. Where the query narrows both, it is not
+/// known how many those are: then so many candidates with the words are looked at, and what lies beyond the last of them
+/// is left for where the list goes on.
+fn widened_source<'q>(
     room: RoomId,
+    query: &'q MessageQuery,
     words: &[String],
     wording: &Wording,
+    candidates: i64,
+    tags: &mut impl Iterator<Item = &'q String>,
     value: &mut impl FnMut(String) -> String,
 ) -> String {
-    let (id, from) = (wording.words_id, wording.words_from);
-    let matching = (wording.words_match)(room, &value((wording.words_value)(words)));
-    format!("select {id} as message_id from {from} where {matching}")
+    let most = query.limit + query.skip;
+    let narrowed = is_narrowed(query);
+    let limit = if narrowed { candidates } else { most };
+    let with_words = candidates_source(room, query, words, wording, (limit, 0), value);
+    let mut tagged = tagged_source(room, query, tags, value);
+    if narrowed {
+        let last = candidates_source(room, query, words, wording, (1, candidates - 1), value);
+        let (order, no_last) = match query.sort {
+            Sort::Descending => (">=", 0),
+            Sort::Ascending => ("<=", i64::MAX),
+        };
+        let edge = format!("coalesce((select last.message_id from ({last}) last), {no_last})");
+        tagged =
+            format!("select tagged.message_id from ({tagged}) tagged where tagged.message_id {order} {edge}");
+    } else {
+        let filter = is_beyond(query, "tagged.message_id")
+            .map_or_else(String::new, |beyond| format!("where {beyond}"));
+        let direction = direction(query.sort);
+        tagged = format!(
+            "select tagged.message_id from ({tagged}) tagged {filter} order by tagged.message_id {direction} limit {most}"
+        );
+    }
+    format!(
+        "select worded.message_id from ({with_words}) worded union select found.message_id from ({tagged}) found"
+    )
 }
 
 /// The messages with the tags of a query, all of them or one. Takes all of `tags`.

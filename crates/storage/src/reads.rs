@@ -86,10 +86,12 @@ impl Store {
             // A connection dropped while a panic unwinds is closed, and with it a database in memory
             // would end.
             deadline
+                .clone()
                 .run(|| catch_unwind(AssertUnwindSafe(|| work(&mut connection.session()))))
                 .unwrap_or(Err(Error::Corrupt("a read panicked")))
+                .map_err(|error| error.of_read(deadline.has_passed()))
         });
-        task.await.unwrap_or(Err(Error::Corrupt("a read panicked"))).map_err(Error::of_read)
+        task.await.unwrap_or(Err(Error::Corrupt("a read panicked")))
     }
 
     /// What `show` makes of the matches of a query in a room, of about so many bytes at most. They hold everything

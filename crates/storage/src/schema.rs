@@ -383,7 +383,7 @@ diesel::table! {
     log_clock (id) { id -> SmallInt, sequence -> BigInt, }
 }
 diesel::table! {
-    writers (id) { id -> Text, batch -> BigInt, }
+    writers (id) { id -> Text, batch -> BigInt, noted_at -> BigInt, }
 }
 diesel::table! {
     nodes (id) { id -> Text, heartbeat -> BigInt, seq_read -> BigInt, }

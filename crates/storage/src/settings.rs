@@ -1,6 +1,7 @@
 //! Values that all processes on one database share.
 
 use diesel::prelude::*;
+use eddyline_model::Timestamp;
 
 use crate::Result;
 use crate::schema::{settings, writers};
@@ -22,12 +23,12 @@ portable! {
     }
 
     /// Notes a writer's batch in the transaction that holds it.
-    pub(crate) fn note_batch(c, writer: &str, batch: i64) -> Result<()> {
+    pub(crate) fn note_batch(c, writer: &str, batch: i64, now: Timestamp) -> Result<()> {
         diesel::insert_into(writers::table)
-            .values((writers::id.eq(writer), writers::batch.eq(batch)))
+            .values((writers::id.eq(writer), writers::batch.eq(batch), writers::noted_at.eq(now.0)))
             .on_conflict(writers::id)
             .do_update()
-            .set(writers::batch.eq(batch))
+            .set((writers::batch.eq(batch), writers::noted_at.eq(now.0)))
             .execute(c)?;
         Ok(())
     }
@@ -36,5 +37,12 @@ portable! {
     pub(crate) fn forget_writer(c, writer: &str) -> Result<()> {
         diesel::delete(writers::table.find(writer)).execute(c)?;
         Ok(())
+    }
+
+    /// Removes the rows of writers that have committed nothing since `since`, and gives how many those were: of
+    /// processes that were killed. A writer that lives adds its row again before it commits, once it has been
+    /// idle for an hour; so `since` must be longer ago than that.
+    pub fn delete_silent_writers(c, since: Timestamp) -> Result<usize> {
+        Ok(diesel::delete(writers::table.filter(writers::noted_at.lt(since.0))).execute(c)?)
     }
 }

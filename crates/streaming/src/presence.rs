@@ -27,6 +27,16 @@ impl PresenceState {
             Self::Active => "active",
         }
     }
+
+    /// The number by which clients of the original service know the state.
+    #[must_use]
+    pub fn number(self) -> u32 {
+        match self {
+            Self::Offline => 0,
+            Self::Idle => 1_000_000,
+            Self::Active => 2_000_000,
+        }
+    }
 }
 
 /// A user appears otherwise than before.

@@ -28,6 +28,6 @@ pub use items::{Author, InboxContent, read_author, read_item};
 pub use messages::{Attachment, Message, Picture, Thread, Thumbnail};
 pub use organizations::{Organization, OrganizationSummary, OrganizationUser, Subscription};
 pub use private::{Participant, PrivateActivity, PrivateConversation};
-pub use reading::{FieldErrors, check_url, is_unseen};
+pub use reading::{FieldErrors, NUMBER_TOO_LARGE, check_url, is_unseen, text_of_number};
 pub use sources::{Source, SourceApplication};
 pub use users::User;

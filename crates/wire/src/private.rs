@@ -13,7 +13,7 @@ pub struct PrivateConversation {
     pub id: i64,
     /// Its address.
     pub url: String,
-    /// The other's full name.
+    /// The other's full name; with `--profile classic` the nick behind an `@`.
     pub name: String,
     /// Whether the caller's clients show a tab for it.
     pub open: bool,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Number, Value};
 
 /// What is wrong with each parameter.
 pub type FieldErrors = BTreeMap<String, Vec<String>>;
@@ -43,7 +43,13 @@ impl<'a, 'e> Object<'a, 'e> {
     pub(crate) fn text(&mut self, name: &str, most: usize) -> Option<String> {
         let text = match self.value(name)? {
             Value::String(text) => text.clone(),
-            Value::Number(number) => number.to_string(),
+            Value::Number(number) => match text_of_number(number) {
+                Ok(text) => text,
+                Err(wrong) => {
+                    self.error(name, wrong);
+                    return None;
+                }
+            },
             Value::Bool(truth) => truth.to_string(),
             _ => {
                 self.error(name, "must be a text");
@@ -140,6 +146,24 @@ impl<'a, 'e> Object<'a, 'e> {
     }
 }
 
+/// What is said of a number that [`text_of_number`] does not take.
+pub const NUMBER_TOO_LARGE: &str = "must be a text: a number of more than 64 bits is not read exactly";
+
+/// The text that a number stands for.
+///
+/// # Errors
+///
+/// [`NUMBER_TOO_LARGE`] for a number that fits into no 64 bits, of which JSON readers keep the first digits only.
+pub fn text_of_number(number: &Number) -> Result<String, &'static str> {
+    const LEAST: f64 = -9_223_372_036_854_775_808.0;
+    const BEYOND: f64 = 18_446_744_073_709_551_616.0;
+    let is_whole = number.is_i64() || number.is_u64();
+    match number.as_f64() {
+        Some(value) if !is_whole && (value <= LEAST || value >= BEYOND) => Err(NUMBER_TOO_LARGE),
+        _ => Ok(number.to_string()),
+    }
+}
+
 /// Whether a text is an address on the web.
 ///
 /// # Errors
@@ -191,6 +215,17 @@ fn as_list(value: &Value) -> Option<Vec<&Value>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_number_of_more_than_64_bits_is_no_text() {
+        let text = |json: &str| text_of_number(&serde_json::from_str(json).unwrap());
+        for good in ["0", "-9223372036854775808", "18446744073709551615", "1.5", "-0.25"] {
+            assert_eq!(text(good).as_deref(), Ok(good));
+        }
+        for bad in ["18446744073709551616", "-9223372036854775809", "1e30", "-1e300", &"9".repeat(200)] {
+            assert_eq!(text(bad), Err(NUMBER_TOO_LARGE), "{bad}");
+        }
+    }
 
     #[test]
     fn an_address_on_the_web_is_one_however_its_scheme_is_written() {

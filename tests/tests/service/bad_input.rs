@@ -11,6 +11,8 @@ on_shared_servers![
     a_body_that_is_no_json_is_refused,
     a_body_that_is_no_object_is_refused,
     a_kind_of_body_that_is_not_known_is_refused,
+    a_body_in_another_charset_is_refused,
+    a_number_that_is_too_large_for_a_text_is_refused,
     json_nested_too_deep_is_refused,
     json_of_too_many_values_is_refused,
     forms_of_too_many_values_are_refused,
@@ -85,6 +87,61 @@ async fn a_kind_of_body_that_is_not_known_is_refused(tenant: Tenant) {
     }
     // Without a kind it is taken for JSON.
     assert_eq!(post(&tenant).raw("", body).send().await.unwrap().status, 202);
+}
+
+async fn a_body_in_another_charset_is_refused(tenant: Tenant) {
+    let json = "{\"event\":\"message\",\"content\":\"x\"}";
+    let (form, parts) = ("event=message&content=x", "--b\r\n\r\n--b--");
+    for (kind, body) in [
+        ("application/json; charset=iso-8859-1", json),
+        ("application/json;charset=\"latin1\"", json),
+        ("application/json; v=\"1;2\"; Charset=UTF-16", json),
+        ("text/json; charset=windows-1252", json),
+        ("application/x-www-form-urlencoded; charset=ISO-8859-15", form),
+        ("multipart/form-data; boundary=b; charset=latin1", parts),
+    ] {
+        let answer = refused(&tenant, kind, body, 415).await;
+        assert!(answer.json()["message"].as_str().unwrap().contains("UTF-8"), "{}", answer.text());
+    }
+    let part = "--b\r\nContent-Disposition: form-data; name=\"event\"\r\n\r\nmessage\r\n--b\r\n\
+        Content-Disposition: form-data; name=\"content\"\r\nContent-Type: text/plain; charset=latin1\r\n\r\n\
+        x\r\n--b--\r\n";
+    refused(&tenant, "multipart/form-data; boundary=b", part, 415).await;
+    let token = post_as_anybody(&tenant, "application/json; charset=latin1", "{}".into()).await;
+    assert_eq!(token.status, 415);
+    let client = &tenant.ben.client;
+    let kind = "application/x-www-form-urlencoded; charset=latin1";
+    for path in ["/oauth/token", "/oauth/introspect"] {
+        let answer = client.request(Method::POST, path).anonymous().raw(kind, "a=b").send().await.unwrap();
+        assert_eq!(answer.status, 415, "{path}");
+    }
+    for kind in [
+        "application/json; charset=utf8",
+        "application/json; charset=\"Utf-8\"",
+        "application/json; version=1",
+    ] {
+        assert_eq!(post(&tenant).raw(kind, json).send().await.unwrap().status, 202, "{kind}");
+    }
+    let utf8 = part.replace("latin1", "UTF-8");
+    assert_eq!(post(&tenant).raw("multipart/form-data; boundary=b", utf8).send().await.unwrap().status, 202);
+}
+
+async fn a_number_that_is_too_large_for_a_text_is_refused(tenant: Tenant) {
+    const LARGE: &str = "18446744073709551616";
+    for (member, field) in [
+        (format!("\"content\":{LARGE}"), "content"),
+        (format!("\"content\":\"x\",\"uuid\":-{LARGE}"), "uuid"),
+        (format!("\"content\":\"x\",\"tags\":[1,{LARGE}]"), "tags"),
+        (format!("\"content\":\"x\",\"thread_id\":{LARGE}{LARGE}"), "thread_id"),
+    ] {
+        let body = format!("{{\"event\":\"message\",{member}}}");
+        let answer = refused(&tenant, "application/json", body, 400).await;
+        assert!(answer.json()["errors"][field][0].is_string(), "{}", answer.text());
+    }
+    let body = "{\"event\":\"message\",\"content\":18446744073709551615,\"uuid\":1.5}";
+    assert_eq!(post(&tenant).raw("application/json", body).send().await.unwrap().status, 202);
+    let said = tenant.ben.get(&tenant.path("/messages")).await;
+    assert_eq!((&said[0]["content"], &said[0]["uuid"]), (&json!("18446744073709551615"), &json!("1.5")));
 }
 
 async fn json_nested_too_deep_is_refused(tenant: Tenant) {

@@ -2,7 +2,9 @@
 //! running server.
 
 use eddyline_client::{Json, Method, StatusCode, StreamRequest};
-use eddyline_tests::{Acme, Backend, Caller, Listener, PASSWORD, Server, on_both_databases, run};
+use eddyline_tests::{
+    Acme, Backend, Caller, Listener, PASSWORD, Patience, Server, eddyline, on_both_databases, run,
+};
 use serde_json::json;
 
 on_both_databases![
@@ -11,6 +13,21 @@ on_both_databases![
     a_token_of_the_command_line_opens_at_once,
     the_command_line_gets_in_while_the_server_writes,
 ];
+
+/// On PostgreSQL, where several processes write.
+mod on_postgres {
+    use super::{Backend, run};
+
+    #[test]
+    fn what_a_killed_server_left_behind_is_removed() {
+        run(Backend::Postgres, &[], super::what_a_killed_server_left_behind_is_removed);
+    }
+
+    #[test]
+    fn a_log_row_of_a_later_version_stops_the_server_instead_of_being_passed_over() {
+        run(Backend::Postgres, &[], super::a_log_row_of_a_later_version_stops_the_server);
+    }
+}
 
 const MAIN: &str = "acme/main";
 const USERS: &str = "/flows/acme/main/users";
@@ -308,4 +325,44 @@ async fn the_command_line_gets_in_while_the_server_writes(server: Server) {
     }
     writing.await.unwrap();
     assert_eq!(ada.get(USERS).await.as_array().unwrap().len(), 5);
+}
+
+async fn what_a_killed_server_left_behind_is_removed(mut server: Server) {
+    let Acme { ada, .. } = server.acme();
+    ada.say(MAIN, "hello").await;
+    server.kill9();
+    let run = |server: &Server, sql: &str| server.database().unwrap().run(sql).unwrap().trim().to_owned();
+    let left = run(&server, "update writers set noted_at = noted_at - 25 * 3600000 returning id");
+    assert!(!left.is_empty() && !left.contains('\n'), "the row of the one that was killed: {left}");
+    server.restart();
+    let gone = Patience::until("the row is removed");
+    while !run(&server, &format!("select id from writers where id = '{left}'")).is_empty() {
+        gone.goes_on().await;
+    }
+    assert!(!run(&server, "select id from writers").is_empty(), "the server has a row of its own");
+}
+
+async fn a_log_row_of_a_later_version_stops_the_server(mut server: Server) {
+    const ROW: &str = "with next as (update log_clock set sequence = sequence + 1 returning sequence) \
+        insert into event_log (seq, check_value, kind, created_at) select sequence, 1, 77, 0 from next";
+    let Acme { ada, ben } = server.acme();
+    let mut stream = Listener::to(&ben.client, &[MAIN]).await;
+    ada.say(MAIN, "before").await;
+    assert_eq!(stream.event("message").await["content"], "before");
+    server.database().unwrap().run(ROW).unwrap();
+    assert_eq!(stream.rest().await, Vec::<Json>::new());
+    assert_eq!(server.ended().code(), Some(1));
+    let named = "of the log is of kind 77, which this version cannot read";
+    assert!(server.log().contains(named), "{}", server.log());
+
+    let data = tempfile::TempDir::new().unwrap();
+    let output = eddyline()
+        .args(["serve", "--listen", "127.0.0.1:0", "--stream-listen", "127.0.0.1:0", "--data-dir"])
+        .arg(data.path())
+        .args(["--database", server.database().unwrap().url()])
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains(named), "a start is refused too: {said}");
 }

@@ -13,6 +13,7 @@ mod limits;
 mod pages_in_browser;
 mod python_client;
 mod refresh;
+mod registering;
 mod relying;
 mod rust_client;
 mod scopes;

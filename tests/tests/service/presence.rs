@@ -13,6 +13,8 @@ on_both_databases![
     a_stream_that_shows_nobody_leaves_no_trace,
 ];
 
+on_both_databases![&["--profile", "classic"]; an_old_client_is_told_numbers_and_the_time];
+
 const MAIN: &str = "acme/main";
 
 async fn that_somebody_posted_is_told_after_the_post_and_once_a_minute(server: Server) {
@@ -131,4 +133,34 @@ async fn place_of(user: &Caller, asking: &Caller) -> Json {
         assert!(users.as_array().unwrap().iter().any(|place| place["id"] == user.id));
     }
     flow["users"].as_array().unwrap().iter().find(|place| place["id"] == user.id).unwrap().clone()
+}
+
+async fn an_old_client_is_told_numbers_and_the_time(server: Server) {
+    let Acme { ada, ben } = server.acme();
+    let asks = StreamRequest { presence: true, ..StreamRequest::new().flow(MAIN) };
+    let mut asking = Listener::open(&ada.client, &asks).await;
+    let shows = |state| StreamRequest::new().flow(MAIN).active(state);
+    let before = ben.say(MAIN, "here I am").await["created_at"].clone();
+
+    let idle = Listener::open(&ben.client, &shows("idle")).await;
+    let first = asking.event("presence").await["content"].take();
+    let active = Listener::open(&ben.client, &shows("true")).await;
+    let second = asking.event("presence").await["content"].take();
+    drop((idle, active));
+    let last = loop {
+        let told = asking.event("presence").await["content"].take();
+        if told["state"] == 0 {
+            break told;
+        }
+    };
+    assert_eq!((&first["state"], &second["state"]), (&json!(1_000_000), &json!(2_000_000)));
+    let mut times = vec![before.as_str().unwrap()];
+    for told in [&first, &second, &last] {
+        let names: Vec<_> = told.as_object().unwrap().keys().map(String::as_str).collect();
+        assert_eq!(names.len(), 3, "{told}");
+        assert_eq!(told["user_id"], ben.id);
+        times.push(told["updated_at"].as_str().unwrap());
+    }
+    // Times of one form are in the order of their texts.
+    assert!(times.is_sorted() && times.iter().all(|time| time.len() == times[0].len()), "{times:?}");
 }

@@ -7,7 +7,7 @@ use eddyline_model::tags::{Roster, resolve};
 use eddyline_model::{MessageId, RoomId};
 
 use crate::rooms::Room;
-use crate::{App, Error, Result};
+use crate::{App, Error, Profile, Result};
 
 impl App {
     /// One message of a room that the caller may read.
@@ -31,6 +31,15 @@ impl App {
         }
     }
 
+    /// The query with its tags in their stored form; `None` when it cannot match anything. In the classic profile tags
+    /// add to what a search finds.
+    pub(crate) fn resolve_query<R: Roster>(&self, query: MessageQuery, roster: &R) -> Option<MessageQuery> {
+        match self.config().profile {
+            Profile::Spec => resolve_tags(query, roster),
+            Profile::Classic => widen(query, roster),
+        }
+    }
+
     pub(crate) async fn load_view(&self, room: RoomId, id: MessageId) -> Result<Option<MessageView>> {
         Ok(self
             .store()
@@ -43,7 +52,7 @@ impl App {
 }
 
 /// The query with its tags in their stored form; `None` when no message can have them.
-pub(crate) fn resolve_tags<R: Roster>(mut query: MessageQuery, roster: &R) -> Option<MessageQuery> {
+fn resolve_tags<R: Roster>(mut query: MessageQuery, roster: &R) -> Option<MessageQuery> {
     if query.tags.is_empty() {
         return Some(query);
     }
@@ -55,4 +64,21 @@ pub(crate) fn resolve_tags<R: Roster>(mut query: MessageQuery, roster: &R) -> Op
     // A tag that nobody can have: with all tags wanted, nothing matches.
     let possible = !query.tags.is_empty() && (known == wanted || query.any_tag);
     possible.then_some(query)
+}
+
+/// The same where tags add to what a search finds.
+fn widen<R: Roster>(mut query: MessageQuery, roster: &R) -> Option<MessageQuery> {
+    query.tags_widen = true;
+    let searches = query.search.as_ref().is_some_and(|words| !words.is_empty());
+    if query.search.is_some() && !query.tags.is_empty() {
+        // Of a search, also when no word of it can be searched for.
+        (query.since, query.until) = (None, None);
+    }
+    let without_tags = MessageQuery { tags: Vec::new(), ..query.clone() };
+    match resolve_tags(query, roster) {
+        Some(query) if !searches && !query.tags.is_empty() => Some(MessageQuery { search: None, ..query }),
+        Some(query) => Some(query),
+        None if searches => Some(without_tags),
+        None => None,
+    }
 }

@@ -13,7 +13,6 @@ use eddyline_wire::Place;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 
-use super::find::resolve_tags;
 use super::list::{LIST_BYTES, MessageList};
 use crate::rooms::Room;
 use crate::{App, Result};
@@ -58,7 +57,7 @@ impl App {
             return self.latest_messages(room, query).await;
         }
         let (encoder, flow) = (self.encoder().clone(), room.flow.id.clone());
-        let Some(query) = resolve_tags(query, room) else { return Ok(MessageList::empty()) };
+        let Some(query) = self.resolve_query(query, room) else { return Ok(MessageList::empty()) };
         let wanted = query.clone();
         let show = move |page: MessagePage| MessageList::encode(&encoder, &page, &wanted, Place::Flow(&flow));
         let _permit = self.search_permit(&query).await?;

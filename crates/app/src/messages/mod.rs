@@ -19,7 +19,6 @@ use eddyline_storage::Tx;
 pub(crate) use delete::delete_in;
 pub use edit::Edit;
 pub(crate) use edit::{has_files, write_content, write_tags};
-pub(crate) use find::resolve_tags;
 pub use inbox::NewInbox;
 pub(crate) use latest::Latest;
 pub use list::{LIST_BYTES, MessageList};

@@ -11,7 +11,7 @@ use eddyline_model::{ApplicationId, OrganizationId, RoomId, Timestamp, UserId};
 use eddyline_storage::{GrantsOf, Result as StoreResult, Tx};
 
 use super::end_grants;
-use crate::actor::Actor;
+use crate::actor::{Actor, Credential};
 use crate::change::Attempt;
 use crate::transaction::NoCaller;
 use crate::{App, Error, Result, sources};
@@ -139,6 +139,19 @@ impl App {
         let caller = actor.user()?;
         policy::organization(caller.role_in(organization), OrganizationDeed::See)?;
         self.keep_application(organization, new, Some(actor)).await
+    }
+
+    /// The organization for which a user registers applications by the API: the first of theirs.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Denied`] for flow tokens, applications, and users without an organization.
+    pub fn registers_for(&self, actor: &Actor) -> Result<OrganizationId> {
+        let caller = actor.user()?;
+        match (actor.credential(), caller.organizations.first()) {
+            (Some(Credential::AccessToken(_)), _) | (_, None) => Err(Error::Denied),
+            (_, Some(membership)) => Ok(membership.organization),
+        }
     }
 
     async fn keep_application(

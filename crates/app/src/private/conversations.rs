@@ -7,7 +7,7 @@ use eddyline_storage::Conversation;
 use eddyline_wire::{Participant, PrivateActivity, PrivateConversation};
 
 use crate::actor::Actor;
-use crate::{App, Error, Result};
+use crate::{App, Error, Profile, Result};
 
 impl App {
     /// The caller's conversations, but for those with people who share no organization with the
@@ -66,7 +66,10 @@ impl App {
         PrivateConversation {
             id: other.id.0,
             url: addresses.private(other.id),
-            name: other.name.clone(),
+            name: match self.config().profile {
+                Profile::Classic if other.id != own.id => format!("@{}", other.nick),
+                Profile::Classic | Profile::Spec => other.name.clone(),
+            },
             open: *open,
             activity: PrivateActivity::of(*unread),
             users: people.into_iter().map(|user| Participant::of(user, &addresses.base)).collect(),

@@ -20,7 +20,7 @@ use crate::files::NewAttachment;
 use crate::files::usage::{FilesOf, charged_bytes};
 use crate::messages::{
     Edit, LIST_BYTES, MessageList, check_tags, check_text, delete_in, digest, has_files, post_one,
-    resolve_tags, write_content, write_tags,
+    write_content, write_tags,
 };
 use crate::{App, Error, Posted, Profile, Result};
 
@@ -136,7 +136,12 @@ impl App {
         let extracted = if self.tags_private_messages() {
             check_tags(&new.tags, PEOPLE)?;
             let context = Context { roster: pair, sender: Some(own), has_attachments: new.file.is_some() };
-            tags::extract(&new.tags, &search::text_of_message(event, &content), &context)
+            let text = search::text_of_message(event, &content);
+            let mut extracted = tags::extract(&new.tags, &text, &context);
+            if to != own {
+                tags::set_unread(&mut extracted, to, true);
+            }
+            extracted
         } else {
             Extracted::default()
         };
@@ -184,7 +189,7 @@ impl App {
             query.tags.clear();
         }
         let encoder = self.encoder().clone();
-        let (Some(room), Some(query)) = (pair.room, widen(query, &pair)) else {
+        let (Some(room), Some(query)) = (pair.room, self.resolve_query(query, &*pair)) else {
             return Ok(MessageList::empty());
         };
         let wanted = query.clone();
@@ -232,18 +237,14 @@ impl App {
                 policy::edit_content(user, &message).map_err(Error::from)?;
             }
             if let Some(content) = edit.content.as_ref().filter(|content| **content != message.content) {
-                let context = Context { roster: pair, sender: message.author.user, has_attachments: false };
                 let extracted = match tagged {
-                    true => tags::reparse(&message.tags, &message.explicit_tags, content, &context),
+                    true => tags_of_text(&message, content, pair),
                     false => Extracted::default(),
                 };
                 message = write_content(tx, actor, &message, content, extracted, &words)?;
             }
             if let Some(wanted) = &edit.tags {
-                let context =
-                    Context { roster: pair, sender: Some(user), has_attachments: has_files(&message) };
-                let extracted = tags::replace(&message.tags, &message.explicit_tags, wanted, &context);
-                let changes = write_tags(tx, actor, &message, extracted)?;
+                let changes = write_tags(tx, actor, &message, tags_as_wanted(&message, wanted, user, pair))?;
                 // Whoever takes off their own mark has read the message.
                 if changes.remove.iter().any(|tag| tags::parse_unread(tag) == Some(user)) {
                     tx.see_mention(message.room, user, message.id)?;
@@ -296,19 +297,29 @@ impl App {
     }
 }
 
-/// The query with its tags resolved, adding to its search; `None` when it cannot match anything.
-fn widen(mut query: MessageQuery, pair: &Pair) -> Option<MessageQuery> {
-    query.tags_widen = true;
-    let searches = query.search.as_ref().is_some_and(|words| !words.is_empty());
-    if query.search.is_some() && !query.tags.is_empty() {
-        // Of a search, also when no word of it can be searched for.
-        (query.since, query.until) = (None, None);
+/// Who has a private message to read: nobody in a conversation with oneself.
+fn reader(message: &Message) -> Option<UserId> {
+    message.to.filter(|to| message.author.user != Some(*to))
+}
+
+/// The tags of a private message whose text becomes `content`.
+fn tags_of_text(message: &Message, content: &str, pair: &Pair) -> Extracted {
+    let context = Context { roster: pair, sender: message.author.user, has_attachments: false };
+    let mut extracted = tags::reparse(&message.tags, &message.explicit_tags, content, &context);
+    if let Some(reader) = reader(message) {
+        let unread = message.tags.contains(&tags::unread_tag(reader));
+        tags::set_unread(&mut extracted, reader, unread);
     }
-    let without_tags = MessageQuery { tags: Vec::new(), ..query.clone() };
-    match resolve_tags(query, pair) {
-        Some(query) if !searches && !query.tags.is_empty() => Some(MessageQuery { search: None, ..query }),
-        Some(query) => Some(query),
-        None if searches => Some(without_tags),
-        None => None,
+    extracted
+}
+
+/// The tags of a private message that a user sets to `wanted`.
+fn tags_as_wanted(message: &Message, wanted: &[String], user: UserId, pair: &Pair) -> Extracted {
+    let context = Context { roster: pair, sender: Some(user), has_attachments: has_files(message) };
+    let mut extracted = tags::replace(&message.tags, &message.explicit_tags, wanted, &context);
+    if let Some(reader) = reader(message) {
+        let unread = tags::keeps_unread(&message.tags, wanted, reader);
+        tags::set_unread(&mut extracted, reader, unread);
     }
+    extracted
 }

@@ -133,7 +133,7 @@ impl Database {
     }
 
     /// The next entries of the log, as streams are told of them at once. For the feed, which goes onward.
-    pub(crate) async fn log_onward(&self, after: Seq, limit: i64) -> Result<Vec<LogItem>> {
+    pub(crate) async fn log_onward(&self, after: Seq, limit: i64) -> StoreResult<Vec<LogItem>> {
         let mut items = self.read(move |session| session.log_after(after, limit)).await?;
         self.store.restore_live_notices(after, &mut items);
         Ok(items)

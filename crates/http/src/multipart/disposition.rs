@@ -29,6 +29,18 @@ impl Disposition {
     }
 }
 
+/// The charset that a content type names.
+pub(crate) fn charset(content_type: &[u8]) -> Option<Vec<u8>> {
+    let mut rest = content_type;
+    while let Some((name, value, after)) = parameter(rest) {
+        if name.eq_ignore_ascii_case(b"charset") {
+            return Some(value);
+        }
+        rest = after;
+    }
+    None
+}
+
 /// The first parameter behind a semicolon: its name, its value and what follows it.
 fn parameter(header: &[u8]) -> Option<(&[u8], Vec<u8>, &[u8])> {
     let mut rest = header;

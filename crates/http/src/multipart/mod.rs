@@ -12,6 +12,8 @@ use bytes::Bytes;
 use futures_util::Stream;
 use http::header::CONTENT_DISPOSITION;
 
+pub(crate) use self::disposition::charset;
+
 use self::disposition::Disposition;
 
 /// The most parts.

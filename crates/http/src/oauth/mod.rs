@@ -2,6 +2,7 @@
 //! (RFC 6749, 7009, 7662, 8414; specification, section 5). The pages where users consent are not the
 //! API's.
 
+pub(crate) mod applications;
 mod metadata;
 mod request;
 pub(crate) mod wire;

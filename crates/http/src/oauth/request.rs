@@ -5,6 +5,7 @@ use std::fmt;
 
 use eddyline_app::{AuthenticatedClient, ClientCredentials, ClientFailure, OAuthError, OAuthParameters};
 use eddyline_wire::forms::{self, Bounds, MAX_PAIRS};
+use eddyline_wire::text_of_number;
 use http::header::AUTHORIZATION;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
@@ -81,7 +82,10 @@ fn from_json(bytes: &[u8]) -> Result<OAuthParameters, OAuthError> {
     let pairs = read.filter_map(|(name, value)| match value {
         Value::Null => None,
         Value::String(text) if !text.contains('\0') => Some(Ok((name, text))),
-        Value::Number(number) => Some(Ok((name, number.to_string()))),
+        Value::Number(number) => Some(match text_of_number(&number) {
+            Ok(text) => Ok((name, text)),
+            Err(wrong) => Err(OAuthError::InvalidRequest(format!("{name} {wrong}"))),
+        }),
         _ => Some(Err(OAuthError::InvalidRequest(format!("{name} must be a text")))),
     });
     Ok(OAuthParameters::new(pairs.collect::<Result<Vec<_>, _>>()?))

@@ -30,6 +30,19 @@ pub(crate) struct TokenAnswer {
     refresh_token: Option<String>,
 }
 
+/// An application that was registered just now.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct RegisteredApplication {
+    /// The name that users see.
+    pub(super) name: String,
+    /// Where users may be sent back to, one address on each line.
+    pub(super) redirect_uri: String,
+    /// What it calls itself by.
+    pub(super) client_id: String,
+    /// Its secret, which is not told again.
+    pub(super) client_secret: String,
+}
+
 impl TokenAnswer {
     pub(super) fn of(tokens: &Tokens) -> Self {
         Self {

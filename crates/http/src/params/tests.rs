@@ -1,4 +1,5 @@
 use eddyline_model::{MessageId, UserId};
+use eddyline_wire::NUMBER_TOO_LARGE;
 use serde_json::json;
 
 use super::*;
@@ -86,6 +87,11 @@ fn a_number_will_do_for_a_text_but_nothing_else() {
     for value in [json!(true), json!([]), json!({"a": 1})] {
         assert_eq!(mistake(value, get), "must be a text");
     }
+    let large = || json!(2e30);
+    assert_eq!(mistake(large(), get), NUMBER_TOO_LARGE);
+    assert_eq!(mistake(json!([1, large()]), |p| p.list_of_text("x")), NUMBER_TOO_LARGE);
+    assert_eq!(mistake(large(), |p| p.opt_id::<MessageId>("x")), "is not a valid id");
+    assert_eq!(mistake(large(), |p| p.opt_bool("x")), "must be true or false");
 }
 
 #[test]

@@ -65,6 +65,7 @@ pub(crate) async fn read_form(
         };
         let Some(role) = role_of(&part, is_file(&fields, query))? else {
             let name = part.name.clone();
+            body::check_charset(part.content_type.as_deref().unwrap_or_default().as_bytes())?;
             let text = form.text(part);
             let text = match permit {
                 Some(_) => text.await?,

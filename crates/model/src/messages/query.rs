@@ -36,7 +36,7 @@ pub struct MessageQuery {
     pub any_tag: bool,
     /// Words that must all be there. `Some` of nothing finds nothing.
     pub search: Option<Vec<String>>,
-    /// Whether the tags add to what a search finds, instead of narrowing it.
+    /// Whether the tags add to what a search finds, instead of narrowing it. What else narrows the query narrows both.
     pub tags_widen: bool,
     /// Only messages of the thread this message began.
     pub thread_root: Option<MessageId>,

@@ -23,9 +23,11 @@ use crate::UserId;
 use crate::names::nick_key;
 
 pub use self::extract::{Context, Extracted, extract, reparse, replace};
+pub use self::private::{keeps_unread, set_unread};
 
 mod extract;
 mod nicks;
+mod private;
 mod scan;
 #[cfg(test)]
 mod tests;

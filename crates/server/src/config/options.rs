@@ -11,8 +11,8 @@ use ipnet::IpNet;
 use super::layers::Layers;
 use super::lifetimes::{CodeLifetime, Lifetime, LinkLifetime, SecretKey, Switch};
 use super::values::{
-    BaseUrl, DatabaseUrl, LogFilter, LogFormat, PathPrefix, Profile, SmtpPassword, SmtpSecurity, StoreSecret,
-    Value,
+    BaseUrl, Count, DatabaseUrl, LogFilter, LogFormat, PathPrefix, Profile, SmtpPassword, SmtpSecurity,
+    StoreSecret, Value,
 };
 use super::{ConfigError, OptionGroup};
 
@@ -232,10 +232,10 @@ options! {
         max_flows_per_organization: u32 = value("5000"), "N";
         /// Flows that one user makes in one organization; 0 for any number
         max_flows_per_user: u32 = value("1000"), "N";
-        /// Connections open at the same time, streams included
-        max_connections: NonZeroUsize = value("20000"), "N";
-        /// Database connections for reading
-        readers: NonZeroU32 = value("8"), "N";
+        /// Connections open at the same time, streams included; 1,000,000 at most
+        max_connections: Count<1_000_000> = value("20000"), "N";
+        /// Database connections for reading, 256 at most
+        readers: Count<256> = value("8"), "N";
         /// Seconds that a request may read in the database before its statement is interrupted
         read_seconds: NonZeroU32 = value("5"), "SECONDS";
         /// Seconds that running requests may take to end when the server is told to stop

@@ -121,6 +121,23 @@ fn a_key_of_the_wrong_type_is_refused() {
 }
 
 #[test]
+fn connections_and_readers_have_a_least_and_a_most() {
+    for (name, most) in [("readers", 256), ("max_connections", 1_000_000)] {
+        let flag = name.replace('_', "-");
+        let beyond = (most + 1).to_string();
+        for wrong in ["0", "-1", "many", "4294967296", beyond.as_str()] {
+            let refusal = Machine::new().flag(name, wrong).refusal();
+            assert_eq!(refusal, format!("--{flag}: {wrong:?} is not a number from 1 to {most}"));
+        }
+        let machine = Machine::new().file(&format!("{name} = {beyond}"));
+        assert!(machine.refusal().ends_with(&format!("is not a number from 1 to {most}")));
+    }
+    let machine = Machine::new().flag("readers", "256").flag("max_connections", "1000000");
+    let settings = machine.settings();
+    assert_eq!((settings.readers.get(), settings.max_connections.get()), (256, 1_000_000));
+}
+
+#[test]
 fn an_unknown_key_is_refused_and_a_likely_one_suggested() {
     assert_eq!(Machine::new().file("colour = 'red'").refusal(), "DATA/eddyline.toml: unknown key colour");
     assert_eq!(

@@ -105,6 +105,25 @@ impl Value for NonZeroUsize {
     }
 }
 
+/// How many of something there may be: a number from 1 to `MOST`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Count<const MOST: u32>(u32);
+
+impl<const MOST: u32> Count<MOST> {
+    pub(crate) fn get(self) -> u32 {
+        self.0
+    }
+}
+
+impl<const MOST: u32> Value for Count<MOST> {
+    fn parse(text: &str) -> Result<Self, String> {
+        match text.parse() {
+            Ok(number) if (1..=MOST).contains(&number) => Ok(Self(number)),
+            _ => Err(format!("{text:?} is not a number from 1 to {MOST}")),
+        }
+    }
+}
+
 /// Whole seconds, up to an hour.
 impl Value for Duration {
     fn parse(text: &str) -> Result<Self, String> {

@@ -216,14 +216,8 @@ impl Session<'_> {
             .map(|row| {
                 let body = match (row.kind, row.room_id, row.message_id) {
                     (MESSAGE, Some(room), Some(id)) => LogBody::Message(views.remove(&(room, id))),
-                    _ => match control(row) {
-                        Ok(control) => LogBody::Control(control),
-                        // Of a newer server, perhaps. Stopping here would silence every stream.
-                        Err(error) => {
-                            tracing::error!(seq = row.seq, kind = row.kind, %error, "a log row is passed over");
-                            LogBody::Message(None)
-                        }
-                    },
+                    // Passing over one of a newer version could mean to miss that somebody lost a right.
+                    _ => LogBody::Control(control(row)?),
                 };
                 Ok(LogItem { id: event_id(row), body })
             })

@@ -97,7 +97,7 @@ fn parties(message: &Message) -> (Option<i64>, Option<i64>) {
 }
 
 pub(super) fn control(row: &Row) -> Result<Control> {
-    let broken = Error::Corrupt("log row");
+    let broken = Error::LogRow { seq: row.seq, kind: row.kind };
     let room = row.room_id.map(RoomId);
     let user = row.user_id.map(UserId);
     Ok(match (row.kind, room, user) {

@@ -4,25 +4,31 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier};
 
+use diesel::connection::SimpleConnection as _;
 use diesel::prelude::*;
 use eddyline_model::log::{EventId, LogBody};
 use eddyline_model::messages::MessageQuery;
 use eddyline_model::{MessageId, Seq, UserId};
-use eddyline_storage::{Error, Store, Undone};
+use eddyline_storage::{Error, Options, Store, Undone};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
 use crate::home::{Home, open_at, tests_on};
 use crate::world::{World, added, chat};
 
+// A server in another language says in its own words what went wrong.
 tests_on!(
-    postgres: [
+    postgres, postgres_in_german: [
         posts_survive_the_end_of_all_connections,
         a_commit_that_failed_is_tried_again,
         a_commit_whose_answer_got_lost_is_not_repeated,
         a_commit_still_under_way_is_waited_for,
         transactions_that_lock_each_other_are_tried_again,
         what_is_tried_again_may_be_decided_against,
+        what_ended_a_transaction_without_a_known_reason_is_tried_again,
+        a_mistake_is_told_after_some_tries,
+        a_read_that_takes_too_long_is_known_as_such,
+        a_lock_that_is_held_for_long_is_waited_for_again,
     ]
 );
 
@@ -292,4 +298,107 @@ async fn what_is_tried_again_may_be_decided_against(home: Arc<Home>) {
         let flow = world.read(move |session| session.flow(room)).await.expect("the flow");
         assert_eq!(flow.access_version, 1);
     }
+}
+
+/// Has the database refuse transactions that tell the log something, as long as `condition` holds for the number of
+/// the try, with a code and in words that the driver has no kind for.
+fn refuse_while(home: &Home, condition: &str, when: &str) {
+    crate::schema::execute(
+        &home.url,
+        &format!(
+            "create sequence tried;
+             create function refuse() returns trigger language plpgsql as $$
+             begin
+                if nextval('tried') {condition} then
+                    raise exception 'Verklemmung entdeckt' using errcode = '40P01';
+                end if;
+                return null;
+             end $$;
+             create constraint trigger refusing after insert on event_log {when}
+             for each row execute function refuse();"
+        ),
+    );
+}
+
+fn tries(home: &Home) -> i64 {
+    #[derive(QueryableByName)]
+    struct Tried {
+        #[diesel(sql_type = diesel::sql_types::BigInt)]
+        last_value: i64,
+    }
+    let mut admin = PgConnection::establish(&home.url).expect("PostgreSQL answers");
+    let tried = diesel::sql_query("select last_value from tried").get_result::<Tried>(&mut admin);
+    tried.expect("a sequence").last_value
+}
+
+async fn what_ended_a_transaction_without_a_known_reason_is_tried_again(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    for (n, when) in [(1, ""), (2, "deferrable initially deferred")] {
+        refuse_while(&home, "< 3", when);
+        let posted = world.post(chat(world.main, world.ann, "hello")).await;
+        assert_eq!(posted.event.map(|event| event.seq), Some(Seq(n)), "{when}");
+        assert_eq!((added(posted).message.id, tries(&home)), (MessageId(n), 3), "{when}");
+        crate::schema::execute(&home.url, "drop function refuse cascade; drop sequence tried");
+    }
+    assert_eq!(world.read(|session| session.log_after(Seq(0), 9)).await.len(), 2);
+}
+
+async fn a_mistake_is_told_after_some_tries(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    refuse_while(&home, "> 0", "");
+    let refused = world.store.post(chat(world.main, world.ann, "hello")).await;
+    assert!(matches!(refused, Err(Error::Database(_))), "{refused:?}");
+    assert_eq!(tries(&home), 3);
+}
+
+async fn a_read_that_takes_too_long_is_known_as_such(home: Arc<Home>) {
+    World::new(&home).await;
+    let options = Options { read_time: std::time::Duration::from_millis(200), ..Options::default() };
+    let store = Store::open_with(&home.url, options).expect("the store opens");
+    let mut admin = PgConnection::establish(&home.url).expect("PostgreSQL answers");
+    admin.batch_execute("begin; lock table flows in access exclusive mode").expect("a lock");
+    let outcome = store.read(|session| session.room_by_flow_id("id-of-main")).await;
+    assert!(matches!(outcome, Err(Error::Deadline)), "{outcome:?}");
+    admin.batch_execute("rollback").expect("the lock is given back");
+    let found = store.read(|session| session.room_by_flow_id("id-of-main")).await;
+    assert!(found.expect("a read").is_some());
+}
+
+async fn a_lock_that_is_held_for_long_is_waited_for_again(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let mut holder = PgConnection::establish(&home.url).expect("PostgreSQL answers");
+    holder.batch_execute("begin; lock table log_clock in access exclusive mode").expect("a lock");
+    let released = std::thread::spawn({
+        let url = home.url.clone();
+        move || {
+            let mut admin = PgConnection::establish(&url).expect("PostgreSQL answers");
+            let mut first = None;
+            // Whoever has waited for too long comes back on another connection.
+            loop {
+                match (waiting(&mut admin), first) {
+                    (Some(process), Some(before)) if process != before => break,
+                    (Some(process), _) => first = Some(process),
+                    (None, _) => {}
+                }
+                std::thread::sleep(std::time::Duration::from_millis(20));
+            }
+            holder.batch_execute("rollback").expect("the lock is given back");
+        }
+    });
+    let posted = world.post(chat(world.main, world.ann, "hello")).await;
+    released.join().expect("another connection has waited");
+    assert_eq!(posted.event.map(|event| event.seq), Some(Seq(1)));
+}
+
+/// The process that waits for a lock in this database.
+fn waiting(admin: &mut PgConnection) -> Option<i32> {
+    #[derive(QueryableByName)]
+    struct Waiting {
+        #[diesel(sql_type = diesel::sql_types::Integer)]
+        pid: i32,
+    }
+    let of =
+        "select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+    let found = diesel::sql_query(of).get_result::<Waiting>(admin).optional().expect("an answer");
+    found.map(|process| process.pid)
 }

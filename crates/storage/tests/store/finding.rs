@@ -21,6 +21,7 @@ on_every_database!(
     a_thread_and_comments_are_listed,
     numbers_of_no_message_are_passed_over,
     a_narrowed_search_looks_at_so_many_messages_and_goes_on_behind_them,
+    a_search_that_tags_widen_goes_on_behind_what_it_looked_at,
 );
 
 async fn ten_messages(home: &Home) -> World {
@@ -52,6 +53,42 @@ async fn a_narrowed_search_looks_at_so_many_messages_and_goes_on_behind_them(hom
     assert_eq!(list(beyond(10_000)).await, (vec![1], None));
     let oldest = MessageQuery { sort: Sort::Ascending, ..rare };
     assert_eq!(list(oldest).await, (vec![1], Some(MessageId(10_000))));
+}
+
+async fn a_search_that_tags_widen_goes_on_behind_what_it_looked_at(home: Arc<Home>) {
+    const LOOKED_AT: usize = 10_000;
+    let world = World::new(&home).await;
+    let mut drafts = vec![chat(world.main, world.ann, "needle"); LOOKED_AT + 3];
+    drafts[0] = Draft { event: Event::Status, ..chat(world.main, world.ann, "needle") };
+    drafts[1] = Draft { event: Event::Status, ..chat(world.main, world.ann, "#rare") };
+    drafts[2] = Draft { event: Event::Status, ..chat(world.main, world.ann, "#rare needle") };
+    drafts[LOOKED_AT + 2] = Draft { event: Event::Status, ..chat(world.main, world.ann, "#rare") };
+    world.store.write(move |tx| tx.post(&drafts).map(drop)).await.expect("posted");
+    let list = async |query: MessageQuery| {
+        let page = world.store.list(world.main, query, usize::MAX, |page| page).await.expect("a list");
+        (page.messages.iter().map(|view| view.message.id.0).collect::<Vec<_>>(), page.next)
+    };
+    let either = MessageQuery {
+        search: Some(words("needle")),
+        tags: texts(&["rare"]),
+        tags_widen: true,
+        limit: 2,
+        ..Default::default()
+    };
+    assert_eq!(list(either.clone()).await, (vec![10_002, 10_003], Some(MessageId(10_002))));
+    let oldest = MessageQuery { sort: Sort::Ascending, skip: 1, ..either.clone() };
+    assert_eq!(list(oldest).await, (vec![2, 3], Some(MessageId(3))));
+
+    // Those with the words are looked at down to number 3, and those with the tags no further.
+    let statuses = MessageQuery { events: vec![Event::Status], limit: 30, ..either };
+    assert_eq!(list(statuses.clone()).await, (vec![3, 10_003], Some(MessageId(3))));
+    assert_eq!(
+        list(MessageQuery { beyond: Some(MessageId(3)), ..statuses.clone() }).await,
+        (vec![1, 2], None)
+    );
+    let oldest = MessageQuery { sort: Sort::Ascending, ..statuses };
+    assert_eq!(list(oldest.clone()).await, (vec![1, 2, 3], Some(MessageId(10_001))));
+    assert_eq!(list(MessageQuery { beyond: Some(MessageId(10_001)), ..oldest }).await, (vec![10_003], None));
 }
 
 fn limited(limit: i64, skip: i64, sort: Sort) -> MessageQuery {

@@ -1,13 +1,14 @@
 //! The databases that tests run on.
 
 use std::future::Future;
-use std::sync::Arc;
+use std::io::Write as _;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use eddyline_model::Timestamp;
 use eddyline_storage::{Options, Store};
-use eddyline_testing::postgres::Database;
+use eddyline_testing::postgres::{Cluster, Database};
 
 /// A fresh database, gone with this value.
 pub(crate) struct Home {
@@ -34,6 +35,24 @@ pub(crate) fn sqlite_file() -> Option<Home> {
 /// `None` when there is no PostgreSQL here.
 pub(crate) fn postgres() -> Option<Home> {
     let database = eddyline_testing::postgres::database()?;
+    Some(Home { url: database.url().to_owned(), _keep: Keep::Database { _held: database } })
+}
+
+/// A database of a server that words its messages in German. `None` where there is none, or no translation.
+pub(crate) fn postgres_in_german() -> Option<Home> {
+    static SERVER: OnceLock<Option<Cluster>> = OnceLock::new();
+    let database = SERVER.get_or_init(|| Cluster::own(&[("LANGUAGE", "de")])).as_ref()?.database();
+    // In the locale C nothing is translated.
+    let set = "do $$ begin execute format('alter database %I set lc_messages = %L', current_database(), \
+               'C.UTF-8'); end $$";
+    let told = database.run(set).and_then(|_| database.run("select 1 / 0")).expect_err("no number");
+    if !told.contains("Division durch Null") {
+        let _ = writeln!(
+            std::io::stderr().lock(),
+            "PostgreSQL speaks no German here; a test is passed over: {told}"
+        );
+        return None;
+    }
     Some(Home { url: database.url().to_owned(), _keep: Keep::Database { _held: database } })
 }
 

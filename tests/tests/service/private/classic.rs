@@ -10,6 +10,9 @@ on_both_databases![&["--profile", "classic"];
     an_old_client_gets_the_whole_private_message,
     old_private_messages_bear_tags_as_in_a_flow,
     old_private_tags_are_edited_by_both,
+    the_unread_mark_of_a_private_message_is_kept_or_dropped,
+    a_conversation_with_oneself_marks_nothing_as_unread,
+    an_old_conversation_is_called_by_the_nick,
     an_old_search_in_private_adds_the_tags,
 ];
 
@@ -32,19 +35,22 @@ async fn old_private_messages_bear_tags_as_in_a_flow(server: Server) {
         ada.send(Method::POST, &messages(&ben), &body).await.success().unwrap().json()["tags"].clone()
     };
     let (user, unread) = (format!(":user:{}", ben.id), format!(":unread:{}", ben.id));
-    assert_eq!(tags("hello", json!([])).await, json!([]));
-    assert_eq!(tags("#Tea", json!(["given", "#tea"])).await, json!(["given", "tea"]));
-    assert_eq!(tags("@ben #tea http://example.org", json!([])).await, json!([user, unread, "tea", ":url"]));
-    assert_eq!(tags("@everyone", json!([])).await, json!([":user:everyone", unread]));
-    assert_eq!(tags("ben?", json!([])).await, json!([format!(":highlight:{}", ben.id)]));
-    assert_eq!(tags("@ada @cleo", json!([])).await, json!([format!(":user:{}", ada.id)]));
+    assert_eq!(tags("hello", json!([])).await, json!([unread]));
+    assert_eq!(tags("#Tea", json!(["given", "#tea"])).await, json!(["given", "tea", unread]));
+    assert_eq!(tags("@ben #tea http://example.org", json!([])).await, json!([unread, user, "tea", ":url"]));
+    assert_eq!(tags("@everyone", json!([])).await, json!([unread, ":user:everyone"]));
+    assert_eq!(
+        tags("ben?", json!(["milk"])).await,
+        json!(["milk", unread, format!(":highlight:{}", ben.id)])
+    );
+    assert_eq!(tags("@ada @cleo", json!([])).await, json!([unread, format!(":user:{}", ada.id)]));
     let many: Vec<String> = (0..51).map(|n| format!("t{n}")).collect();
     let body = json!({"event": "message", "content": "hello", "tags": many});
     assert_eq!(status(&ada, Method::POST, &messages(&ben), body).await, 400);
     assert_eq!(listed(&ben, &ada, "?tags=tea").await, [2, 3]);
     assert_eq!(listed(&ben, &ada, "?tags=tea,given").await, [2]);
     assert_eq!(listed(&ben, &ada, "?tags=@everyone,given&tag_mode=or").await, [2, 4]);
-    assert_eq!(listed(&ben, &ada, &format!("?tags={unread}")).await, [3, 4]);
+    assert_eq!(listed(&ben, &ada, &format!("?tags={unread}")).await, [1, 2, 3, 4, 5, 6]);
     assert_eq!(listed(&ben, &ada, "?tags=@nobody").await, Vec::<i64>::new());
 }
 
@@ -78,4 +84,53 @@ async fn an_old_search_in_private_adds_the_tags(server: Server) {
     assert_eq!(list("?search=please&tags=@nobody").await, [1]);
     assert_eq!(list("?search=!!!&tags=milk").await, [3]);
     assert_eq!(list("?search=milk").await, [3, 4]);
+}
+
+async fn the_unread_mark_of_a_private_message_is_kept_or_dropped(server: Server) {
+    let Acme { ada, ben } = server.acme();
+    write_all(&ada, &ben, &["hello", "again"]).await;
+    let mark = format!(":unread:{}", ben.id);
+    let (first, second) = (format!("{}/1", messages(&ben)), format!("{}/2", messages(&ben)));
+    let seen = format!("{}/1", messages(&ada));
+    let tags = async |path: &str| ada.get(path).await["tags"].clone();
+    let mut stream = own_stream(&ada).await;
+
+    ada.does(Method::PUT, &first, &json!({"tags": [mark, "tea"]})).await;
+    assert_eq!((tags(&first).await, unread(&ben, &ada).await), (json!(["tea", mark]), json!(2)));
+    stream.event("tag-change").await;
+    ben.does(Method::PUT, &seen, &json!({"tags": ["tea"]})).await;
+    assert_eq!((tags(&first).await, unread(&ben, &ada).await), (json!(["tea"]), json!(1)));
+    let change = json!({"message": 1, "add": [], "remove": [mark]});
+    assert_eq!(stream.event("tag-change").await["content"], change);
+
+    // What was read is news to nobody, whatever becomes of it.
+    let user = format!(":user:{}", ben.id);
+    ada.does(Method::PUT, &first, &json!({"tags": [mark, user]})).await;
+    assert_eq!(tags(&first).await, json!([user]));
+    ada.does(Method::PUT, &first, &json!({"content": "@ben #milk"})).await;
+    assert_eq!((tags(&first).await, unread(&ben, &ada).await), (json!([user, "milk"]), json!(1)));
+
+    ada.does(Method::PUT, &second, &json!({"content": "again #milk http://example.org"})).await;
+    assert_eq!(tags(&second).await, json!(["milk", mark, ":url"]));
+    assert_eq!(listed(&ben, &ada, &format!("?tags={mark}")).await, [2]);
+}
+
+async fn a_conversation_with_oneself_marks_nothing_as_unread(server: Server) {
+    let Acme { ada, .. } = server.acme();
+    write_all(&ada, &ada, &["a note", "@ada #tea"]).await;
+    assert_eq!(ada.get(&format!("{}/1", messages(&ada))).await["tags"], json!([]));
+    assert_eq!(
+        ada.get(&format!("{}/2", messages(&ada))).await["tags"],
+        json!([format!(":user:{}", ada.id), "tea"])
+    );
+    assert_eq!(ada.get(&super::path(&ada)).await["name"], "ada");
+}
+
+async fn an_old_conversation_is_called_by_the_nick(server: Server) {
+    let Acme { ada, ben } = server.acme();
+    ben.does(Method::PUT, "/user", &json!({"nick": "Benny", "name": "Ben King"})).await;
+    assert_eq!(ada.get(&super::path(&ben)).await["name"], "@Benny");
+    ada.does(Method::PUT, &super::path(&ben), &json!({"open": true})).await;
+    let listed = ada.get("/private").await;
+    assert_eq!((&listed[0]["name"], &listed[0]["users"][1]["name"]), (&json!("@Benny"), &json!("Ben King")));
 }

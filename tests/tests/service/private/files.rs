@@ -30,7 +30,10 @@ async fn an_old_client_sends_a_private_file_in_either_way(server: Server) {
     let first = ada.send(Method::POST, &messages(&ben), &in_json("dot.png", "", PIXEL)).await;
     let form = Form::of("file").file("content", "dot.png", "image/png", PIXEL).text("tags", "tea");
     let second = form.send(&ada.client, &messages(&ben)).await;
-    for (number, answer, tags) in [(1, first, json!([":file"])), (2, second, json!(["tea", ":file"]))] {
+    let unread = format!(":unread:{}", ben.id);
+    for (number, answer, tags) in
+        [(1, first, json!([unread, ":file"])), (2, second, json!(["tea", unread, ":file"]))]
+    {
         assert_eq!(answer.status, 201, "{}", answer.text());
         let message = answer.json();
         assert_eq!((&message["id"], &message["event"]), (&json!(number), &json!("file")));

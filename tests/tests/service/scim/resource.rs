@@ -9,6 +9,7 @@ use super::{LIST_SCHEMA, USER_SCHEMA, at, is_refused};
 on_shared_servers![
     a_user_is_a_resource,
     a_list_has_pages_and_true_totals,
+    a_list_without_a_count_is_a_page_of_one_hundred,
     attributes_are_chosen,
     a_version_is_known_by_its_tag,
     another_version_is_not_changed,
@@ -81,6 +82,27 @@ async fn a_list_has_pages_and_true_totals(tenant: Tenant) {
     assert_eq!(removed.status, 204);
     assert_eq!(list("?count=1").await["totalResults"], 4);
     is_refused(&provider.scim(Method::GET, "/Users?startIndex=x", None).await, 400, Some("invalidValue"));
+}
+
+async fn a_list_without_a_count_is_a_page_of_one_hundred(tenant: Tenant) {
+    let provider = tenant.server().provider(&tenant.name);
+    for number in 0..101 {
+        provider.makes(&format!("user{number}@{}.example", tenant.name), ("User", &number.to_string())).await;
+    }
+    let listed = |list: &Json| list["Resources"].as_array().unwrap().len();
+    let search = json!({"filter": ""});
+    let pages = [
+        provider.get("/Users").await,
+        provider.scim(Method::POST, "/.search", Some(&search)).await.json(),
+        provider.scim(Method::POST, "/Users/.search", Some(&search)).await.json(),
+    ];
+    for page in pages {
+        assert_eq!((listed(&page), &page["itemsPerPage"]), (100, &json!(100)));
+        assert_eq!(page["totalResults"], 101);
+    }
+    assert_eq!(listed(&provider.get("/Users?startIndex=101").await), 1);
+    assert_eq!(listed(&provider.get("/Users?count=101").await), 101);
+    assert_eq!(listed(&provider.plain(Method::GET, "/Users", None).await.json()), 101);
 }
 
 async fn attributes_are_chosen(tenant: Tenant) {

@@ -1,0 +1,1 @@
+alter table writers drop column noted_at;
