@@ -19,7 +19,7 @@ pub struct Provider {
 impl Server {
     /// Lets an identity provider into an organization; again, with another token.
     pub fn provider(&self, organization: &str) -> Provider {
-        let answer = self.admin(&["scim", "enable", "--org", organization]);
+        let answer = self.admin(&["scim", "enable", "--org", organization, "--rotate"]);
         let text = |name: &str| answer[name].as_str().expect("the answer has it").to_owned();
         let (uid, token) = (text("uid"), text("token"));
         let client = self.client().credentials(Credentials::Bearer(token.clone())).build().unwrap();

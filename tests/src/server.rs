@@ -180,13 +180,18 @@ impl Server {
         self.home.setting.database.as_ref()
     }
 
+    /// The folder in which the server keeps files.
+    pub fn files_folder(&self) -> PathBuf {
+        self.data_directory().join("files")
+    }
+
     /// The keys under which the server keeps files in its folder, in order.
     pub fn kept_files(&self) -> Vec<String> {
         let names = |folder: &Path| -> Vec<PathBuf> {
             let entries = std::fs::read_dir(folder).into_iter().flatten();
             entries.map(|entry| entry.unwrap().path()).collect()
         };
-        let parts = names(&self.data_directory().join("files"));
+        let parts = names(&self.files_folder());
         let files = parts.iter().flat_map(|part| names(part));
         let mut keys: Vec<_> =
             files.map(|file| file.file_name().unwrap().to_string_lossy().into_owned()).collect();

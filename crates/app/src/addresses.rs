@@ -26,6 +26,12 @@ impl Default for Addresses {
 }
 
 impl Addresses {
+    /// The address that the identity provider with this uid is given.
+    #[must_use]
+    pub fn scim(&self, uid: &str) -> String {
+        format!("{}/scim/{uid}", self.base)
+    }
+
     /// The address of a user for the identity provider with this uid.
     #[must_use]
     pub fn scim_user(&self, uid: &str, user: UserId) -> String {

@@ -117,15 +117,7 @@ impl App {
                         Some(membership) if membership.blocked => return Err(Error::Denied.into()),
                         Some(_) => {}
                     }
-                    tx.delete_room_member(id, user)?;
-                    tx.bump_access(id)?;
-                    // Nothing is said in an archived flow.
-                    if tx.flow(id)?.is_some_and(|flow| !flow.disabled) {
-                        let draft = action(tx, id, Some(user), "leave", &json!(caller.user.nick));
-                        tx.post(&[draft])?;
-                    }
-                    tx.tell(Control::FlowRemove { room: id, user });
-                    Ok(())
+                    Ok(take_out(tx, id, user, Some(&caller.user.nick))?)
                 },
             )
             .await?;
@@ -155,6 +147,26 @@ pub(crate) fn admit_member(tx: &mut Tx<'_, '_>, room: RoomId, user: &ModelUser) 
     tx.bump_access(room)?;
     tx.tell(Control::FlowAdd { room, user: user.id });
     tx.tell(Control::UserJoin { room, user: user.id });
+    Ok(())
+}
+
+/// Takes a member, who is not blocked, out of a flow, which is held, and lets every process and stream know. With the
+/// member's nick, a message in the flow says so, unless the flow is archived.
+pub(crate) fn take_out(
+    tx: &mut Tx<'_, '_>,
+    room: RoomId,
+    user: UserId,
+    nick: Option<&str>,
+) -> StoreResult<()> {
+    tx.delete_room_member(room, user)?;
+    tx.bump_access(room)?;
+    if let Some(nick) = nick
+        && tx.flow(room)?.is_some_and(|flow| !flow.disabled)
+    {
+        let draft = action(tx, room, Some(user), "leave", &json!(nick));
+        tx.post(&[draft])?;
+    }
+    tx.tell(Control::FlowRemove { room, user });
     Ok(())
 }
 

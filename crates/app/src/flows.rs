@@ -177,23 +177,30 @@ fn apply_update(
     }
     after.disabled = changes.disabled.unwrap_or(before.disabled);
     after.access_mode = changes.access_mode.unwrap_or(before.access_mode);
-    if after != *before {
-        tx.update_flow(&after)?;
-        tx.tell(Control::FlowChange { room: room.id() });
-    }
-    if after.access_mode != before.access_mode {
-        replace_join_secret(tx, room.id())?;
-    }
-    if after.disabled != before.disabled {
-        tx.bump_access(room.id())?;
-        if after.disabled {
-            tx.tell(Control::FlowArchive { room: room.id() });
-        }
-    }
+    write_flow(tx, before, &after)?;
     match (changes.open, room.member(user.id)) {
         (Some(open), Some(_)) => tx.set_open(room.id(), user.id, open)?,
         (Some(true), None) => bring_in(tx, room.id(), user)?,
         _ => {}
+    }
+    Ok(())
+}
+
+/// Writes what is different about a flow, which is held, and tells it. Doing it twice does nothing.
+pub(crate) fn write_flow(tx: &mut Tx<'_, '_>, before: &Flow, after: &Flow) -> StoreResult<()> {
+    let room = before.room;
+    if after != before {
+        tx.update_flow(after)?;
+        tx.tell(Control::FlowChange { room });
+    }
+    if after.access_mode != before.access_mode {
+        replace_join_secret(tx, room)?;
+    }
+    if after.disabled != before.disabled {
+        tx.bump_access(room)?;
+        if after.disabled {
+            tx.tell(Control::FlowArchive { room });
+        }
     }
     Ok(())
 }

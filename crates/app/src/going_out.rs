@@ -16,9 +16,18 @@ use crate::Error;
 use crate::accounts::holds_address;
 use crate::audit::note;
 use crate::change::Attempt;
-use crate::flow_users::action;
+use crate::flow_users::take_out;
 use crate::invitations::end::revoke;
 use crate::join_links::replace_join_secrets;
+
+/// Whether a message in each flow says that a user left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Leaving {
+    /// It does.
+    Announced,
+    /// Operators change who is where without a message.
+    Silent,
+}
 
 /// Removes a user from these organizations and from all flows in them, blocked memberships included. Invitations
 /// and join links that could let the user in again end, under any address; only a new invitation by a member
@@ -34,6 +43,7 @@ pub(crate) fn go_out(
     organizations: &[OrganizationId],
     user: &User,
     actor: &str,
+    leaving: Leaving,
 ) -> Attempt<bool> {
     let memberships: Vec<OrganizationMembership> =
         tx.memberships_of(user.id)?.into_iter().filter(|m| organizations.contains(&m.organization)).collect();
@@ -46,7 +56,7 @@ pub(crate) fn go_out(
             return Err(Error::Conflict(text.into()).into());
         }
     }
-    end_memberships(tx, &memberships, user)?;
+    end_memberships(tx, &memberships, user, leaving)?;
     give_up(tx, organizations, user.id, (actor, "user.remove"))?;
     Ok(!memberships.is_empty())
 }
@@ -57,10 +67,11 @@ pub(crate) fn end_memberships(
     tx: &mut Tx<'_, '_>,
     memberships: &[OrganizationMembership],
     user: &User,
+    leaving: Leaving,
 ) -> StoreResult<()> {
     for membership in memberships {
         for room in tx.rooms_in(membership.organization, user.id)? {
-            leave(tx, room, user)?;
+            leave(tx, room, user, leaving)?;
         }
         tx.delete_organization_member(membership.organization, user.id)?;
         withdraw(tx, membership.organization, user)?;
@@ -136,20 +147,12 @@ fn withdraw(tx: &mut Tx<'_, '_>, organization: OrganizationId, user: &User) -> S
     revoke(tx, &pending)
 }
 
-fn leave(tx: &mut Tx<'_, '_>, room: RoomId, user: &User) -> StoreResult<()> {
+fn leave(tx: &mut Tx<'_, '_>, room: RoomId, user: &User, leaving: Leaving) -> StoreResult<()> {
     // One that was made just now.
     tx.lock_room(room)?;
-    let blocked = tx.room_membership(room, user.id)?.is_none_or(|membership| membership.blocked);
-    tx.delete_room_member(room, user.id)?;
-    tx.bump_access(room)?;
-    if blocked {
-        return Ok(());
+    if tx.room_membership(room, user.id)?.is_none_or(|membership| membership.blocked) {
+        tx.delete_room_member(room, user.id)?;
+        return tx.bump_access(room);
     }
-    // Nothing is said in an archived flow.
-    if tx.flow(room)?.is_some_and(|flow| !flow.disabled) {
-        let draft = action(tx, room, Some(user.id), "leave", &json!(user.nick));
-        tx.post(&[draft])?;
-    }
-    tx.tell(Control::FlowRemove { room, user: user.id });
-    Ok(())
+    take_out(tx, room, user.id, Some(&*user.nick).filter(|_| leaving == Leaving::Announced))
 }

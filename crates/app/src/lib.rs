@@ -100,9 +100,13 @@ pub use mailer::Mailing;
 pub use messages::{Edit, LIST_BYTES, MessageList, NewInbox, NewPost, Posted, Pushed, PushedMail};
 pub use oauth::{
     ApplicationChanges, Asked, AskingFailure, AuthenticatedClient, Authorized, AuthorizedByMember,
-    ClientFailure, Introspection, KeyMaterial, NewApplication, OAuthConfig, Tokens,
+    ClientFailure, Introspection, KeyMaterial, NewApplication, OAuthConfig, RenewedSecret, Tokens,
+    renew_secret_key, what_is_sealed,
 };
-pub use operator::{NewFlow, NewOrganization, NewPerson, OrganizationChanges};
+pub use operator::{
+    FlowToken, NewFlow, NewOrganization, NewPerson, OrganizationChanges, OrganizationDetails, ScimDetails,
+    UserDetails,
+};
 pub use organizations::OwnOrganization;
 pub use private::NewPrivateMessage;
 pub use push::Pushing;

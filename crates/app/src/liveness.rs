@@ -16,7 +16,7 @@ const TRUST_MILLIS: i64 = 2_000;
 /// Whoever waits for another process waits no longer than that one trusts its memory.
 const PATIENCE: Duration = Duration::from_millis(2_500);
 /// A process that showed no sign of life for so long is not waited for.
-const SILENCE_MILLIS: i64 = 12_000;
+pub(crate) const SILENCE_MILLIS: i64 = 12_000;
 /// How often a process shows that it lives.
 const BEAT: Duration = Duration::from_secs(4);
 const POLL: Duration = Duration::from_millis(15);

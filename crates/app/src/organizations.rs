@@ -9,7 +9,7 @@ use eddyline_storage::Tx;
 use eddyline_wire::{Organization, User};
 
 use crate::actor::Actor;
-use crate::going_out::{go_out, hold};
+use crate::going_out::{Leaving, go_out, hold};
 use crate::{App, Error, Result};
 
 /// An organization of the caller's, by what it is called.
@@ -175,7 +175,7 @@ impl App {
                 let role = role_in(&tx.memberships_of(caller)?, id);
                 policy::organization(role, OrganizationDeed::Administer).map_err(Error::from)?;
                 let (user, _) = tx.organization_user(id, user)?.ok_or(Error::NotFound)?;
-                match go_out(tx, &[id], &user, &format!("user:{caller}"))? {
+                match go_out(tx, &[id], &user, &format!("user:{caller}"), Leaving::Announced)? {
                     true => Ok(()),
                     false => Err(Error::NotFound.into()),
                 }

@@ -43,16 +43,17 @@ impl Folder {
             // Somebody has tidied up.
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 self.make_part(part, name)?;
-                private_file().open(&path)?
+                private_file().open(&path).map_err(at(&path))?
             }
-            opened => opened?,
+            opened => opened.map_err(at(&path))?,
         };
         Ok((file, Entry { path, is_kept: false }))
     }
 
     fn make_part(&self, part: usize, name: &str) -> io::Result<()> {
-        match private_folder().create(self.root.join(name)) {
-            Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
+        let path = self.root.join(name);
+        match private_folder().create(&path) {
+            Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(at(&path)(error)),
             _ => {}
         }
         sync(&self.root)?;
@@ -76,8 +77,13 @@ pub(crate) struct Entry {
 impl Entry {
     /// Puts the file and its name on the disk for good. Blocks.
     pub(crate) fn sync(&self, file: &File) -> io::Result<()> {
-        file.sync_all()?;
+        file.sync_all().map_err(at(&self.path))?;
         sync(self.path.parent().unwrap_or(&self.path))
+    }
+
+    /// Has an error say which file it is about.
+    pub(crate) fn named(&self, error: io::Error) -> io::Error {
+        at(&self.path)(error)
     }
 
     pub(crate) fn keep(mut self) {
@@ -99,7 +105,7 @@ impl Drop for Entry {
 pub(crate) async fn put(folder: Arc<Folder>, key: Key, bytes: Bytes) -> Result<(), Error> {
     let entry = aside(move || {
         let (mut file, entry) = folder.create(&key)?;
-        file.write_all(&bytes)?;
+        file.write_all(&bytes).map_err(at(&entry.path))?;
         entry.sync(&file)?;
         io::Result::Ok(entry)
     })
@@ -110,9 +116,10 @@ pub(crate) async fn put(folder: Arc<Folder>, key: Key, bytes: Bytes) -> Result<(
 
 pub(crate) async fn open(folder: Arc<Folder>, key: Key, range: Option<Range<u64>>) -> Result<Content, Error> {
     let (file, size, left) = aside(move || {
-        let mut file = File::open(folder.path(&key)).map_err(|error| match error.kind() {
+        let path = folder.path(&key);
+        let mut file = File::open(&path).map_err(|error| match error.kind() {
             ErrorKind::NotFound => Error::NotFound,
-            _ => error.into(),
+            _ => at(&path)(error).into(),
         })?;
         let size = file.metadata()?.len();
         let range = range.unwrap_or(0..size);
@@ -149,7 +156,7 @@ pub(crate) async fn remove(folder: Arc<Folder>, key: Key) -> Result<(), Error> {
             // Whoever forgets the key must not find the file again after a power failure.
             Ok(()) => sync(path.parent().unwrap_or(&path)),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
-            Err(error) => Err(error),
+            Err(error) => Err(at(&path)(error)),
         }
     })
     .await??;
@@ -171,9 +178,14 @@ fn make_durable(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
+/// Has an error say what it is about; its kind stays.
+fn at(path: &Path) -> impl FnOnce(io::Error) -> io::Error {
+    move |error| io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+}
+
 /// Puts the names in a folder on the disk for good.
 fn sync(folder: &Path) -> io::Result<()> {
-    File::open(folder)?.sync_all()
+    File::open(folder).and_then(|folder| folder.sync_all()).map_err(at(folder))
 }
 
 /// For the eyes of this user only.

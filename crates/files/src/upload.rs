@@ -90,7 +90,11 @@ impl Upload {
     async fn flush(&mut self) -> Result<(), Error> {
         let chunk = self.buffer.split().freeze();
         let mut sink = self.sink.take().ok_or(Error::Broken)?;
-        let sink = aside(move || sink.write(&chunk).map(|()| sink)).await??;
+        let written = aside(move || sink.write(&chunk).map(|()| sink)).await?;
+        let sink = written.map_err(|error| match &self.entry {
+            Some(entry) => entry.named(error),
+            None => error,
+        })?;
         self.sink = Some(sink);
         Ok(())
     }

@@ -2,20 +2,27 @@
 
 mod admin;
 mod flags;
-mod passwords;
+mod flows;
+pub(crate) mod passwords;
+mod scim;
 #[cfg(test)]
 mod tests;
+mod users;
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
 pub(crate) use self::admin::{
-    AdminCommand, ApplicationCommand, BatchLine, BillingDate, DomainCommand, FlowCommand, NewApplication,
-    NewOrganization, NewSource, OneCommand, OrgCommand, OrganizationDomain, OrganizationUpdate, ScimCommand,
-    SourceCommand, UserCommand,
+    AdminCommand, ApplicationCommand, BatchLine, BillingDate, DomainCommand, NewApplication, NewOrganization,
+    NewSource, OneCommand, OrgCommand, OrganizationDomain, OrganizationUpdate, SecretKeyCommand,
+    SourceCommand,
 };
 pub(crate) use self::flags::{AdminOptions, DemoOptions, Flags, ServeOptions};
+pub(crate) use self::flows::{FlowCommand, FlowPath, FlowUser};
+pub(crate) use self::passwords::PasswordFrom;
+pub(crate) use self::scim::ScimCommand;
+pub(crate) use self::users::{NewUser, TokenCommand, TokenHolder, UserCommand};
 use crate::config::{CONFIG_VARIABLE, DEFAULT_FILE};
 
 /// Team messaging that you host yourself: flows, threads, search and a live stream. It speaks the API of
@@ -59,8 +66,8 @@ pub(crate) enum Command {
     /// Run a server with a small, lively organization to try things on
     #[command(after_help = DEMO_EXAMPLES)]
     Demo(Demo),
-    /// Make organizations, people, flows and tokens; also while the server runs
-    #[command(after_help = ADMIN_EXAMPLES)]
+    /// Make, list and change organizations, people, flows and tokens; also while the server runs
+    #[command(after_help = admin_help())]
     Admin(Admin),
 }
 
@@ -79,20 +86,41 @@ Examples:
   eddyline demo --data-dir ./demo     Keep the data for the next time";
 
 const ADMIN_EXAMPLES: &str = "\
-Commands in full:
-  eddyline admin org create         eddyline admin flow create
-  eddyline admin user create        eddyline admin flow add-user
-  eddyline admin user token         eddyline admin flow token
-  eddyline admin user set-password
-
-  eddyline admin batch              Many commands at once, from the standard input
-
 Examples:
   eddyline admin org create --name Acme --user-limit 50
   eddyline admin user create --org acme --email ada@example.org --name 'Ada Lovelace' --nick Ada \\
-      --admin --password-stdin < password.txt
+      --admin --password-stdin
   eddyline admin user token --email ada@example.org --json
+  eddyline admin user list --org acme
   eddyline admin flow token --flow acme/main";
+
+/// The help behind that of the options: every command in full, and examples.
+fn admin_help() -> String {
+    let tree = <AdminCommand as Subcommand>::augment_subcommands(clap::Command::new("admin"));
+    let mut commands = Vec::new();
+    leaves(&tree, "", &mut commands);
+    let width = commands.iter().map(|(path, _)| path.len()).max().unwrap_or_default();
+    let mut help = String::from("Commands in full:\n");
+    for (path, about) in &commands {
+        help.push_str(&format!("  {path:width$}  {about}\n"));
+    }
+    help + "\n" + ADMIN_EXAMPLES
+}
+
+/// The commands below another, without those that only have further ones, each with what it does.
+fn leaves(command: &clap::Command, path: &str, found: &mut Vec<(String, String)>) {
+    for below in command.get_subcommands() {
+        let path = format!("{path} {}", below.get_name());
+        if below.has_subcommands() {
+            leaves(below, &path, found);
+        } else {
+            let about = below.get_about().map(ToString::to_string).unwrap_or_default();
+            // Its own help says the rest.
+            let first = about.split([';', ':', ',']).next().unwrap_or_default();
+            found.push((path.trim().to_owned(), first.to_owned()));
+        }
+    }
+}
 
 /// `eddyline serve`
 #[derive(Args)]
@@ -125,10 +153,10 @@ pub(crate) struct Admin {
     pub(crate) options: Flags<AdminOptions>,
     #[command(flatten)]
     pub(crate) config: ConfigFile,
-    /// Answer with one JSON object, for scripts
+    /// Answer with one JSON object on a line, for scripts
     #[arg(long, global = true, display_order = 900)]
     pub(crate) json: bool,
-    /// What to make.
+    /// What to do.
     #[command(subcommand)]
     pub(crate) command: AdminCommand,
 }

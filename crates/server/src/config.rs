@@ -19,6 +19,7 @@ use self::layers::{Environment, Layers, read_file};
 pub(crate) use self::layers::{Layer, Origin};
 pub(crate) use self::options::{OPTIONS, OptionSpec, Settings};
 pub(crate) use self::values::{DatabaseUrl, LogFilter, LogFormat, Profile, SmtpSecurity};
+use crate::owners::Denied;
 
 /// What the names of all variables begin with.
 pub(crate) const VARIABLE_PREFIX: &str = "EDDYLINE_";
@@ -28,6 +29,9 @@ pub(crate) const CONFIG_VARIABLE: &str = "EDDYLINE_CONFIG";
 
 /// The configuration file that is read from the data directory when no other is named.
 pub(crate) const DEFAULT_FILE: &str = "eddyline.toml";
+
+/// The key of the option for the shape of log lines.
+const LOG_FORMAT: &str = "log_format";
 
 /// Options that belong together in the help.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,6 +102,9 @@ pub(crate) enum ConfigError {
         /// What is wrong, and where.
         source: toml::de::Error,
     },
+    /// A file that this user may not read.
+    #[error(transparent)]
+    Denied(#[from] Denied),
     /// A file that cannot be read.
     #[error("{}: cannot read the configuration file", path.display())]
     Unreadable {
@@ -146,8 +153,35 @@ pub(crate) fn load_for_demo(
     finish(&Layers::new(Layer::default(), environment.layer, flags), &environment.unknown)
 }
 
+/// Whether a server is to log in JSON, as far as a configuration shows it that may be wrong.
+pub(crate) fn wants_json(
+    flags: &Layer,
+    file: Option<&Path>,
+    variables: impl IntoIterator<Item = (OsString, OsString)>,
+) -> bool {
+    let environment = Environment::read(variables).unwrap_or_default();
+    let file = match file.or(environment.config.as_deref()) {
+        Some(path) => read(path).and_then(|text| read_file(path, &text)),
+        None => read_default_file(flags, &environment.layer),
+    };
+    let layers = [flags, &environment.layer, &file.unwrap_or_default()];
+    layers.iter().find_map(|layer| layer.text(LOG_FORMAT)) == Some("json")
+}
+
+/// The same of a demonstration, see [`load_for_demo`].
+pub(crate) fn demo_wants_json(
+    flags: &Layer,
+    variables: impl IntoIterator<Item = (OsString, OsString)>,
+) -> bool {
+    let environment = Environment::read(variables).unwrap_or_default();
+    flags.text(LOG_FORMAT).or(environment.layer.text(LOG_FORMAT)) == Some("json")
+}
+
 fn read(path: &Path) -> Result<String, ConfigError> {
-    std::fs::read_to_string(path).map_err(|source| ConfigError::Unreadable { path: path.to_owned(), source })
+    std::fs::read_to_string(path).map_err(|source| match Denied::of(path, &source) {
+        Some(denied) => denied.into(),
+        None => ConfigError::Unreadable { path: path.to_owned(), source },
+    })
 }
 
 fn read_default_file(flags: &Layer, environment: &Layer) -> Result<Layer, ConfigError> {

@@ -3,21 +3,53 @@
 use std::io::{self, IsTerminal};
 
 use tracing_subscriber::EnvFilter;
+use tracing_subscriber::reload::Handle;
 use tracing_subscriber::util::TryInitError;
 
+use crate::Failure;
 use crate::config::{LogFilter, LogFormat};
+
+/// The log of this process, whose levels can be changed.
+pub(crate) struct Log {
+    set: Box<dyn Fn(EnvFilter) -> Result<(), Failure> + Send + Sync>,
+}
+
+impl Log {
+    fn with<S: 'static>(handle: Handle<EnvFilter, S>) -> Self {
+        Self { set: Box::new(move |filter| Ok(handle.reload(filter)?)) }
+    }
+
+    /// Logs from now on what the filter says.
+    ///
+    /// # Errors
+    ///
+    /// When the log is gone.
+    pub(crate) fn set(&self, filter: &LogFilter) -> Result<(), Failure> {
+        (self.set)(EnvFilter::new(filter.as_str()))
+    }
+}
 
 /// Starts the log of this process. Standard output stays free for answers.
 ///
 /// Each line bears the fields of the spans it was written in, so that the request id of a request
 /// is on all of its lines. Fails when the process has a log already.
-pub(crate) fn init(format: LogFormat, filter: &LogFilter) -> Result<(), TryInitError> {
+pub(crate) fn init(format: LogFormat, filter: &LogFilter) -> Result<Log, TryInitError> {
     use tracing_subscriber::util::SubscriberInitExt as _;
 
     let filter = EnvFilter::new(filter.as_str());
     let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr);
     match format {
-        LogFormat::Text => lines.with_ansi(io::stderr().is_terminal()).finish().try_init(),
-        LogFormat::Json => lines.json().flatten_event(true).finish().try_init(),
+        LogFormat::Text => {
+            let lines = lines.with_ansi(io::stderr().is_terminal()).with_filter_reloading();
+            let log = Log::with(lines.reload_handle());
+            lines.finish().try_init()?;
+            Ok(log)
+        }
+        LogFormat::Json => {
+            let lines = lines.json().flatten_event(true).with_filter_reloading();
+            let log = Log::with(lines.reload_handle());
+            lines.finish().try_init()?;
+            Ok(log)
+        }
     }
 }

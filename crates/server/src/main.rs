@@ -14,6 +14,9 @@ mod files;
 mod logging;
 mod mail;
 mod output;
+mod owners;
+mod prompt;
+mod reload;
 mod scim;
 mod secret_key;
 mod serve;
@@ -29,6 +32,7 @@ use clap::Parser as _;
 
 use crate::cli::{Cli, Command};
 use crate::config::{ConfigError, Loaded, LogFilter, Settings};
+use crate::logging::Log;
 
 /// The threads of a server free what others allocated, at which the allocator of the system is slow:
 /// this one saves a quarter of the processor time of a post (docs/performance.md).
@@ -39,44 +43,61 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 type Failure = Box<dyn Error + Send + Sync>;
 
 fn main() -> ExitCode {
-    match run(Cli::parse().command) {
+    let command = Cli::parse().command;
+    let json = logs_json(&command);
+    match run(command) {
         Ok(()) => ExitCode::SUCCESS,
+        Err(failure) if output::is_closed_pipe(&failure) => ExitCode::SUCCESS,
         Err(failure) => {
-            output::failure(failure.as_ref());
+            output::failure(failure.as_ref(), json);
             // The status that wrong arguments have as well.
             ExitCode::from(if failure.is::<ConfigError>() { 2 } else { 1 })
         }
     }
 }
 
+/// Whether what a command says at its end belongs to a log in JSON.
+fn logs_json(command: &Command) -> bool {
+    match command {
+        Command::Serve(serve) => {
+            config::wants_json(&serve.options.layer, serve.config.path.as_deref(), vars_os())
+        }
+        Command::Demo(demo) => config::demo_wants_json(&demo.options.layer, vars_os()),
+        // Its answers and failures are for the operator.
+        Command::Admin(_) => false,
+    }
+}
+
 fn run(command: Command) -> Result<(), Failure> {
     match command {
         Command::Serve(serve) => {
-            let loaded = config::load(serve.options.layer, serve.config.path.as_deref(), vars_os())?;
-            block_on(serve::run(log_from_here(loaded, None)?))
+            let (flags, file) = (serve.options.layer, serve.config.path);
+            let load = move || config::load(flags.clone(), file.as_deref(), vars_os());
+            let (settings, log) = log_from_here(load()?, None)?;
+            block_on(serve::run(settings, log, move || Ok(load()?.settings)))
         }
         Command::Demo(demo) => {
             let keep = demo.names_directory();
             let loaded = config::load_for_demo(demo.options.layer, vars_os())?;
-            block_on(demo::run(log_from_here(loaded, None)?, keep))
+            block_on(demo::run(log_from_here(loaded, None)?.0, keep))
         }
         Command::Admin(admin) => {
             let loaded = config::load(admin.options.layer, admin.config.path.as_deref(), vars_os())?;
-            let settings = log_from_here(loaded, Some(&LogFilter::warnings()))?;
+            let (settings, _) = log_from_here(loaded, Some(&LogFilter::warnings()))?;
             block_on(admin::run(settings, admin.command, admin.json))
         }
     }
 }
 
 /// Starts the log. That of a server begins with what was odd about the configuration.
-fn log_from_here(loaded: Loaded, filter: Option<&LogFilter>) -> Result<Settings, Failure> {
+fn log_from_here(loaded: Loaded, filter: Option<&LogFilter>) -> Result<(Settings, Log), Failure> {
     let settings = loaded.settings;
-    logging::init(settings.log_format, filter.unwrap_or(&settings.log))?;
+    let log = logging::init(settings.log_format, filter.unwrap_or(&settings.log))?;
     // Variables for the tools around a server are common, so operators' commands do not repeat this.
     for remark in loaded.remarks.iter().filter(|_| filter.is_none()) {
         tracing::info!("{remark}");
     }
-    Ok(settings)
+    Ok((settings, log))
 }
 
 fn block_on(work: impl Future<Output = Result<(), Failure>>) -> Result<(), Failure> {

@@ -3,12 +3,14 @@
 use std::error::Error;
 use std::fmt::{self, Display};
 use std::io::{self, Write};
+use std::time::{SystemTime, UNIX_EPOCH};
 
-use eddyline_app::Secret;
-use eddyline_model::applications::{Application, PageUri};
+use eddyline_app::Addresses;
+use eddyline_model::Timestamp;
 use eddyline_model::organizations::{Organization, Subscription};
-use eddyline_wire::Source;
 use serde::Serialize;
+
+use crate::Failure;
 
 /// Writes an answer to the standard output.
 pub(crate) fn answer(answer: &(impl Display + Serialize), json: bool) -> io::Result<()> {
@@ -25,29 +27,92 @@ fn write_answer(mut output: impl Write, answer: &(impl Display + Serialize), jso
 
 /// Writes a value as JSON on a line of its own.
 pub(crate) fn json_line(mut output: impl Write, value: &impl Serialize) -> io::Result<()> {
-    serde_json::to_writer(&mut output, value)?;
+    serde_json::to_writer(&mut output, value).map_err(io::Error::from)?;
     output.write_all(b"\n")?;
     output.flush()
 }
 
-/// Writes what went wrong to the standard error.
-pub(crate) fn failure(error: &(dyn Error + 'static)) {
+/// Says something to people beside the answer, on the standard error.
+pub(crate) fn note(text: &str) {
     // There is nowhere left to say that even this failed.
-    let _ = writeln!(io::stderr().lock(), "error: {}", Causes(error));
+    let _ = writeln!(io::stderr().lock(), "{text}");
 }
 
-/// An error with all of its causes, on one line unless a cause has several.
+/// The same of something that they should look at.
+pub(crate) fn warning(text: &str) {
+    note(&format!("warning: {text}"));
+}
+
+/// Whether the reader of the answers has closed the pipe, which is no failure of a command.
+pub(crate) fn is_closed_pipe(failure: &Failure) -> bool {
+    let error = failure.downcast_ref::<io::Error>();
+    error.is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+}
+
+/// Writes what went wrong to the standard error: for people, or as a line of a log in JSON.
+pub(crate) fn failure(error: &(dyn Error + 'static), json: bool) {
+    let causes = Causes(error);
+    // There is nowhere left to say that even this failed.
+    let _ = if json {
+        json_line(io::stderr().lock(), &Event::now("ERROR", &causes.to_string()))
+    } else {
+        writeln!(io::stderr().lock(), "error: {causes}")
+    };
+}
+
+/// Says on the standard output that the server listens: for scripts, or as a line of a log in JSON.
+pub(crate) fn listening(addresses: &Addresses, json: bool) {
+    let Addresses { base, stream, .. } = addresses;
+    // A closed pipe does not stop the server.
+    let _ = if json {
+        json_line(io::stdout().lock(), &Listening { event: Event::now("INFO", "listening"), base, stream })
+    } else {
+        writeln!(io::stdout().lock(), "listening base={base} stream={stream}")
+    };
+}
+
+/// A line of a log in JSON, in the shape of those that the log itself writes.
+#[derive(Serialize)]
+struct Event<'a> {
+    timestamp: String,
+    level: &'static str,
+    message: &'a str,
+    target: &'static str,
+}
+
+impl<'a> Event<'a> {
+    fn now(level: &'static str, message: &'a str) -> Self {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let now = Timestamp(i64::try_from(since.as_millis()).unwrap_or(i64::MAX));
+        Self { timestamp: now.to_string(), level, message, target: "eddyline" }
+    }
+}
+
+#[derive(Serialize)]
+struct Listening<'a> {
+    #[serde(flatten)]
+    event: Event<'a>,
+    base: &'a str,
+    stream: &'a str,
+}
+
+/// An error with all of its causes, on one line unless a cause has several. Some errors tell their cause themselves; it
+/// is not repeated then.
 pub(crate) struct Causes<'a>(pub(crate) &'a (dyn Error + 'static));
 
 impl Display for Causes<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.0)?;
+        let mut said = self.0.to_string();
         let mut cause = self.0.source();
         while let Some(error) = cause {
-            write!(f, ": {error}")?;
+            let text = error.to_string();
+            if !said.ends_with(&text) {
+                said.push_str(": ");
+                said.push_str(&text);
+            }
             cause = error.source();
         }
-        Ok(())
+        f.write_str(&said)
     }
 }
 
@@ -74,84 +139,6 @@ impl Display for OrganizationCreated {
             "Organization {} has been made: {}, for up to {} people",
             self.parameterized_name, self.name, self.user_limit
         )
-    }
-}
-
-/// `app create` has been done.
-#[derive(Debug, Serialize)]
-pub(crate) struct ApplicationCreated {
-    /// Number of the application, as text, as it stands in resources.
-    id: String,
-    name: String,
-    client_id: String,
-    /// Told here only.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    client_secret: Option<String>,
-    public: bool,
-    redirect_uris: Vec<String>,
-    configuration_uri: Option<String>,
-    setup_uri: Option<String>,
-    icon_url: Option<String>,
-}
-
-impl ApplicationCreated {
-    pub(crate) fn of(application: Application, secret: Option<Secret>) -> Self {
-        let text = |uri: Option<PageUri>| uri.map(|uri| uri.to_string());
-        Self {
-            id: application.id.to_string(),
-            name: application.name,
-            client_id: application.client_id,
-            client_secret: secret.map(|secret| secret.expose().to_owned()),
-            public: application.public,
-            redirect_uris: application.redirect_uris.iter().map(ToString::to_string).collect(),
-            configuration_uri: text(application.configuration_uri),
-            setup_uri: text(application.setup_uri),
-            icon_url: text(application.icon_url),
-        }
-    }
-}
-
-impl Display for ApplicationCreated {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Application {} has been registered\nClient id: {}", self.name, self.client_id)?;
-        match &self.client_secret {
-            Some(secret) => write!(f, "\nClient secret, which is not shown again: {secret}"),
-            None => write!(f, "\nIt has no secret, and must use PKCE"),
-        }
-    }
-}
-
-/// `source create` has been done.
-#[derive(Serialize)]
-pub(crate) struct SourceCreated {
-    /// Number of the source.
-    id: i64,
-    name: String,
-    /// The flow's id.
-    flow: String,
-    /// Number of the application, as text.
-    application: Option<String>,
-    /// Told here only.
-    flow_token: Option<String>,
-}
-
-impl SourceCreated {
-    pub(crate) fn of(source: Source) -> Self {
-        Self {
-            id: source.id,
-            name: source.name,
-            flow: source.flow,
-            application: source.application.map(|application| application.id),
-            flow_token: source.flow_token,
-        }
-    }
-}
-
-impl Display for SourceCreated {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let token = self.flow_token.as_deref().unwrap_or_default();
-        write!(f, "Source {} has been made: {}", self.id, self.name)?;
-        write!(f, "\nFlow token, which is not shown again: {token}")
     }
 }
 
@@ -365,5 +352,10 @@ mod tests {
         struct Outer(#[source] io::Error);
         let error = Outer(io::Error::other("the disk is full"));
         assert_eq!(Causes(&error).to_string(), "cannot open the store: the disk is full");
+        #[derive(Debug, thiserror::Error)]
+        #[error("cannot read it: {0}")]
+        struct Telling(#[source] io::Error);
+        let error = Telling(io::Error::other("the disk is gone"));
+        assert_eq!(Causes(&error).to_string(), "cannot read it: the disk is gone", "no cause is said twice");
     }
 }

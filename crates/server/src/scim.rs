@@ -2,23 +2,38 @@
 
 use std::fmt::{self, Display};
 
-use eddyline_app::{App, AuditEntry};
+use eddyline_app::{App, AuditEntry, ScimDetails};
 use eddyline_model::names::Email;
 use serde::Serialize;
 
 use crate::Failure;
+use crate::admin::list::facts;
 use crate::admin::{explain, named, print};
 use crate::cli::ScimCommand;
 
 /// Carries out one command and prints its answer.
 pub(crate) async fn run(app: &App, command: ScimCommand, json: bool) -> Result<(), Failure> {
     match command {
-        ScimCommand::Enable { org } => {
-            let (uid, token) = app
-                .operator_enable_scim(&org)
+        ScimCommand::Enable { org, rotate } => {
+            let (uid, url, token) = app
+                .operator_enable_scim(&org, rotate)
                 .await
                 .map_err(|error| explain(error, &format!("organization {org}")))?;
-            print(&Enabled { uid, token: token.expose().to_owned() }, json)
+            print(&Enabled { uid, url, token: token.expose().to_owned() }, json)
+        }
+        ScimCommand::Show { org } => {
+            let found = app
+                .operator_scim(&org)
+                .await
+                .map_err(|error| explain(error, &format!("organization {org}")))?;
+            print(&ProviderShown::of(org, found), json)
+        }
+        ScimCommand::Disable { org } => {
+            let uid = app
+                .operator_disable_scim(&org)
+                .await
+                .map_err(|error| explain(error, &format!("organization {org} with an identity provider")))?;
+            print(&Disabled { organization: org, uid }, json)
         }
         ScimCommand::Link { org, email } => {
             let address: Email = named("email", &email)?;
@@ -49,14 +64,77 @@ pub(crate) async fn run(app: &App, command: ScimCommand, json: bool) -> Result<(
 #[derive(Serialize)]
 struct Enabled {
     uid: String,
+    /// The address that the provider is given.
+    url: String,
     /// Told here only.
     token: String,
 }
 
 impl Display for Enabled {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "The identity provider finds the organization at the path /scim/{}", self.uid)?;
+        write!(f, "The identity provider finds the organization at {}", self.url)?;
+        if !self.url.starts_with("https://") {
+            write!(f, "\n(as this machine reaches it: base_url is not set)")?;
+        }
         write!(f, "\nToken, which is not shown again and replaces any before: {}", self.token)
+    }
+}
+
+/// What `scim show` shows.
+#[derive(Serialize)]
+struct ProviderShown {
+    organization: String,
+    enabled: bool,
+    uid: Option<String>,
+    url: Option<String>,
+    created_at: Option<String>,
+    rotated_at: Option<String>,
+    /// How many users it sees.
+    users: i64,
+}
+
+impl ProviderShown {
+    fn of(organization: String, known: Option<ScimDetails>) -> Self {
+        let (enabled, users) = known.as_ref().map_or((false, 0), |known| (known.enabled, known.users));
+        let of = |text: fn(&ScimDetails) -> String| known.as_ref().map(text);
+        Self {
+            organization,
+            enabled,
+            uid: of(|known| known.uid.clone()),
+            url: of(|known| known.url.clone()),
+            created_at: of(|known| known.created_at.to_string()),
+            rotated_at: of(|known| known.rotated_at.to_string()),
+            users,
+        }
+    }
+}
+
+impl Display for ProviderShown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let state = if self.enabled { "let in" } else { "not let in" };
+        let mut lines = vec![("Organization", self.organization.clone()), ("Provider", state.to_owned())];
+        lines.extend(self.url.clone().map(|url| ("Address", url)));
+        lines.extend(self.created_at.clone().map(|at| ("Let in first", at)));
+        lines.extend(self.rotated_at.clone().map(|at| ("Token changed", at)));
+        lines.push(("Users it sees", self.users.to_string()));
+        facts(f, &lines)
+    }
+}
+
+/// `scim disable` has been done.
+#[derive(Serialize)]
+struct Disabled {
+    organization: String,
+    uid: String,
+}
+
+impl Display for Disabled {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "The identity provider of {} is let in no longer; its users stay as they are",
+            self.organization
+        )
     }
 }
 

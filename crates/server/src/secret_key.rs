@@ -1,4 +1,4 @@
-//! Where the key comes from under which secrets of applications are sealed.
+//! Where the key comes from that secrets of applications are sealed with.
 //!
 //! It is better kept apart from the database: a copy of the one alone then tells no secret. An SQLite
 //! file has it in a file beside it, made at the first start. On PostgreSQL, where several servers need
@@ -9,32 +9,100 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
-use eddyline_app::{KeyMaterial, Secret};
+use eddyline_app::{Error, KeyMaterial, Secret, what_is_sealed};
+use eddyline_auth::SealingKey;
+use eddyline_storage::Store;
 
 use crate::Failure;
 use crate::config::Settings;
+use crate::owners::Denied;
 
-/// What the key is made of; `None` when it is kept in the database.
-pub(crate) fn material(settings: &Settings) -> Result<Option<KeyMaterial>, Failure> {
-    if let Some(key) = &settings.secret_key {
-        return Ok(Some(KeyMaterial(key.expose().as_bytes().to_vec())));
-    }
-    if let Some(path) = &settings.secret_key_file {
-        return read(path).map(Some).map_err(|error| cannot("read", path, &error));
-    }
-    match settings.database_url().file().map(beside) {
-        Some(path) => find_or_make(&path).map(Some).map_err(|error| cannot("make", &path, &error)),
-        None => {
-            tracing::info!(
-                "secrets of applications are sealed under a key in the database; secret_key can keep it apart"
-            );
-            Ok(None)
+/// How to go on without the key.
+const RESET: &str = "or give up what was sealed with `eddyline admin secret-key reset`";
+
+/// What there is of a key.
+#[derive(Debug)]
+pub(crate) enum Found {
+    /// A key.
+    Given(KeyMaterial),
+    /// None in the file where it belongs.
+    Missing(PathBuf),
+    /// It is kept in the database.
+    InDatabase,
+}
+
+impl Found {
+    /// The key, which is made where it is missing; `None` when it is kept in the database.
+    pub(crate) fn or_made(self) -> Result<Option<KeyMaterial>, Failure> {
+        match self {
+            Self::Given(key) => Ok(Some(key)),
+            Self::Missing(path) => {
+                find_or_make(&path).map(Some).map_err(|error| cannot("make", &path, &error))
+            }
+            Self::InDatabase => Ok(None),
         }
     }
 }
 
+/// Finds the key. Makes nothing.
+pub(crate) fn find(settings: &Settings) -> Result<Found, Failure> {
+    if let Some(key) = &settings.secret_key {
+        return Ok(Found::Given(KeyMaterial(key.expose().as_bytes().to_vec())));
+    }
+    if let Some(path) = &settings.secret_key_file {
+        return read(path).map(Found::Given).map_err(|error| cannot("read", path, &error));
+    }
+    match settings.database_url().file().map(beside) {
+        Some(path) => match read(&path) {
+            Ok(key) => Ok(Found::Given(key)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Found::Missing(path)),
+            Err(error) => Err(cannot("read", &path, &error)),
+        },
+        None => {
+            tracing::info!(
+                "secrets of applications are sealed with a key in the database; secret_key can keep it apart"
+            );
+            Ok(Found::InDatabase)
+        }
+    }
+}
+
+/// What the key is made of; `None` when it is kept in the database. One that is missing is made, unless something was
+/// sealed with it.
+pub(crate) async fn material(settings: &Settings, store: &Store) -> Result<Option<KeyMaterial>, Failure> {
+    let found = find(settings)?;
+    if let Found::Missing(path) = &found
+        && let Some(sealed) = what_is_sealed(store).await?
+    {
+        let path = std::path::absolute(path)?;
+        let path = path.display();
+        let text = format!(
+            "the key file {path} is missing, and {sealed} were sealed with it: put it back from a backup, {RESET}"
+        );
+        return Err(text.into());
+    }
+    found.or_made()
+}
+
+/// Says where the key comes from that the database was not used with.
+pub(crate) fn refused(settings: &Settings, error: Error) -> Failure {
+    let Error::Conflict(text) = error else { return error.into() };
+    let place = match (&settings.secret_key, &settings.secret_key_file) {
+        (Some(_), _) => "it was given as secret_key".to_owned(),
+        (None, Some(path)) => format!("it is in the file {}", path.display()),
+        (None, None) => match settings.database_url().file().map(beside) {
+            Some(path) => format!("it is in the file {}", path.display()),
+            None => "none was given, so it is kept in the database".to_owned(),
+        },
+    };
+    format!("{text} ({place}): give the right one, {RESET}").into()
+}
+
 fn cannot(what: &str, path: &Path, error: &io::Error) -> Failure {
-    format!("cannot {what} the key file {}: {error}", path.display()).into()
+    match Denied::of(path, error) {
+        Some(denied) => denied.into(),
+        None => format!("cannot {what} the key file {}: {error}", path.display()).into(),
+    }
 }
 
 /// `eddyline.db` has its key in `eddyline.key`.
@@ -48,7 +116,12 @@ fn beside(database: &Path) -> PathBuf {
 
 fn read(path: &Path) -> io::Result<KeyMaterial> {
     let text = fs::read(path)?;
-    Ok(KeyMaterial(text.trim_ascii().to_vec()))
+    let key = text.trim_ascii();
+    if key.len() < SealingKey::MIN_BYTES {
+        let text = format!("it has fewer than {} characters", SealingKey::MIN_BYTES);
+        return Err(io::Error::new(io::ErrorKind::InvalidData, text));
+    }
+    Ok(KeyMaterial(key.to_vec()))
 }
 
 /// The key of a file that is made if it is not there. Whoever comes first makes it whole, so that nobody

@@ -9,25 +9,33 @@ use eddyline_app::{
     OAuthConfig, OutboundConfig, Profile, SignInLimits,
 };
 use eddyline_http::TrustedProxies;
-use eddyline_http::serve::{BodyLimit, Limits, Server, bind, load_tls};
+use eddyline_http::serve::{BodyLimit, Certificates, Limits, Server, bind};
 use eddyline_storage::{Options, Store};
 use tokio::sync::watch;
 
 use crate::Failure;
-use crate::config::{self, Settings};
+use crate::config::{self, LogFormat, Settings};
+use crate::logging::Log;
+use crate::owners::check_file;
+use crate::reload::Hangups;
 use crate::signals::StopSignals;
-use crate::{files, mail, secret_key};
+use crate::{files, mail, output, secret_key};
 
-/// Serves until SIGTERM or SIGINT.
-pub(crate) async fn run(settings: Settings) -> Result<(), Failure> {
-    let node = Node::start(settings).await?;
-    println_listening(node.addresses());
-    node.run().await
-}
-
-#[expect(clippy::print_stdout, reason = "scripts wait for this line to learn the addresses")]
-fn println_listening(addresses: &Addresses) {
-    println!("listening base={} stream={}", addresses.base, addresses.stream);
+/// Serves until SIGTERM or SIGINT. At SIGHUP `load` gives the settings as they are then.
+pub(crate) async fn run(
+    settings: Settings,
+    log: Log,
+    load: impl Fn() -> Result<Settings, Failure> + Send + 'static,
+) -> Result<(), Failure> {
+    let hangups = Hangups::catch()?;
+    let json = settings.log_format == LogFormat::Json;
+    let mut node = Node::start(settings).await?;
+    let following = tokio::spawn(hangups.follow(load, log, node.certificates.take()));
+    // Scripts wait for this to learn the addresses.
+    output::listening(node.addresses(), json);
+    let outcome = node.run().await;
+    following.abort();
+    outcome
 }
 
 /// A server that is ready to accept.
@@ -37,6 +45,8 @@ pub(crate) struct Node {
     signals: StopSignals,
     stop: watch::Sender<bool>,
     feed: tokio::task::JoinHandle<eddyline_app::Result<()>>,
+    /// The certificate that is shown, which can be replaced.
+    certificates: Option<Certificates>,
 }
 
 impl Node {
@@ -48,7 +58,8 @@ impl Node {
         let stream =
             bind(settings.stream_listen).map_err(|error| cannot_bind(settings.stream_listen, &error))?;
         let addresses = addresses(&settings, api.local_addr()?, stream.local_addr()?);
-        let tls = settings.tls().map(|files| load_tls(files.cert, files.key)).transpose()?;
+        let certificates =
+            settings.tls().map(|files| Certificates::load(files.cert, files.key)).transpose()?;
         make_directory(&settings.data_dir)?;
         let mail = mail::mailing(&settings)?;
         let files = files::open(&settings)?;
@@ -58,15 +69,15 @@ impl Node {
         let http = http_config(&settings);
         let proxies = TrustedProxies::new(settings.trusted_proxy.clone());
         let mut server = Server::new(limits(&settings)).trust(proxies);
-        if let Some(tls) = tls {
-            server = server.tls(tls);
+        if let Some(certificates) = &certificates {
+            server = server.tls(certificates.config());
         }
         let pages = eddyline_web::service(app.clone(), &http);
         let server = server
             .listen(api, eddyline_http::service(app.clone(), &http).beside(eddyline_web::owns, pages))
             .listen(stream, eddyline_http::stream_service(app.clone(), &http));
         mail::tell_about_outbox(&settings)?;
-        Ok(Self { app, server, signals, stop, feed })
+        Ok(Self { app, server, signals, stop, feed, certificates })
     }
 
     pub(crate) fn app(&self) -> &App {
@@ -80,7 +91,7 @@ impl Node {
     /// Serves until SIGTERM or SIGINT: then streams end at once, requests under way are finished
     /// within a bound, and what waits to be written is written.
     pub(crate) async fn run(self) -> Result<(), Failure> {
-        let Self { app, server, signals, stop, mut feed } = self;
+        let Self { app, server, signals, stop, mut feed, .. } = self;
         let mut fed = None;
         let ending = async {
             tokio::select! {
@@ -129,15 +140,8 @@ pub(crate) async fn open_app(
     mail: Option<Mailing>,
     files: FilesConfig,
 ) -> Result<App, Failure> {
-    make_directory(&settings.data_dir)?;
-    let url = settings.database_url().expose().to_owned();
-    let key = secret_key::material(settings)?;
-    let options = Options {
-        readers: settings.readers.get(),
-        read_time: Duration::from_secs(settings.read_seconds.get().into()),
-        ..Options::default()
-    };
-    let store = tokio::task::spawn_blocking(move || Store::open_with(&url, options)).await??;
+    let store = open_store(settings).await?;
+    let key = secret_key::material(settings, &store).await?;
     let config = Config {
         addresses,
         profile: match settings.profile {
@@ -191,7 +195,22 @@ pub(crate) async fn open_app(
         files,
         ..Config::default()
     };
-    Ok(App::new(store, config).await?)
+    App::new(store, config).await.map_err(|error| secret_key::refused(settings, error))
+}
+
+/// Opens the store, making its directory where there is none.
+pub(crate) async fn open_store(settings: &Settings) -> Result<Store, Failure> {
+    make_directory(&settings.data_dir)?;
+    let url = settings.database_url();
+    if let Some(file) = url.file() {
+        check_file(file)?;
+    }
+    let options = Options {
+        readers: settings.readers.get(),
+        read_time: Duration::from_secs(settings.read_seconds.get().into()),
+        ..Options::default()
+    };
+    Ok(tokio::task::spawn_blocking(move || Store::open_with(url.expose(), options)).await??)
 }
 
 /// The directory of the data is nobody else's to read.
@@ -202,6 +221,11 @@ fn make_directory(path: &Path) -> Result<(), Failure> {
         .mode(0o700)
         .create(path)
         .map_err(|error| format!("cannot make the data directory {}: {error}", path.display()).into())
+}
+
+/// The addresses as they are configured, for commands that listen nowhere.
+pub(crate) fn configured_addresses(settings: &Settings) -> Addresses {
+    addresses(settings, settings.listen, settings.stream_listen)
 }
 
 fn addresses(settings: &Settings, api: SocketAddr, stream: SocketAddr) -> Addresses {

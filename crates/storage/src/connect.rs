@@ -180,6 +180,36 @@ impl Connections {
     }
 }
 
+/// Whether there is a database with tables of ours.
+pub(crate) fn exists(location: &Location) -> Result<bool> {
+    match location {
+        Location::Memory => Ok(false),
+        Location::File(path) => match std::fs::metadata(path) {
+            // SQLite takes an empty file for an empty database.
+            Ok(file) => Ok(file.len() > 0),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(Error::Unavailable(format!("cannot read {}: {error}", path.display()))),
+        },
+        #[cfg(feature = "postgres")]
+        Location::Postgres(url) => {
+            use diesel::RunQueryDsl as _;
+            let found =
+                diesel::sql_query("select to_regclass('__diesel_schema_migrations') is not null as found")
+                    .get_result::<Found>(&mut connect_postgres(url)?)?;
+            Ok(found.found)
+        }
+        #[cfg(not(feature = "postgres"))]
+        other => Err(Error::Url(format!("this program was built without support for {other:?}"))),
+    }
+}
+
+#[cfg(feature = "postgres")]
+#[derive(diesel::QueryableByName)]
+struct Found {
+    #[diesel(sql_type = diesel::sql_types::Bool)]
+    found: bool,
+}
+
 /// A connection outside the pool, to write with. A database in memory has no second one.
 pub(crate) fn connect(location: &Location, pool: &Connections) -> Result<Connection> {
     match location {

@@ -18,7 +18,7 @@ const ROWS: usize = 500;
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = flows)]
-struct FlowRow {
+pub(crate) struct FlowRow {
     room_id: i64,
     public_id: String,
     organization_id: i64,
@@ -35,7 +35,7 @@ struct FlowRow {
 /// What of its room a flow is shown with.
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = rooms)]
-struct RoomRow {
+pub(crate) struct RoomRow {
     last_message_id: i64,
     last_message_at: Option<i64>,
     access_version: i64,
@@ -61,7 +61,7 @@ fn mode_code(mode: AccessMode) -> i16 {
     }
 }
 
-fn to_flow((row, room): (FlowRow, RoomRow)) -> Result<Flow> {
+pub(crate) fn to_flow((row, room): (FlowRow, RoomRow)) -> Result<Flow> {
     Ok(Flow {
         room: RoomId(row.room_id),
         id: FlowId(row.public_id),

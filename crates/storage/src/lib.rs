@@ -39,6 +39,7 @@ mod mail_records;
 mod mails;
 mod messages;
 mod nodes;
+mod operators;
 mod organizations;
 #[cfg(feature = "postgres")]
 mod postgres;
@@ -76,6 +77,7 @@ pub use invitations::{AddressOwner, NewInvitations};
 pub use lists::MessagePage;
 pub use log::{LogFilter, LogPage};
 pub use mails::NewMail;
+pub use operators::{FlowToken, ProviderDetails};
 pub use organizations::People;
 pub use private::{Conversation, PrivateRoom};
 pub use session::Session;

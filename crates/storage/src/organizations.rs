@@ -15,7 +15,7 @@ use crate::{Error, Result};
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = organizations)]
-struct Row {
+pub(crate) struct Row {
     id: i64,
     name: String,
     parameterized_name: String,
@@ -38,7 +38,7 @@ fn to_day(text: Option<String>) -> Result<Option<Day>> {
     text.map(|text| text.parse().map_err(|_| Error::Corrupt("day"))).transpose()
 }
 
-fn to_organization(row: Row) -> Result<Organization> {
+pub(crate) fn to_organization(row: Row) -> Result<Organization> {
     let subscription = match to_day(row.trial_ends)? {
         Some(ends) => Subscription::Trial { ends },
         None => Subscription::Paid { next_bill: to_day(row.billing_date)? },

@@ -141,6 +141,17 @@ impl Store {
         })
     }
 
+    /// Whether there is a database at `url` with the tables of a store, of whatever version. Makes nothing.
+    ///
+    /// Blocks while it connects.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Url`], and [`Error::Unavailable`] when that cannot be found out.
+    pub fn exists(url: &str) -> Result<bool> {
+        crate::connect::exists(&Location::parse(url)?)
+    }
+
     /// What time it is for this store.
     #[must_use]
     pub fn now(&self) -> Timestamp {

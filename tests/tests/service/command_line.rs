@@ -1,6 +1,13 @@
-//! The program's own face: the operator's commands, the configuration, the help, and the
+//! The program's own face: the operator's commands, the configuration, the log, the help, and the
 //! demonstration.
 
 mod configuration;
+mod database;
 mod demonstration;
+mod lists;
+mod log;
 mod operator;
+mod passwords;
+mod people;
+mod reload;
+mod secret_key;

@@ -13,6 +13,7 @@ mod download;
 mod quotas;
 mod refusals;
 mod s3;
+mod unwritable;
 mod upload;
 
 /// A PNG picture of one point.

@@ -14,6 +14,7 @@ mod filters;
 mod guessing;
 mod nodes;
 mod okta;
+mod operators;
 mod patches;
 mod plain;
 mod remove;

@@ -31,7 +31,7 @@ impl App {
     /// [`Error::Denied`] for applications and flow tokens.
     pub async fn api_tokens(&self, actor: &Actor) -> Result<Vec<ApiToken>> {
         let user = owner(actor)?;
-        let found = self.store().read(move |session| own(session, user)).await?;
+        let found = self.store().read(move |session| tokens_of(session, user)).await?;
         Ok(found.into_iter().map(|(_, token)| token).collect())
     }
 
@@ -81,13 +81,7 @@ impl App {
     /// tokens.
     pub async fn end_api_token(&self, actor: &Actor, id: CredentialId) -> Result<()> {
         let user = owner(actor)?;
-        self.with_api_token(actor, id, move |tx, hash| {
-            if tx.delete_api_token(&hash.0)? {
-                tx.tell(Control::CredentialEnd { user, credential: id });
-            }
-            Ok(())
-        })
-        .await
+        self.with_api_token(actor, id, move |tx, hash| end_token(tx, user, hash)).await
     }
 
     async fn with_api_token(
@@ -102,7 +96,7 @@ impl App {
                 tx.lock_user(user)?;
                 // It may be the one that ends.
                 actor.keep(tx)?;
-                let all = own(tx, user)?;
+                let all = tokens_of(tx, user)?;
                 let (hash, _) = all.iter().find(|(_, token)| token.id == id).ok_or(Error::NotFound)?;
                 Ok(deed(tx, hash)?)
             })
@@ -110,6 +104,14 @@ impl App {
         self.settle(event).await;
         Ok(())
     }
+}
+
+/// Ends an API token of a user, who is held, with the streams opened with it.
+pub(crate) fn end_token(tx: &mut Tx<'_, '_>, user: UserId, hash: &TokenHash) -> StoreResult<()> {
+    if tx.delete_api_token(&hash.0)? {
+        tx.tell(Control::CredentialEnd { user, credential: hash.credential() });
+    }
+    Ok(())
 }
 
 /// The user, if they ask in person or with a program of their own: an application must not see or make
@@ -121,7 +123,8 @@ pub(super) fn owner(actor: &Actor) -> Result<UserId> {
     }
 }
 
-fn own(session: &mut Session<'_>, user: UserId) -> StoreResult<Vec<(TokenHash, ApiToken)>> {
+/// The API tokens of a user with their digests, the oldest first.
+pub(crate) fn tokens_of(session: &mut Session<'_>, user: UserId) -> StoreResult<Vec<(TokenHash, ApiToken)>> {
     let found = session.api_tokens_of(user)?.into_iter().filter_map(|token| {
         let hash = TokenHash::from_bytes(&token.hash)?;
         let token = ApiToken { id: hash.credential(), name: token.name, created_at: token.created_at };

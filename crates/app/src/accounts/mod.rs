@@ -27,6 +27,7 @@ use crate::{App, Error, Result};
 pub(crate) use access::{end_access, end_address_claims};
 pub(crate) use address::{displace, follow_up_change, holder_of, holds_address, keeps_address};
 pub use api_tokens::{ApiToken, MAX_API_TOKENS};
+pub(crate) use api_tokens::{end_token, tokens_of};
 pub use join::JoinLink;
 pub use reset::ResetLink;
 pub use sessions::{MAX_SESSIONS, OneSession, SESSION_DAYS};

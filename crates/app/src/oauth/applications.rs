@@ -11,6 +11,7 @@ use eddyline_model::{ApplicationId, OrganizationId, RoomId, Timestamp, UserId};
 use eddyline_storage::{GrantsOf, Result as StoreResult, Tx};
 
 use super::end_grants;
+use super::keys::check_key;
 use crate::actor::{Actor, Credential};
 use crate::change::Attempt;
 use crate::transaction::NoCaller;
@@ -165,11 +166,15 @@ impl App {
         let Draft { application, secret, sealed } =
             Draft::new(&new, creator, self.now(), &self.inner.sealing);
         let application = Application { organization, ..application };
+        let app = self.clone();
         let insert = move |tx: &mut Tx<'_, '_>| {
             // Held, so that the applications can be counted.
             let organization = tx.lock_organization(organization)?.ok_or(Error::NotFound)?;
             if let Some(creator) = creator {
                 may_register(tx, &organization, creator)?;
+            }
+            if sealed.is_some() {
+                check_key(tx, &app.inner.sealing)?;
             }
             let id = tx.insert_application(&application, sealed.as_deref())?;
             Ok(Application { id, ..application.clone() })
@@ -258,7 +263,9 @@ impl App {
         }
         let secret = Secret::generate_long();
         let sealed = self.inner.sealing.seal(&before.client_id, &secret);
+        let app = self.clone();
         self.with_application(actor, id, Needs::Writing, move |tx, application| {
+            check_key(tx, &app.inner.sealing)?;
             tx.set_application_secret(application.id, &sealed)
         })
         .await?;

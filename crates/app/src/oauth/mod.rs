@@ -11,15 +11,14 @@ mod authorized;
 mod client;
 mod exchange;
 mod introspect;
+mod keys;
 mod revoke;
 mod tokens;
 
 use eddyline_auth::oauth::OAuthError;
-use eddyline_auth::{DownloadKey, SealingKey, Secret};
 use eddyline_storage::Undone;
 
-use crate::transaction::Database;
-use crate::{Error, Result, shared_setting};
+use crate::Error;
 
 pub use applications::{ApplicationChanges, NewApplication};
 pub use authorize::{Asked, AskingFailure};
@@ -27,6 +26,8 @@ pub(crate) use authorized::end_grants;
 pub use authorized::{Authorized, AuthorizedByMember};
 pub use client::AuthenticatedClient;
 pub use introspect::Introspection;
+pub(crate) use keys::keys;
+pub use keys::{RenewedSecret, renew_secret_key, what_is_sealed};
 pub use tokens::Tokens;
 
 /// How OAuth is set up.
@@ -54,7 +55,7 @@ pub struct OAuthConfig {
 /// Random bytes that a key is made of. They never print themselves.
 #[derive(Clone)]
 pub struct KeyMaterial(
-    /// The bytes, at least [`SealingKey::MIN_BYTES`].
+    /// The bytes, at least [`SealingKey::MIN_BYTES`](eddyline_auth::SealingKey::MIN_BYTES).
     pub Vec<u8>,
 );
 
@@ -102,33 +103,5 @@ impl From<Undone<OAuthError>> for ClientFailure {
             Undone::Store(error) => error.into(),
             Undone::Because(error) => error.into(),
         }
-    }
-}
-
-/// Opens the key under which secrets are sealed, and makes sure that it is the one that the database
-/// knows; beside it the one that links to files are signed with, which follows from the same bytes.
-pub(crate) async fn keys(
-    store: &Database,
-    material: Option<&KeyMaterial>,
-) -> Result<(SealingKey, DownloadKey)> {
-    const PROOF: &str = "sealing key";
-    let bytes = match material {
-        Some(KeyMaterial(bytes)) => bytes.clone(),
-        None => {
-            let fresh = || Secret::generate_long().expose().as_bytes().to_vec();
-            shared_setting(store, "sealing_key", fresh).await?
-        }
-    };
-    let too_short = |error: eddyline_auth::seal::TooShort| Error::Internal(error.to_string());
-    let key = SealingKey::derive(&bytes).map_err(too_short)?;
-    let links = DownloadKey::derive(&bytes).map_err(too_short)?;
-    // What was sealed first tells whether this is still the key.
-    let fresh = || key.seal(PROOF, &Secret::presented(PROOF));
-    let proof = shared_setting(store, "sealing_proof", fresh).await?;
-    match key.open(PROOF, &proof) {
-        Some(_) => Ok((key, links)),
-        None => Err(Error::Internal(
-            "the secret key is another than the one that the database was used with".to_owned(),
-        )),
     }
 }

@@ -1,14 +1,15 @@
 //! Flows, who is in them, and their tokens.
 
 use eddyline_auth::Secret;
+use eddyline_model::flows::Flow;
 use eddyline_model::names::{Email, FlowName};
 use eddyline_model::{RoomId, UserId};
-use eddyline_storage::Tx;
+use eddyline_storage::Session;
 
 use super::users::unproved;
 use crate::accounts::holds_address;
 use crate::flow_users::admit_member;
-use crate::flows::insert_flow;
+use crate::flows::{insert_flow, write_flow};
 use crate::transaction::NoCaller;
 use crate::{App, Error, Result};
 
@@ -74,6 +75,32 @@ impl App {
         Ok(user)
     }
 
+    /// Archives a flow, which ends all streams of it, or brings it back. Gives its id. Doing it twice does nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] without such a flow.
+    pub async fn operator_archive_flow(
+        &self,
+        organization: &str,
+        flow: &str,
+        archived: bool,
+    ) -> Result<String> {
+        let (organization, flow) = (organization.to_owned(), flow.to_owned());
+        let (id, event) = self
+            .change(NoCaller::Operator, move |tx| {
+                let room = find_flow(tx, &organization, &flow)?.ok_or(Error::NotFound)?;
+                tx.lock_room(room)?;
+                let before = tx.flow(room)?.ok_or(Error::NotFound)?;
+                let after = Flow { disabled: archived, ..before.clone() };
+                write_flow(tx, &before, &after)?;
+                Ok(after.id.0)
+            })
+            .await?;
+        self.settle(event).await;
+        Ok(id)
+    }
+
     /// Adds an API token to a flow.
     ///
     /// # Errors
@@ -92,13 +119,13 @@ impl App {
     }
 }
 
-fn find_flow(
-    tx: &mut Tx<'_, '_>,
+pub(super) fn find_flow(
+    session: &mut Session<'_>,
     organization: &str,
     flow: &str,
 ) -> eddyline_storage::Result<Option<RoomId>> {
-    match tx.organization_id_by_name(organization)? {
-        Some(organization) => tx.room_by_flow_name(organization, flow),
+    match session.organization_id_by_name(organization)? {
+        Some(organization) => session.room_by_flow_name(organization, flow),
         None => Ok(None),
     }
 }

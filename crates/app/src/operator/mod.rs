@@ -1,10 +1,14 @@
 //! What operators do from the command line: making organizations, users, flows and tokens,
-//! changing organizations, giving them domains, and letting identity providers in. They post no action message and send no mail.
+//! changing organizations, giving them domains, letting identity providers in, and looking at what there is. They post
+//! no action message and send no mail.
 
 mod domains;
 mod flows;
+mod lists;
+mod members;
 mod organizations;
 mod scim;
+mod tokens;
 mod users;
 
 use eddyline_storage::{Error as StoreError, Undone};
@@ -12,8 +16,14 @@ use eddyline_storage::{Error as StoreError, Undone};
 use crate::Error;
 
 pub use flows::NewFlow;
+pub use lists::{OrganizationDetails, UserDetails};
 pub use organizations::{NewOrganization, OrganizationChanges};
+pub use scim::ScimDetails;
+pub use tokens::FlowToken;
 pub use users::NewPerson;
+
+/// Who it is in records of what was done.
+const OPERATOR: &str = "operator";
 
 /// Says what it is that exists already.
 fn taken(undone: Undone<Error>, what: &str) -> Error {

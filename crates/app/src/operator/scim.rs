@@ -4,36 +4,63 @@ use eddyline_auth::Secret;
 use eddyline_model::audit::AuditEntry;
 use eddyline_model::identities::Identity;
 use eddyline_model::names::{Email, email_key};
-use eddyline_model::{OrganizationId, UserId};
-use eddyline_storage::{Session, Tx};
+use eddyline_model::{OrganizationId, Timestamp, UserId};
+use eddyline_storage::{ProviderDetails, Session, Tx};
 use serde_json::json;
 
+use super::OPERATOR;
+use super::users::unproved;
 use crate::audit::note;
 use crate::change::Attempt;
 use crate::going_out::give_up;
-use crate::operator::users::unproved;
 use crate::transaction::NoCaller;
 use crate::{App, Error, Result};
 
-const OPERATOR: &str = "operator";
+/// What is known of the identity provider of an organization.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScimDetails {
+    /// What its addresses name the organization by.
+    pub uid: String,
+    /// The address that it is given.
+    pub url: String,
+    /// Whether it is let in.
+    pub enabled: bool,
+    /// When it was let in first.
+    pub created_at: Timestamp,
+    /// When its token was last replaced or taken away.
+    pub rotated_at: Timestamp,
+    /// How many users it sees.
+    pub users: i64,
+}
 
 impl App {
     /// Lets an identity provider make and change the users of an organization, and gives the uid in its
-    /// addresses and its token, which is shown only now. Again, it gives another token; the one before is
-    /// refused once this answers, and the uid stays.
+    /// addresses, its address and its token, which is shown only now. Where one is let in already, `rotate` gives it
+    /// another token; the one before is refused once this answers, and the uid stays.
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] without such an organization.
-    pub async fn operator_enable_scim(&self, organization: &str) -> Result<(String, Secret)> {
+    /// [`Error::NotFound`] without such an organization, [`Error::Conflict`] where one is let in already and its token
+    /// is not to be replaced.
+    pub async fn operator_enable_scim(
+        &self,
+        organization: &str,
+        rotate: bool,
+    ) -> Result<(String, String, Secret)> {
         let (name, token) = (organization.to_owned(), Secret::generate_long());
         let (hash, uid) = (token.hash(), Secret::generate_hex::<10>().expose().to_owned());
         let (uid, _) = self
             .change(NoCaller::Operator, move |tx| {
                 let organization = find(tx, &name)?;
                 tx.lock_organization(organization)?;
-                let known = tx.provider_of(organization)?;
-                let deed = if known.is_some() { "scim.rotate" } else { "scim.enable" };
+                let known = tx.provider_details(organization)?;
+                let has_token = known.as_ref().is_some_and(|known| known.enabled);
+                if !rotate && has_token {
+                    let text = "an identity provider is let in already; --rotate gives it another token, and the \
+                                present one is refused then";
+                    return Err(Error::Conflict(text.into()).into());
+                }
+                let deed = if has_token { "scim.rotate" } else { "scim.enable" };
                 let uid = known.map_or_else(|| uid.clone(), |provider| provider.uid);
                 let now = tx.now();
                 tx.put_provider(organization, &uid, &hash.0, now)?;
@@ -41,7 +68,53 @@ impl App {
                 Ok(uid)
             })
             .await?;
-        Ok((uid, token))
+        let url = self.config().addresses.scim(&uid);
+        Ok((uid, url, token))
+    }
+
+    /// What is known of the identity provider of an organization; `None` if there never was one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] without such an organization.
+    pub async fn operator_scim(&self, organization: &str) -> Result<Option<ScimDetails>> {
+        let name = organization.to_owned();
+        let found = self.look(move |session| {
+            let organization = find(session, &name)?;
+            Ok(session.provider_details(organization)?)
+        });
+        let of = |known: ProviderDetails| ScimDetails {
+            url: self.config().addresses.scim(&known.uid),
+            uid: known.uid,
+            enabled: known.enabled,
+            created_at: known.created_at,
+            rotated_at: known.rotated_at,
+            users: known.users,
+        };
+        Ok(found.await?.map(of))
+    }
+
+    /// Lets the identity provider of an organization in no longer: its token is refused once this answers. The users
+    /// stay as they are, also linked to the provider, which sees them again when it is let in again.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] without such an organization, or where no provider is let in.
+    pub async fn operator_disable_scim(&self, organization: &str) -> Result<String> {
+        let name = organization.to_owned();
+        let (uid, _) = self
+            .change(NoCaller::Operator, move |tx| {
+                let organization = find(tx, &name)?;
+                tx.lock_organization(organization)?;
+                let known = tx.provider_details(organization)?.filter(|known| known.enabled);
+                let uid = known.ok_or(Error::NotFound)?.uid;
+                let now = tx.now();
+                tx.clear_provider_token(organization, now)?;
+                note(tx, organization, (OPERATOR, "scim.disable"), None, &json!({"uid": uid}))?;
+                Ok(uid)
+            })
+            .await?;
+        Ok(uid)
     }
 
     /// Tells the identity provider of an organization of a user there, whose address becomes the

@@ -1,15 +1,17 @@
 //! People and bots, their passwords and tokens.
 
+use std::collections::BTreeSet;
+
 use eddyline_auth::{Password, Secret};
-use eddyline_model::UserId;
 use eddyline_model::log::Control;
 use eddyline_model::names::{self, Email, Nick};
 use eddyline_model::organizations::OrganizationRole;
 use eddyline_model::users::User;
+use eddyline_model::{OrganizationId, UserId};
 use eddyline_storage::{NewUser, Tx};
 use serde_json::json;
 
-use super::taken;
+use super::{OPERATOR, taken};
 use crate::accounts::password::replace;
 use crate::accounts::{end_access, end_address_claims};
 use crate::audit::note;
@@ -107,24 +109,24 @@ impl App {
         Ok((id, token))
     }
 
-    /// Sets a user's password. The old one is refused once this answers, and all sessions and links to a
-    /// new one have ended.
+    /// Sets a user's password, and gives the user. The old one is refused once this answers, and all sessions and links
+    /// to a new one have ended.
     ///
     /// # Errors
     ///
     /// [`Error::NotFound`], [`Error::Invalid`].
-    pub async fn operator_set_password(&self, email: &Email, password: &Password) -> Result<UserId> {
+    pub async fn operator_set_password(&self, email: &Email, password: &Password) -> Result<User> {
         let hash = self.hash_password(password).await?;
         let key = email.key();
-        let (id, event) = self
+        let (user, event) = self
             .change(NoCaller::Operator, move |tx| {
                 let account = tx.account_by_email(&key)?.ok_or(Error::NotFound)?;
                 replace(tx, account.user.id, &hash)?;
-                Ok(account.user.id)
+                Ok(account.user)
             })
             .await?;
         self.settle(event).await;
-        Ok(id)
+        Ok(user)
     }
 
     /// Makes a user inactive, which ends all that lets them in before this answers, or lets them be used
@@ -167,9 +169,13 @@ fn set_active(tx: &mut Tx<'_, '_>, id: UserId, active: bool) -> eddyline_storage
     let now = tx.now();
     tx.set_active(id, active)?;
     tx.touch_identity(id, now)?;
-    if let Some(known) = tx.identity(id)? {
+    // Where a provider knows the user, and wherever else the user belongs.
+    let known = tx.identity(id)?.map(|known| known.organization);
+    let member = tx.memberships_of(id)?.into_iter().map(|membership| membership.organization);
+    let concerned: BTreeSet<OrganizationId> = known.into_iter().chain(member).collect();
+    for organization in concerned {
         let detail = json!({"active": [!active, active]});
-        note(tx, known.organization, ("operator", "user.update"), Some(id), &detail)?;
+        note(tx, organization, (OPERATOR, "user.update"), Some(id), &detail)?;
     }
     tx.tell(Control::UserEdit { user: id });
     if active {

@@ -9,7 +9,7 @@ use super::reach::tree;
 use super::update::check_version;
 use crate::accounts::end_access;
 use crate::change::Attempt;
-use crate::going_out::{go_out, hold};
+use crate::going_out::{Leaving, go_out, hold};
 use crate::{App, Result};
 
 impl App {
@@ -48,7 +48,7 @@ fn remove(
     hold(tx, &organizations, id)?;
     let (user, identity) = provided(tx, provider, id)?;
     check_version(identity.version, &matches)?;
-    go_out(tx, &organizations, &user, &provider.actor())?;
+    go_out(tx, &organizations, &user, &provider.actor(), Leaving::Announced)?;
     end_access(tx, id)?;
     Ok(())
 }

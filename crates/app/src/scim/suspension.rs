@@ -12,7 +12,7 @@ use eddyline_storage::{Result as StoreResult, Session, Tx};
 use super::check::{full, taken};
 use super::reach::{is_shared, tree};
 use crate::change::Attempt;
-use crate::going_out::{end_memberships, hold};
+use crate::going_out::{Leaving, end_memberships, hold};
 
 /// How long further suspensions of a user leave access to other organizations alone.
 const DAY_MILLIS: i64 = 24 * 60 * 60 * 1000;
@@ -65,7 +65,7 @@ pub(super) fn suspend(tx: &mut Tx<'_, '_>, user: &User, own: OrganizationId) -> 
     for membership in &memberships {
         tx.insert_suspended_membership(*membership, ended_at)?;
     }
-    end_memberships(tx, &memberships, user)?;
+    end_memberships(tx, &memberships, user, Leaving::Announced)?;
     Ok(ends)
 }
 

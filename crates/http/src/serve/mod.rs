@@ -11,7 +11,7 @@
 //!   `streaming`: the small task that such a connection becomes; `until`: one whose end is known;
 //! - [`read_body`]: the body of a request within bounds of size and time; [`BodyBudget`]: of
 //!   memory for all unknown callers; `rate`: the least rate of what is sent and taken;
-//! - [`load_tls`]: certificates; `socket`: plain or encrypted, and the options of TCP.
+//! - [`Certificates`], [`load_tls`]: certificates; `socket`: plain or encrypted, and the options of TCP.
 //!
 //! Nothing here knows a route, or what is told on a stream.
 
@@ -57,7 +57,7 @@ pub use handoff::{FrameSource, stream};
 pub use limits::Limits;
 pub use rate::{MinimumRate, RateMeter, TooSlow};
 pub use socket::bind;
-pub use tls::{TlsError, load_tls};
+pub use tls::{Certificates, TlsError, load_tls};
 pub use unknown::mark_authenticated;
 pub(crate) use until::Until;
 

@@ -1,12 +1,15 @@
 //! Certificates and keys.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use rustls::ServerConfig;
 use rustls::crypto::ring::default_provider;
 use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::server::{ClientHello, ResolvesServerCert};
+use rustls::sign::CertifiedKey;
 
 /// Why TLS cannot be served. The text names the file.
 #[derive(Debug, thiserror::Error)]
@@ -43,27 +46,84 @@ pub enum TlsError {
     },
 }
 
-/// Reads a chain of certificates, the server's own first, and its private key (PKCS #8, PKCS #1 or
-/// SEC 1), both in PEM form, for [`Server::tls`](super::Server::tls). TLS 1.2 and 1.3 are spoken,
-/// and HTTP/1.1 within.
+/// The certificate that a server shows, which can be replaced while it runs. Clones share it.
+#[derive(Clone)]
+pub struct Certificates {
+    current: Arc<Current>,
+    config: Arc<ServerConfig>,
+}
+
+impl fmt::Debug for Certificates {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Certificates")
+    }
+}
+
+impl Certificates {
+    /// Reads a chain of certificates, the server's own first, and its private key (PKCS #8, PKCS #1 or
+    /// SEC 1), both in PEM form. TLS 1.2 and 1.3 are spoken, and HTTP/1.1 within.
+    ///
+    /// # Errors
+    ///
+    /// [`TlsError`] when a file cannot be read, does not hold what it should, or the two do not belong
+    /// together.
+    pub fn load(certificate: &Path, key: &Path) -> Result<Self, TlsError> {
+        let current = Arc::new(Current(RwLock::new(Arc::new(read_pair(certificate, key)?))));
+        let mut config = ServerConfig::builder_with_provider(Arc::new(default_provider()))
+            .with_safe_default_protocol_versions()
+            .map_err(|cause| unusable(certificate, key, cause))?
+            .with_no_client_auth()
+            .with_cert_resolver(current.clone());
+        config.alpn_protocols = vec![b"http/1.1".to_vec()];
+        Ok(Self { current, config: Arc::new(config) })
+    }
+
+    /// For [`Server::tls`](super::Server::tls).
+    #[must_use]
+    pub fn config(&self) -> Arc<ServerConfig> {
+        self.config.clone()
+    }
+
+    /// Reads both files again and shows what they hold on connections that come from now on.
+    ///
+    /// # Errors
+    ///
+    /// As [`Certificates::load`]; the certificate before is shown on.
+    pub fn reload(&self, certificate: &Path, key: &Path) -> Result<(), TlsError> {
+        let pair = Arc::new(read_pair(certificate, key)?);
+        *self.current.0.write().unwrap_or_else(PoisonError::into_inner) = pair;
+        Ok(())
+    }
+}
+
+/// The certificate and key that are shown.
+#[derive(Debug)]
+struct Current(RwLock<Arc<CertifiedKey>>);
+
+impl ResolvesServerCert for Current {
+    fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+        Some(self.0.read().unwrap_or_else(PoisonError::into_inner).clone())
+    }
+}
+
+/// A configuration of TLS with a certificate that stays; see [`Certificates::load`].
 ///
 /// # Errors
 ///
-/// [`TlsError`] when a file cannot be read, does not hold what it should, or the two do not belong
-/// together.
+/// As [`Certificates::load`].
 pub fn load_tls(certificate: &Path, key: &Path) -> Result<Arc<ServerConfig>, TlsError> {
+    Ok(Certificates::load(certificate, key)?.config())
+}
+
+fn read_pair(certificate: &Path, key: &Path) -> Result<CertifiedKey, TlsError> {
     let chain = read_chain(certificate).map_err(|cause| refused(certificate, "certificate", cause))?;
     let secret = PrivateKeyDer::from_pem_file(key).map_err(|cause| refused(key, "private key", cause))?;
-    let configured = ServerConfig::builder_with_provider(Arc::new(default_provider()))
-        .with_safe_default_protocol_versions()
-        .and_then(|builder| builder.with_no_client_auth().with_single_cert(chain, secret));
-    let mut config = configured.map_err(|cause| TlsError::Unusable {
-        certificate: certificate.into(),
-        key: key.into(),
-        cause,
-    })?;
-    config.alpn_protocols = vec![b"http/1.1".to_vec()];
-    Ok(Arc::new(config))
+    CertifiedKey::from_der(chain, secret, &default_provider())
+        .map_err(|cause| unusable(certificate, key, cause))
+}
+
+fn unusable(certificate: &Path, key: &Path, cause: rustls::Error) -> TlsError {
+    TlsError::Unusable { certificate: certificate.into(), key: key.into(), cause }
 }
 
 fn read_chain(path: &Path) -> Result<Vec<CertificateDer<'static>>, pem::Error> {

@@ -3,10 +3,10 @@
 use std::io::{self, stdin};
 
 use clap::Parser as _;
-use eddyline_app::App;
 use serde_json::json;
 
-use super::carry_out;
+use super::Operator;
+use super::list::is_reported;
 use crate::cli::{BatchLine, OneCommand};
 use crate::{Failure, output};
 
@@ -14,19 +14,30 @@ const NO_INPUT: &str = "a batch has its commands on the standard input: use --pa
                         machine cannot see here";
 
 /// Runs the commands until the input ends. Fails in the end when one of them failed.
-pub(super) async fn run(app: &App, json: bool) -> Result<(), Failure> {
+pub(super) async fn run(operator: &mut Operator) -> Result<(), Failure> {
+    let json = operator.json;
     let (mut number, mut failed) = (0_usize, 0_usize);
     // One line at a time: a script may read an answer before it writes the next command.
     while let Some(line) = tokio::task::spawn_blocking(read_line).await?? {
         number += 1;
         let done = match parse(&line) {
             Ok(None) => continue,
-            Ok(Some(command)) => carry_out(app, command, json).await,
+            Ok(Some(command)) => operator.carry_out(command).await,
             Err(problem) => Err(problem.into()),
         };
         let Err(source) = done else { continue };
+        if output::is_closed_pipe(&source) {
+            // The answers are not read, but the commands are carried out.
+            continue;
+        }
         failed += 1;
-        report(&LineFailed { number, source }, json)?;
+        if is_reported(&source, json) {
+            continue;
+        }
+        match report(&LineFailed { number, source }, json) {
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => return Err(error.into()),
+            _ => {}
+        }
     }
     match failed {
         0 => Ok(()),
@@ -75,7 +86,7 @@ fn report(failed: &LineFailed, json: bool) -> io::Result<()> {
         let error = output::Causes(failed.source.as_ref()).to_string();
         output::json_line(io::stdout().lock(), &json!({"error": error, "line": failed.number}))
     } else {
-        output::failure(failed);
+        output::failure(failed, false);
         Ok(())
     }
 }

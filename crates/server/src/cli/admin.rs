@@ -7,7 +7,9 @@ use eddyline_model::Day;
 use eddyline_model::applications::{PageUri, RedirectUri};
 use eddyline_model::time::InvalidDay;
 
-use super::passwords::{OptionalPassword, RequiredPassword};
+use super::flows::{FlowCommand, FlowPath};
+use super::scim::ScimCommand;
+use super::users::{TokenCommand, UserCommand};
 
 /// What the operator asks for.
 #[derive(Subcommand)]
@@ -63,16 +65,27 @@ pub(crate) enum OneCommand {
     /// Identity providers that make and change users (SCIM)
     #[command(subcommand, disable_help_subcommand = true)]
     Scim(ScimCommand),
+    /// Tokens of users and flows
+    #[command(subcommand, disable_help_subcommand = true)]
+    Token(TokenCommand),
+    /// The key that secrets of applications are sealed with
+    #[command(subcommand, disable_help_subcommand = true)]
+    SecretKey(SecretKeyCommand),
 }
 
 impl OneCommand {
-    /// Whether the command reads a password from the standard input.
+    /// Whether the command reads the standard input, as things stand.
     pub(crate) fn reads_input(&self) -> bool {
         match self {
             Self::User(UserCommand::Create(new)) => new.password.reads_input(),
             Self::User(UserCommand::SetPassword { password, .. }) => password.reads_input(),
             _ => false,
         }
+    }
+
+    /// Whether the command makes a database where there is none.
+    pub(crate) fn makes_database(&self) -> bool {
+        matches!(self, Self::Org(OrgCommand::Create(_)))
     }
 }
 
@@ -81,6 +94,14 @@ impl OneCommand {
 pub(crate) enum OrgCommand {
     /// Make an organization
     Create(NewOrganization),
+    /// List organizations
+    List,
+    /// Show an organization
+    Show {
+        /// The organization, by the name in its URL
+        #[arg(long, value_name = "ORG")]
+        org: String,
+    },
     /// Change an organization
     Update(OrganizationUpdate),
     /// Domains within which the organization's identity provider makes users with proved addresses
@@ -114,63 +135,17 @@ pub(crate) struct OrganizationDomain {
     pub(crate) domain: String,
 }
 
-/// Commands about users.
-#[derive(Subcommand)]
-pub(crate) enum UserCommand {
-    /// Make a user with an API token; one whose e-mail address is known joins the organization
-    Create(NewUser),
-    /// Make another API token for a user
-    Token {
-        /// The user's e-mail address
-        #[arg(long, value_name = "EMAIL")]
-        email: String,
-    },
-    /// Make a user inactive, which ends all that lets them in, or let them in again
-    SetActive {
-        /// The user's e-mail address
-        #[arg(long, value_name = "EMAIL")]
-        email: String,
-        /// Whether the user is let in
-        #[arg(long, value_name = "true|false", action = clap::ArgAction::Set)]
-        active: bool,
-    },
-    /// Give a user a new password; the old one ends at once
-    SetPassword {
-        /// The user's e-mail address
-        #[arg(long, value_name = "EMAIL")]
-        email: String,
-        #[command(flatten)]
-        password: RequiredPassword,
-    },
-}
-
-/// Commands about flows.
-#[derive(Subcommand)]
-pub(crate) enum FlowCommand {
-    /// Make a flow
-    Create(NewFlow),
-    /// Add a user to a flow
-    AddUser {
-        /// The flow, by the names in its URL
-        #[arg(long, value_name = "ORG/FLOW")]
-        flow: FlowPath,
-        /// The user's e-mail address
-        #[arg(long, value_name = "EMAIL")]
-        email: String,
-    },
-    /// Make a token for posting to a flow without a user
-    Token {
-        /// The flow, by the names in its URL
-        #[arg(long, value_name = "ORG/FLOW")]
-        flow: FlowPath,
-    },
-}
-
 /// Commands about applications.
 #[derive(Subcommand)]
 pub(crate) enum ApplicationCommand {
     /// Register an application; its secret is shown once
     Create(NewApplication),
+    /// List applications
+    List {
+        /// Only those of this organization, by the name in its URL
+        #[arg(long, value_name = "ORG")]
+        org: Option<String>,
+    },
 }
 
 /// Commands about sources.
@@ -178,47 +153,20 @@ pub(crate) enum ApplicationCommand {
 pub(crate) enum SourceCommand {
     /// Make a source, which posts to the inbox of a flow; its token is shown once
     Create(NewSource),
+    /// List the sources of a flow
+    List {
+        /// The flow, by the names in its URL
+        #[arg(long, value_name = "ORG/FLOW")]
+        flow: FlowPath,
+    },
 }
 
-/// Commands about identity providers.
+/// Commands about the secret key.
 #[derive(Subcommand)]
-pub(crate) enum ScimCommand {
-    /// Let an identity provider in; its token is shown once. Again, it gets another token
-    Enable {
-        /// The organization, by the name in its URL
-        #[arg(long, value_name = "ORG")]
-        org: String,
-    },
-    /// Tell the provider of a user that there is, by their e-mail address
-    Link {
-        /// The organization, by the name in its URL
-        #[arg(long, value_name = "ORG")]
-        org: String,
-        /// The user's e-mail address
-        #[arg(long, value_name = "EMAIL")]
-        email: String,
-    },
-    /// Unlink a user from the identity provider; the account and its memberships stay
-    Unlink {
-        /// The organization, by the name in its URL
-        #[arg(long, value_name = "ORG")]
-        org: String,
-        /// The user's e-mail address
-        #[arg(long, value_name = "EMAIL")]
-        email: String,
-    },
-    /// Show what was done to users by the provider and by operators, the latest first
-    Audit {
-        /// The organization, by the name in its URL
-        #[arg(long, value_name = "ORG")]
-        org: String,
-        /// Only what was recorded before this number
-        #[arg(long, value_name = "ID")]
-        before: Option<i64>,
-        /// How many records at most
-        #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=10_000))]
-        limit: u32,
-    },
+pub(crate) enum SecretKeyCommand {
+    /// Give up what was sealed with a key that is lost: each application gets a new secret
+    #[command(after_help = "Stop the servers of the database first. Tokens of the applications stay.")]
+    Reset,
 }
 
 /// `source create`
@@ -327,71 +275,5 @@ impl FromStr for BillingDate {
 
     fn from_str(text: &str) -> Result<Self, InvalidDay> {
         if text == "none" { Ok(Self(None)) } else { text.parse().map(|day| Self(Some(day))) }
-    }
-}
-
-/// `user create`
-#[derive(Args)]
-pub(crate) struct NewUser {
-    /// The organization, by the name in its URL
-    #[arg(long, value_name = "ORG")]
-    pub(crate) org: String,
-    /// E-mail address, with which the user signs in
-    #[arg(long, value_name = "EMAIL")]
-    pub(crate) email: String,
-    /// Full name
-    #[arg(long)]
-    pub(crate) name: String,
-    /// Short name, with which others mention the user
-    #[arg(long)]
-    pub(crate) nick: String,
-    #[command(flatten)]
-    pub(crate) password: OptionalPassword,
-    /// Let the user administer the organization
-    #[arg(long)]
-    pub(crate) admin: bool,
-    /// Mark the user as a program
-    #[arg(long)]
-    pub(crate) bot: bool,
-    /// The user's number, where bots and archives know it already; the next free one otherwise
-    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(i64).range(1..=MAX_USER_ID))]
-    pub(crate) user_id: Option<i64>,
-}
-
-/// Numbers go on behind the largest, and all clients must be able to represent them.
-const MAX_USER_ID: i64 = 1_000_000_000_000;
-
-/// `flow create`
-#[derive(Args)]
-pub(crate) struct NewFlow {
-    /// The organization, by the name in its URL
-    #[arg(long, value_name = "ORG")]
-    pub(crate) org: String,
-    /// Name that people see
-    #[arg(long)]
-    pub(crate) name: String,
-}
-
-/// A flow as the operator names it: `organization/flow`, the names in its URL.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct FlowPath {
-    /// The organization's name in URLs.
-    pub(crate) organization: String,
-    /// The flow's name in URLs.
-    pub(crate) flow: String,
-}
-
-impl FromStr for FlowPath {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        match text.split_once('/') {
-            Some((organization, flow))
-                if !organization.is_empty() && !flow.is_empty() && !flow.contains('/') =>
-            {
-                Ok(Self { organization: organization.to_owned(), flow: flow.to_owned() })
-            }
-            _ => Err("a flow is named ORG/FLOW, such as acme/main"),
-        }
     }
 }

@@ -5,32 +5,43 @@ use std::io::{self, BufRead};
 
 use clap::Args;
 use eddyline_auth::Password;
+use eddyline_auth::strength::{MIN_CHARS, Weakness};
 
-/// A password that must be given, in one of two ways.
+/// Where a password comes from.
+pub(crate) enum PasswordFrom {
+    /// The command line.
+    Argument(Password),
+    /// The first line of the standard input.
+    Input,
+    /// It was not said.
+    Nowhere,
+}
+
+/// A password that must be given.
 #[derive(Args)]
-#[group(required = true, multiple = false)]
+#[group(multiple = false)]
 pub(crate) struct RequiredPassword {
     /// The password; others on this machine can see it while the command runs
     #[arg(long, value_parser = any_password)]
     password: Option<Password>,
-    /// Read the password from the first line of the standard input
+    /// Read the password from the first line of the standard input. On a terminal it is asked for in any case
     #[arg(long)]
     password_stdin: bool,
 }
 
 impl RequiredPassword {
-    /// Whether [`RequiredPassword::read`] reads its input.
+    /// Whether the standard input is needed.
     pub(super) fn reads_input(&self) -> bool {
-        self.password_stdin
+        self.password.is_none()
     }
 
-    /// The password. Reads `input` only when asked to. Fails when it cannot be anybody's.
-    pub(crate) fn read(self, input: impl BufRead) -> io::Result<Password> {
-        self.password.map_or_else(|| read_line(input), acceptable)
+    /// Where it comes from.
+    pub(crate) fn source(self) -> PasswordFrom {
+        source_of(self.password, self.password_stdin)
     }
 }
 
-/// A password that may be given, in one of two ways.
+/// A password that may be given.
 #[derive(Args)]
 #[group(multiple = false)]
 pub(crate) struct OptionalPassword {
@@ -38,25 +49,28 @@ pub(crate) struct OptionalPassword {
     /// while the command runs
     #[arg(long, value_parser = any_password)]
     password: Option<Password>,
-    /// Read the password from the first line of the standard input
+    /// Read the password from the first line of the standard input; on a terminal, ask for it
     #[arg(long)]
     password_stdin: bool,
 }
 
 impl OptionalPassword {
-    /// Whether [`OptionalPassword::read`] reads its input.
+    /// Whether the standard input is needed.
     pub(super) fn reads_input(&self) -> bool {
         self.password_stdin
     }
 
-    /// The password, if there is one. Reads `input` only when asked to. Fails when it cannot be
-    /// anybody's.
-    pub(crate) fn read(self, input: impl BufRead) -> io::Result<Option<Password>> {
-        if self.password_stdin {
-            read_line(input).map(Some)
-        } else {
-            self.password.map(acceptable).transpose()
-        }
+    /// Where it comes from.
+    pub(crate) fn source(self) -> PasswordFrom {
+        source_of(self.password, self.password_stdin)
+    }
+}
+
+fn source_of(password: Option<Password>, stdin: bool) -> PasswordFrom {
+    match password {
+        Some(password) => PasswordFrom::Argument(password),
+        None if stdin => PasswordFrom::Input,
+        None => PasswordFrom::Nowhere,
     }
 }
 
@@ -65,16 +79,24 @@ fn any_password(text: &str) -> Result<Password, Infallible> {
     Ok(Password::new(text))
 }
 
-fn acceptable(password: Password) -> io::Result<Password> {
-    if password.is_acceptable() {
-        Ok(password)
-    } else {
-        let problem = format!("a password has 1 to {} bytes", Password::MAX_BYTES);
-        Err(io::Error::new(io::ErrorKind::InvalidInput, problem))
+/// The password, if it has the length that the pages ask for.
+///
+/// # Errors
+///
+/// [`Weakness::TooShort`], [`Weakness::TooLong`].
+pub(crate) fn long_enough(password: Password) -> Result<Password, Weakness> {
+    if password.expose().chars().nth(MIN_CHARS - 1).is_none() {
+        return Err(Weakness::TooShort);
     }
+    if password.is_acceptable() { Ok(password) } else { Err(Weakness::TooLong) }
 }
 
-fn read_line(input: impl BufRead) -> io::Result<Password> {
+/// The first line of an input.
+///
+/// # Errors
+///
+/// When it cannot be read, or is no text.
+pub(crate) fn read_line(input: impl BufRead) -> io::Result<Password> {
     let mut line = String::new();
     // Enough for the longest password and the end of its line, so that a wrong file is not read
     // into memory.
@@ -82,5 +104,5 @@ fn read_line(input: impl BufRead) -> io::Result<Password> {
     input.take(longest).read_line(&mut line)?;
     let line = line.strip_suffix('\n').unwrap_or(&line);
     let line = line.strip_suffix('\r').unwrap_or(line);
-    acceptable(Password::new(line))
+    Ok(Password::new(line))
 }

@@ -113,12 +113,13 @@ fn every_command_of_the_operator_is_understood() {
     assert_eq!(fields.trial_ends.map(|day| day.to_string()), Some("2027-01-31".into()));
 
     let OneCommand::User(UserCommand::Create(user)) =
-        command("user create --org p --email e@x --name N --nick k --admin --bot --password pw")
+        command("user create --org p --email e@x --name N --nick k --admin --bot --password secrets")
     else {
         panic!()
     };
     assert!(user.admin && user.bot);
-    assert_eq!(user.password.read(&b""[..]).unwrap().unwrap().expose(), "pw");
+    let PasswordFrom::Argument(password) = user.password.source() else { panic!() };
+    assert_eq!(password.expose(), "secrets");
 
     let OneCommand::User(UserCommand::Token { email }) = command("user token --email e@x") else { panic!() };
     assert_eq!(email, "e@x");
@@ -128,7 +129,7 @@ fn every_command_of_the_operator_is_understood() {
     };
     assert_eq!((flow.org, flow.name), ("p".into(), "F".into()));
 
-    let OneCommand::Flow(FlowCommand::AddUser { flow, email }) =
+    let OneCommand::Flow(FlowCommand::AddUser(FlowUser { flow, email })) =
         command("flow add-user --flow p/f --email e@x")
     else {
         panic!()
@@ -163,28 +164,32 @@ fn a_change_of_an_organization_says_what_changes() {
 #[test]
 fn a_flow_is_named_by_two_names() {
     for wrong in ["acme", "/main", "acme/", "a/b/c", ""] {
-        assert!(wrong.parse::<super::admin::FlowPath>().is_err(), "{wrong}");
+        assert!(wrong.parse::<FlowPath>().is_err(), "{wrong}");
     }
 }
 
 #[test]
 fn a_password_need_not_stand_on_the_command_line() {
-    let read = |line: &str, input: &[u8]| {
-        let OneCommand::User(UserCommand::SetPassword { password, .. }) = one(line) else { panic!() };
-        password.read(input).map(|password| password.expose().to_owned())
-    };
     let line = "eddyline admin user set-password --email e@x --password-stdin";
-    assert_eq!(read(line, b"open sesame\r\nmore").unwrap(), "open sesame");
-    assert_eq!(read(line, b" as it is ").unwrap(), " as it is ");
-    assert!(read(line, b"").is_err(), "an empty password");
-    assert!(read(line, &[b'x'; 5000]).is_err(), "a password that is too long");
-    assert!(read(line, b"\xff\n").is_err(), "not text");
+    let OneCommand::User(UserCommand::SetPassword { password, .. }) = one(line) else { panic!() };
+    assert!(matches!(password.source(), PasswordFrom::Input));
+    let read = |input: &[u8]| {
+        let password = passwords::read_line(input).ok().and_then(|line| passwords::long_enough(line).ok());
+        password.map(|password| password.expose().to_owned())
+    };
+    assert_eq!(read(b"open sesame\r\nmore").as_deref(), Some("open sesame"));
+    assert_eq!(read(b" as it is ").as_deref(), Some(" as it is "));
+    assert_eq!(read(b""), None, "an empty password");
+    assert_eq!(read("sieben\u{e4}\n".as_bytes()), None, "a password that is too short");
+    assert_eq!(read(&[b'x'; 5000]), None, "a password that is too long");
+    assert_eq!(read(b"\xff\n"), None, "not text");
 }
 
 #[test]
-fn a_new_password_is_given_in_exactly_one_way() {
+fn a_new_password_is_given_in_one_way_or_asked_for() {
     let line = "eddyline admin user set-password --email e@x";
-    assert!(parse(line).is_err());
+    let OneCommand::User(UserCommand::SetPassword { password, .. }) = one(line) else { panic!() };
+    assert!(matches!(password.source(), PasswordFrom::Nowhere));
     assert!(parse(&format!("{line} --password")).is_err());
     assert!(parse(&format!("{line} --password pw --password-stdin")).is_err());
     assert!(parse(&format!("{line} --password pw")).is_ok());
@@ -195,12 +200,14 @@ fn a_refused_password_is_not_repeated() {
     let line = "eddyline admin user set-password --email e@x --password";
     let command = one(&format!("{line} {}", "x".repeat(2000)));
     let OneCommand::User(UserCommand::SetPassword { password, .. }) = command else { panic!() };
-    assert_eq!(password.read(&b""[..]).unwrap_err().to_string(), "a password has 1 to 1024 bytes");
+    let PasswordFrom::Argument(password) = password.source() else { panic!() };
+    let refused = passwords::long_enough(password).unwrap_err().to_string();
+    assert_eq!(refused, "is too long (maximum is 1024 bytes)");
 }
 
 #[test]
 fn a_user_without_a_password_is_fine() {
     let line = "eddyline admin user create --org p --email e@x --name N --nick k";
     let OneCommand::User(UserCommand::Create(user)) = one(line) else { panic!() };
-    assert!(user.password.read(&b"untouched"[..]).unwrap().is_none());
+    assert!(matches!(user.password.source(), PasswordFrom::Nowhere));
 }

@@ -31,7 +31,7 @@ impl fmt::Display for Origin {
 }
 
 /// The values that one place gives, by the key of the option.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Layer(BTreeMap<&'static str, (String, Origin)>);
 
 impl Layer {

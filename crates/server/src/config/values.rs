@@ -155,6 +155,22 @@ impl DatabaseUrl {
         Some(Path::new(path.strip_prefix("//").unwrap_or(path)))
     }
 
+    /// Where the database is, for people: without user and password.
+    pub(crate) fn place(&self) -> String {
+        if let Some(file) = self.file() {
+            let path = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
+            return path.display().to_string();
+        }
+        match self.0.parse::<http::Uri>() {
+            Ok(url) if url.host().is_some() => {
+                let port = url.port_u16().map(|port| format!(":{port}")).unwrap_or_default();
+                let host = url.host().unwrap_or_default();
+                format!("{}://{host}{port}{}", self.scheme(), url.path())
+            }
+            _ => format!("at {}", self.scheme()),
+        }
+    }
+
     fn scheme(&self) -> &str {
         self.0.split(':').next().unwrap_or_default()
     }

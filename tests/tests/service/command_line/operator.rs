@@ -189,7 +189,10 @@ async fn what_cannot_be_done_is_said_and_ends_in_failure(server: Server) {
         (vec!["flow", "add-user", "--flow", "main", "--email", "cyd@acme.example"], "ORG/FLOW"),
         (vec!["flow", "token", "--flow", "acme/none"], "acme/none"),
         (vec!["user", "token", "--email", "no@acme.example"], "no@acme.example"),
-        (vec!["user", "set-password", "--email", "no@acme.example", "--password", "x"], "no@acme.example"),
+        (
+            vec!["user", "set-password", "--email", "no@acme.example", "--password", "of some length"],
+            "no@acme.example",
+        ),
         (vec!["user", "set-password", "--email", "cyd@acme.example", "--password", ""], "password"),
         (vec!["user", "set-password", "--email", "cyd@acme.example"], "--password"),
         (domain("add", "nowhere", "x.example"), "nowhere"),

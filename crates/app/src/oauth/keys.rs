@@ -1,0 +1,182 @@
+//! The key that secrets are sealed with, and whether it is the one that the database was used with.
+
+use eddyline_auth::{DownloadKey, SealingKey, Secret};
+use eddyline_model::ApplicationId;
+use eddyline_storage::{Error as StoreError, Result as StoreResult, Session, Store, Tx};
+
+use super::KeyMaterial;
+use crate::change::Attempt;
+use crate::liveness::SILENCE_MILLIS;
+use crate::transaction::{Database, NoCaller};
+use crate::{Error, Result, shared_setting};
+
+/// What is sealed to tell later whether a key is the same.
+const PROOF: &str = "sealing key";
+/// The setting that has it.
+const PROOF_SETTING: &str = "sealing_proof";
+/// The setting that has the key where none is given.
+const KEY_SETTING: &str = "sealing_key";
+/// How many applications are named in a text.
+const NAMED: usize = 5;
+
+/// Opens the key that secrets are sealed with, and makes sure that it is the one that the database knows; beside it
+/// the one that links to files are signed with, which follows from the same bytes. Where nothing is sealed and no
+/// server runs, another key takes the place of the one before.
+///
+/// # Errors
+///
+/// [`Error::Conflict`] for another key otherwise.
+pub(crate) async fn keys(
+    store: &Database,
+    material: Option<&KeyMaterial>,
+) -> Result<(SealingKey, DownloadKey)> {
+    let (key, links) = derive(store, material).await?;
+    let fresh = || prove(&key);
+    let proof = shared_setting(store, PROOF_SETTING, fresh).await?;
+    if key.open(PROOF, &proof).is_none() {
+        let fresh = fresh();
+        store.change(NoCaller::Process, move |tx| adopt(tx, &fresh)).await.map_err(Error::from)?;
+    }
+    Ok((key, links))
+}
+
+async fn derive(store: &Database, material: Option<&KeyMaterial>) -> Result<(SealingKey, DownloadKey)> {
+    let bytes = match material {
+        Some(KeyMaterial(bytes)) => bytes.clone(),
+        None => {
+            let fresh = || Secret::generate_long().expose().as_bytes().to_vec();
+            shared_setting(store, KEY_SETTING, fresh).await?
+        }
+    };
+    let too_short =
+        |error: eddyline_auth::seal::TooShort| Error::Conflict(format!("the secret key: {error}"));
+    Ok((SealingKey::derive(&bytes).map_err(too_short)?, DownloadKey::derive(&bytes).map_err(too_short)?))
+}
+
+fn prove(key: &SealingKey) -> Vec<u8> {
+    key.seal(PROOF, &Secret::presented(PROOF))
+}
+
+fn adopt(tx: &mut Tx<'_, '_>, proof: &[u8]) -> Attempt<()> {
+    if let Some(sealed) = sealed(tx)? {
+        let text = format!("the secret key is another than the one that {sealed} were sealed with");
+        return Err(Error::Conflict(text).into());
+    }
+    if is_served(tx)? {
+        let text = "the secret key is another than the one of a server that runs on this database, or ended without a \
+                    word a few seconds ago";
+        return Err(Error::Conflict(text.into()).into());
+    }
+    Ok(tx.put_setting(PROOF_SETTING, proof)?)
+}
+
+/// Whether a server runs on the database.
+fn is_served(tx: &mut Tx<'_, '_>) -> StoreResult<bool> {
+    let since = tx.now().plus_millis(-SILENCE_MILLIS);
+    Ok(tx.count_nodes(since)? > 0)
+}
+
+/// What is sealed, for a text; `None` for nothing.
+fn sealed(session: &mut Session<'_>) -> StoreResult<Option<String>> {
+    let count = session.count_sealed_secrets()?;
+    if count == 0 {
+        return Ok(None);
+    }
+    let mut names = Vec::new();
+    let mut after = ApplicationId(0);
+    while names.len() < NAMED {
+        let page = session.applications_page(None, after, NAMED as i64)?;
+        let Some(last) = page.last() else { break };
+        after = last.id;
+        names.extend(page.into_iter().filter(|known| !known.public).map(|known| known.name));
+    }
+    names.truncate(NAMED);
+    let more = if count > names.len() as i64 { ", …" } else { "" };
+    let plural = if count == 1 { "" } else { "s" };
+    Ok(Some(format!("the secrets of {count} application{plural} ({}{more})", names.join(", "))))
+}
+
+/// What is sealed in a database, as a text such as "the secrets of 2 applications (Calendar, Robot)"; `None` when
+/// nothing is, so that any key will do.
+///
+/// # Errors
+///
+/// [`Error::Unavailable`].
+pub async fn what_is_sealed(store: &Store) -> Result<Option<String>> {
+    Ok(store.read(sealed).await?)
+}
+
+/// Makes sure that a secret is sealed with the key of the database, in the transaction that keeps it.
+///
+/// # Errors
+///
+/// [`StoreError::Refused`] when another process replaced the key meanwhile.
+pub(super) fn check_key(session: &mut Session<'_>, key: &SealingKey) -> StoreResult<()> {
+    match is_present(session, key)? {
+        true => Ok(()),
+        false => Err(StoreError::Refused("the secret key was replaced; the server must be started again")),
+    }
+}
+
+/// Whether it is the key that the database is used with.
+fn is_present(session: &mut Session<'_>, key: &SealingKey) -> StoreResult<bool> {
+    let proof = session.setting(PROOF_SETTING)?;
+    Ok(proof.is_some_and(|proof| key.open(PROOF, &proof).is_some()))
+}
+
+/// The new secret of an application whose former one cannot be opened any more.
+#[derive(Clone, Debug)]
+pub struct RenewedSecret {
+    /// The application.
+    pub id: ApplicationId,
+    /// What it calls itself by.
+    pub client_id: String,
+    /// The name that users see.
+    pub name: String,
+    /// The secret, which is shown here only.
+    pub secret: Secret,
+}
+
+/// Gives up everything that was sealed with a key that is lost: each application with a secret gets another one,
+/// sealed with the present key. Tokens stay.
+///
+/// # Errors
+///
+/// [`Error::Conflict`] when nothing is lost, and while a server runs on the database.
+pub async fn renew_secret_key(store: &Store, material: Option<&KeyMaterial>) -> Result<Vec<RenewedSecret>> {
+    let store = Database::new(store.clone());
+    let (key, _) = derive(&store, material).await?;
+    let (renewed, _) = store
+        .change(NoCaller::Operator, move |tx| {
+            if is_present(tx, &key)? {
+                let text = "the secret key is the one that everything was sealed with; nothing has to be given up";
+                return Err(Error::Conflict(text.into()).into());
+            }
+            if is_served(tx)? {
+                let text = "a server runs on this database, or ended without a word a few seconds ago; stop it first";
+                return Err(Error::Conflict(text.into()).into());
+            }
+            let mut renewed = Vec::new();
+            let mut after = ApplicationId(0);
+            loop {
+                let page = tx.applications_page(None, after, 500)?;
+                let Some(last) = page.last() else { break };
+                after = last.id;
+                for known in page.into_iter().filter(|known| !known.public) {
+                    renewed.extend(renew(tx, &key, known.id)?);
+                }
+            }
+            tx.put_setting(PROOF_SETTING, &prove(&key))?;
+            Ok::<_, eddyline_storage::Undone<Error>>(renewed)
+        })
+        .await
+        .map_err(Error::from)?;
+    Ok(renewed)
+}
+
+fn renew(tx: &mut Tx<'_, '_>, key: &SealingKey, id: ApplicationId) -> StoreResult<Option<RenewedSecret>> {
+    let Some(known) = tx.lock_application(id)? else { return Ok(None) };
+    let secret = Secret::generate_long();
+    tx.set_application_secret(id, &key.seal(&known.client_id, &secret))?;
+    Ok(Some(RenewedSecret { id, client_id: known.client_id, name: known.name, secret }))
+}

@@ -1,0 +1,246 @@
+//! What there is: organizations, users, flows, applications and sources, for operators to look at. Long lists are
+//! read by pages: so many entries behind the one with a number.
+
+use eddyline_model::applications::Application;
+use eddyline_model::flows::Flow;
+use eddyline_model::names::Email;
+use eddyline_model::organizations::Organization;
+use eddyline_model::sources::Source;
+use eddyline_model::users::User;
+use eddyline_model::{ApplicationId, OrganizationId, RoomId, UserId};
+use eddyline_storage::Session;
+
+use super::flows::find_flow;
+use crate::change::Attempt;
+use crate::{App, Error, Result};
+
+/// An organization with what belongs to it.
+#[derive(Clone, Debug)]
+pub struct OrganizationDetails {
+    /// The organization.
+    pub organization: Organization,
+    /// The name in URLs of the organization above it.
+    pub parent: Option<String>,
+    /// All names in URLs that lead to it, the present one among them.
+    pub names: Vec<String>,
+    /// The addresses of its active administrators.
+    pub administrators: Vec<String>,
+    /// Its domains.
+    pub domains: Vec<String>,
+    /// What the addresses of its identity provider name it by, if one is let in.
+    pub provider: Option<String>,
+}
+
+/// A user with what belongs to them.
+#[derive(Clone, Debug)]
+pub struct UserDetails {
+    /// The user.
+    pub user: User,
+    /// Whether there is a password.
+    pub has_password: bool,
+    /// The organizations that they belong to, by their names in URLs, each with whether they administer it.
+    pub organizations: Vec<(String, bool)>,
+    /// How many flows they are in.
+    pub flows: usize,
+    /// How many API tokens they have.
+    pub api_tokens: i64,
+    /// How many browsers they are signed in with.
+    pub sessions: i64,
+    /// The organization whose identity provider knows them, by its name in URLs.
+    pub provided_by: Option<String>,
+}
+
+impl App {
+    /// Organizations, ordered by number.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unavailable`].
+    pub async fn operator_organizations(
+        &self,
+        after: OrganizationId,
+        limit: i64,
+    ) -> Result<Vec<Organization>> {
+        self.look(move |session| Ok(session.organizations_page(after, limit)?)).await
+    }
+
+    /// An organization, by its name in URLs.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] without such an organization.
+    pub async fn operator_organization(&self, name: &str) -> Result<OrganizationDetails> {
+        let name = name.to_owned();
+        self.look(move |session| {
+            let id = find(session, &name)?;
+            let organization = session.organization(id)?.ok_or(Error::NotFound)?;
+            let parent = match organization.parent {
+                Some(parent) => session.organization(parent)?.map(|parent| parent.parameterized_name),
+                None => None,
+            };
+            let administrators = session.administrators(id)?;
+            let administrators = session.users(&administrators)?;
+            Ok(OrganizationDetails {
+                organization,
+                parent,
+                names: session.names_of_organization(id)?,
+                administrators: administrators.into_iter().map(|user| user.email).collect(),
+                domains: session.domains_of(id)?,
+                provider: session.provider_details(id)?.filter(|known| known.enabled).map(|known| known.uid),
+            })
+        })
+        .await
+    }
+
+    /// Users, ordered by number: all of them, or those of an organization, named by its name in URLs, each with
+    /// whether they administer it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] without such an organization.
+    pub async fn operator_users(
+        &self,
+        organization: Option<&str>,
+        after: UserId,
+        limit: i64,
+    ) -> Result<Vec<(User, Option<bool>)>> {
+        let name = organization.map(str::to_owned);
+        self.look(move |session| match name {
+            Some(name) => {
+                let organization = find(session, &name)?;
+                let page = session.organization_users_page(organization, after, limit)?;
+                Ok(page.into_iter().map(|(user, admin)| (user, Some(admin))).collect())
+            }
+            None => Ok(session.users_page(after, limit)?.into_iter().map(|user| (user, None)).collect()),
+        })
+        .await
+    }
+
+    /// A user, by the address.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] without an account with that address.
+    pub async fn operator_user(&self, email: &Email) -> Result<UserDetails> {
+        let key = email.key();
+        self.look(move |session| {
+            let account = session.account_by_email(&key)?.ok_or(Error::NotFound)?;
+            let id = account.user.id;
+            let mut organizations = Vec::new();
+            for membership in session.memberships_of(id)? {
+                let admin = membership.role == eddyline_model::organizations::OrganizationRole::Administrator;
+                organizations.extend(name_of(session, membership.organization)?.map(|name| (name, admin)));
+            }
+            let known = session.identity(id)?.filter(|known| known.removed_at.is_none());
+            let provided_by = match known {
+                Some(known) => name_of(session, known.organization)?,
+                None => None,
+            };
+            let (api_tokens, sessions) = session.count_credentials(id)?;
+            let flows = session.room_memberships_of(id)?.iter().filter(|place| !place.blocked).count();
+            let has_password = account.password_hash.is_some();
+            let user = account.user;
+            Ok(UserDetails { user, has_password, organizations, flows, api_tokens, sessions, provided_by })
+        })
+        .await
+    }
+
+    /// The organizations, by their names in URLs, that only the user with this address administers.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] without an account with that address.
+    pub async fn operator_administers_alone(&self, email: &Email) -> Result<Vec<String>> {
+        let key = email.key();
+        self.look(move |session| {
+            let id = session.account_by_email(&key)?.ok_or(Error::NotFound)?.user.id;
+            let mut alone = Vec::new();
+            for membership in session.memberships_of(id)? {
+                if session.administrators(membership.organization)? == [id] {
+                    alone.extend(name_of(session, membership.organization)?);
+                }
+            }
+            Ok(alone)
+        })
+        .await
+    }
+
+    /// Flows of an organization, named by its name in URLs, ordered by room, archived ones among them; each with how
+    /// many people are in it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] without such an organization.
+    pub async fn operator_flows(
+        &self,
+        organization: &str,
+        after: RoomId,
+        limit: i64,
+    ) -> Result<Vec<(Flow, i64)>> {
+        let name = organization.to_owned();
+        self.look(move |session| {
+            let organization = find(session, &name)?;
+            Ok(session.flows_page(organization, after, limit)?)
+        })
+        .await
+    }
+
+    /// Applications, ordered by number: all, or those of an organization, named by its name in URLs; each with that
+    /// name.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] without such an organization.
+    pub async fn operator_applications(
+        &self,
+        organization: Option<&str>,
+        after: ApplicationId,
+        limit: i64,
+    ) -> Result<Vec<(Application, String)>> {
+        let name = organization.map(str::to_owned);
+        self.look(move |session| {
+            let organization = name.map(|name| find(session, &name)).transpose()?;
+            let mut found = Vec::new();
+            for application in session.applications_page(organization, after, limit)? {
+                let name = name_of(session, application.organization)?.unwrap_or_default();
+                found.push((application, name));
+            }
+            Ok(found)
+        })
+        .await
+    }
+
+    /// The sources of a flow, the oldest first, each with the name of its application.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] without such a flow.
+    pub async fn operator_sources(
+        &self,
+        organization: &str,
+        flow: &str,
+    ) -> Result<Vec<(Source, Option<String>)>> {
+        let (organization, flow) = (organization.to_owned(), flow.to_owned());
+        self.look(move |session| {
+            let room = find_flow(session, &organization, &flow)?.ok_or(Error::NotFound)?;
+            let mut found = Vec::new();
+            for source in session.sources_of(&[room])? {
+                let application = match source.application {
+                    Some(id) => session.application(id)?.map(|application| application.name),
+                    None => None,
+                };
+                found.push((source, application));
+            }
+            Ok(found)
+        })
+        .await
+    }
+}
+
+fn find(session: &mut Session<'_>, name: &str) -> Attempt<OrganizationId> {
+    Ok(session.organization_id_by_name(name)?.ok_or(Error::NotFound)?)
+}
+
+fn name_of(session: &mut Session<'_>, id: OrganizationId) -> eddyline_storage::Result<Option<String>> {
+    Ok(session.organization(id)?.map(|organization| organization.parameterized_name))
+}

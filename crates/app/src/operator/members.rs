@@ -1,0 +1,130 @@
+//! What users are in organizations and flows: administrators, and those who are taken out.
+
+use eddyline_model::log::Control;
+use eddyline_model::names::Email;
+use eddyline_model::organizations::OrganizationRole;
+use eddyline_model::{UserId, policy};
+use serde_json::json;
+
+use super::OPERATOR;
+use super::flows::find_flow;
+use crate::accounts::end_access;
+use crate::audit::note;
+use crate::flow_users::take_out;
+use crate::going_out::{Leaving, go_out, hold};
+use crate::transaction::NoCaller;
+use crate::{App, Error, Result};
+
+impl App {
+    /// Has a user administer an organization, named by its name in URLs, or no longer. It holds in every process
+    /// once this answers. Doing it twice does nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] without such an organization or user in it, [`Error::Conflict`] for the last
+    /// administrator.
+    pub async fn operator_set_admin(&self, organization: &str, email: &Email, admin: bool) -> Result<UserId> {
+        let (name, key) = (organization.to_owned(), email.key());
+        let (user, event) = self
+            .change(NoCaller::Operator, move |tx| {
+                let organization = tx.organization_id_by_name(&name)?.ok_or(Error::NotFound)?;
+                tx.lock_organization(organization)?;
+                let user = tx.account_by_email(&key)?.ok_or(Error::NotFound)?.user.id;
+                tx.lock_user(user)?;
+                let (_, before) = tx.organization_user(organization, user)?.ok_or(Error::NotFound)?;
+                if before == admin {
+                    return Ok(user);
+                }
+                if !admin && !policy::may_do_without(&tx.administrators(organization)?, user) {
+                    let text = "this is the last administrator of the organization; let another user administer \
+                                it first";
+                    return Err(Error::Conflict(text.into()).into());
+                }
+                let role = if admin { OrganizationRole::Administrator } else { OrganizationRole::Member };
+                tx.set_organization_role(organization, user, role)?;
+                let detail = json!({"admin": [before, admin]});
+                note(tx, organization, (OPERATOR, "user.update"), Some(user), &detail)?;
+                tx.tell(Control::UserEdit { user });
+                Ok(user)
+            })
+            .await?;
+        self.settle(event).await;
+        Ok(user)
+    }
+
+    /// Takes a user out of an organization, named by its name in URLs, with everything they had there; or, without a
+    /// name, out of all of them, and ends all that lets them in. The account and what they wrote stay. It holds in
+    /// every process once this answers.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] without such an organization or user in it, [`Error::Conflict`] for the last
+    /// administrator of one of the organizations.
+    pub async fn operator_remove_user(&self, organization: Option<&str>, email: &Email) -> Result<UserId> {
+        let (name, key) = (organization.map(str::to_owned), email.key());
+        let (user, event) = self
+            .change(NoCaller::Operator, move |tx| {
+                let id = tx.account_by_email(&key)?.ok_or(Error::NotFound)?.user.id;
+                let known = tx.identity(id)?.filter(|known| known.removed_at.is_none());
+                let organizations = match &name {
+                    Some(name) => vec![tx.organization_id_by_name(name)?.ok_or(Error::NotFound)?],
+                    // That of the provider too: it may have suspended the membership.
+                    None => {
+                        let of = tx.memberships_of(id)?.into_iter().map(|membership| membership.organization);
+                        of.chain(known.as_ref().map(|known| known.organization)).collect()
+                    }
+                };
+                hold(tx, &organizations, id)?;
+                let user = tx.user(id)?.ok_or(Error::NotFound)?;
+                for membership in tx.memberships_of(id)? {
+                    let is_noted =
+                        known.as_ref().is_some_and(|known| known.organization == membership.organization);
+                    if organizations.contains(&membership.organization) && !is_noted {
+                        let deed = (OPERATOR, "user.remove");
+                        note(tx, membership.organization, deed, Some(id), &json!({"email": user.email}))?;
+                    }
+                }
+                let was_in = go_out(tx, &organizations, &user, OPERATOR, Leaving::Silent)?;
+                match name {
+                    Some(_) if !was_in => return Err(Error::NotFound.into()),
+                    Some(_) => {}
+                    None => end_access(tx, id)?,
+                }
+                Ok(id)
+            })
+            .await?;
+        self.settle(event).await;
+        Ok(user)
+    }
+
+    /// Takes a user out of a flow. It holds in every process once this answers.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] for an unknown flow, or a user who is not in it; [`Error::Conflict`] for one who is
+    /// blocked: a block outlasts leaving.
+    pub async fn operator_remove_flow_user(
+        &self,
+        organization: &str,
+        flow: &str,
+        email: &Email,
+    ) -> Result<UserId> {
+        let (organization, flow, key) = (organization.to_owned(), flow.to_owned(), email.key());
+        let (user, event) = self
+            .change(NoCaller::Operator, move |tx| {
+                let room = find_flow(tx, &organization, &flow)?.ok_or(Error::NotFound)?;
+                tx.lock_room(room)?;
+                let user = tx.account_by_email(&key)?.ok_or(Error::NotFound)?.user.id;
+                let place = tx.room_membership(room, user)?.ok_or(Error::NotFound)?;
+                if place.blocked {
+                    let text = "the user is blocked from the flow, which is more than being out of it";
+                    return Err(Error::Conflict(text.into()).into());
+                }
+                take_out(tx, room, user, None)?;
+                Ok(user)
+            })
+            .await?;
+        self.settle(event).await;
+        Ok(user)
+    }
+}

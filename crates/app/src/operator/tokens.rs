@@ -1,0 +1,119 @@
+//! API tokens of users and tokens of flows: which there are, and ending them.
+
+use eddyline_auth::TokenHash;
+use eddyline_model::log::Control;
+use eddyline_model::names::Email;
+use eddyline_model::{CredentialId, SourceId, Timestamp};
+
+use super::flows::find_flow;
+use crate::accounts::{end_token, tokens_of};
+use crate::transaction::NoCaller;
+use crate::{ApiToken, App, Error, Result};
+
+/// A token that posts to a flow, without its secret.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FlowToken {
+    /// What it is named by.
+    pub id: CredentialId,
+    /// The source that it is of, and its name; `None` for a token of the flow itself.
+    pub source: Option<(SourceId, String)>,
+    /// When it was made.
+    pub created_at: Timestamp,
+}
+
+impl App {
+    /// The API tokens of a user, the oldest first.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] without an account with that address.
+    pub async fn operator_user_tokens(&self, email: &Email) -> Result<Vec<ApiToken>> {
+        let key = email.key();
+        self.look(move |session| {
+            let user = session.account_by_email(&key)?.ok_or(Error::NotFound)?.user.id;
+            Ok(tokens_of(session, user)?.into_iter().map(|(_, token)| token).collect())
+        })
+        .await
+    }
+
+    /// Ends an API token of a user. It is dead in every process once this answers, and streams opened with it have
+    /// ended.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] without an account with that address, or the user has no such token.
+    pub async fn operator_end_user_token(&self, email: &Email, id: CredentialId) -> Result<()> {
+        let key = email.key();
+        let ((), event) = self
+            .change(NoCaller::Operator, move |tx| {
+                let user = tx.account_by_email(&key)?.ok_or(Error::NotFound)?.user.id;
+                tx.lock_user(user)?;
+                let all = tokens_of(tx, user)?;
+                let (hash, _) = all.iter().find(|(_, token)| token.id == id).ok_or(Error::NotFound)?;
+                Ok(end_token(tx, user, hash)?)
+            })
+            .await?;
+        self.settle(event).await;
+        Ok(())
+    }
+
+    /// The tokens of a flow, its sources' among them, the oldest first.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] without such a flow.
+    pub async fn operator_flow_tokens(&self, organization: &str, flow: &str) -> Result<Vec<FlowToken>> {
+        let (organization, flow) = (organization.to_owned(), flow.to_owned());
+        self.look(move |session| {
+            let room = find_flow(session, &organization, &flow)?.ok_or(Error::NotFound)?;
+            let mut found = Vec::new();
+            for token in session.flow_tokens_of(room)? {
+                let Some(hash) = TokenHash::from_bytes(&token.hash) else { continue };
+                let source = match token.source {
+                    Some(id) => session.source(id)?,
+                    None => None,
+                };
+                // Its token is refused already.
+                if source.as_ref().is_some_and(|source| source.removed_at.is_some()) {
+                    continue;
+                }
+                let source = source.map(|source| (source.id, source.name));
+                found.push(FlowToken { id: hash.credential(), source, created_at: token.created_at });
+            }
+            Ok(found)
+        })
+        .await
+    }
+
+    /// Ends a token of a flow, or of one of its sources, which stays without one. It is dead in every process once
+    /// this answers.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] without such a flow, or when the flow has no such token.
+    pub async fn operator_end_flow_token(
+        &self,
+        organization: &str,
+        flow: &str,
+        id: CredentialId,
+    ) -> Result<()> {
+        let (organization, flow) = (organization.to_owned(), flow.to_owned());
+        let ((), event) = self
+            .change(NoCaller::Operator, move |tx| {
+                let room = find_flow(tx, &organization, &flow)?.ok_or(Error::NotFound)?;
+                tx.lock_room(room)?;
+                let named =
+                    |hash: &[u8]| TokenHash::from_bytes(hash).is_some_and(|hash| hash.credential() == id);
+                let all = tx.flow_tokens_of(room)?;
+                let token = all.iter().find(|token| named(&token.hash)).ok_or(Error::NotFound)?;
+                tx.delete_flow_token(&token.hash)?;
+                // Posts that were let in before are looked at again.
+                tx.bump_access(room)?;
+                tx.tell(Control::FlowTokens { room });
+                Ok(())
+            })
+            .await?;
+        self.settle(event).await;
+        Ok(())
+    }
+}

@@ -1,0 +1,131 @@
+//! The operator's commands about users, and about tokens.
+
+use clap::{Args, Subcommand};
+
+use super::flows::FlowPath;
+use super::passwords::{OptionalPassword, RequiredPassword};
+
+/// Commands about users.
+#[derive(Subcommand)]
+pub(crate) enum UserCommand {
+    /// Make a user with an API token; one whose e-mail address is known joins the organization
+    Create(NewUser),
+    /// List users
+    List {
+        /// Only those of this organization, by the name in its URL
+        #[arg(long, value_name = "ORG")]
+        org: Option<String>,
+    },
+    /// Show a user
+    Show {
+        /// The user's e-mail address
+        #[arg(long, value_name = "EMAIL")]
+        email: String,
+    },
+    /// Make another API token for a user
+    Token {
+        /// The user's e-mail address
+        #[arg(long, value_name = "EMAIL")]
+        email: String,
+    },
+    /// Make a user inactive, which ends all that lets them in, or let them in again
+    SetActive {
+        /// The user's e-mail address
+        #[arg(long, value_name = "EMAIL")]
+        email: String,
+        /// Whether the user is let in
+        #[arg(long, value_name = "true|false", action = clap::ArgAction::Set)]
+        active: bool,
+        /// Do not ask on a terminal, also about the only administrator of an organization
+        #[arg(long)]
+        yes: bool,
+    },
+    /// Have a user administer an organization, or no longer
+    SetAdmin {
+        /// The organization, by the name in its URL
+        #[arg(long, value_name = "ORG")]
+        org: String,
+        /// The user's e-mail address
+        #[arg(long, value_name = "EMAIL")]
+        email: String,
+        /// Whether the user administers it
+        #[arg(long, value_name = "true|false", action = clap::ArgAction::Set)]
+        admin: bool,
+    },
+    /// Give a user a new password; the old one ends at once
+    SetPassword {
+        /// The user's e-mail address
+        #[arg(long, value_name = "EMAIL")]
+        email: String,
+        #[command(flatten)]
+        password: RequiredPassword,
+    },
+    /// Take a user out of an organization, or out of all of them, which also ends all that lets them in
+    #[command(after_help = "The account stays, and so does what the user wrote.")]
+    Remove {
+        /// The user's e-mail address
+        #[arg(long, value_name = "EMAIL")]
+        email: String,
+        /// The organization, by the name in its URL [default: all organizations]
+        #[arg(long, value_name = "ORG")]
+        org: Option<String>,
+    },
+}
+
+/// `user create`
+#[derive(Args)]
+pub(crate) struct NewUser {
+    /// The organization, by the name in its URL
+    #[arg(long, value_name = "ORG")]
+    pub(crate) org: String,
+    /// E-mail address, with which the user signs in
+    #[arg(long, value_name = "EMAIL")]
+    pub(crate) email: String,
+    /// Full name
+    #[arg(long)]
+    pub(crate) name: String,
+    /// Short name, with which others mention the user
+    #[arg(long)]
+    pub(crate) nick: String,
+    #[command(flatten)]
+    pub(crate) password: OptionalPassword,
+    /// Let the user administer the organization
+    #[arg(long)]
+    pub(crate) admin: bool,
+    /// Mark the user as a program
+    #[arg(long)]
+    pub(crate) bot: bool,
+    /// The user's number, where bots and archives know it already; the next free one otherwise
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(i64).range(1..=MAX_USER_ID))]
+    pub(crate) user_id: Option<i64>,
+}
+
+/// Numbers go on behind the largest, and all clients must be able to represent them.
+const MAX_USER_ID: i64 = 1_000_000_000_000;
+
+/// Commands about tokens.
+#[derive(Subcommand)]
+pub(crate) enum TokenCommand {
+    /// List the API tokens of a user, or the tokens of a flow and its sources
+    List(TokenHolder),
+    /// End a token; programs that show it are refused at once
+    Revoke {
+        #[command(flatten)]
+        holder: TokenHolder,
+        /// The token's number in the list
+        #[arg(long, value_name = "ID")]
+        id: i64,
+    },
+}
+
+/// Whose tokens.
+#[derive(Args)]
+#[group(required = true, multiple = false)]
+pub(crate) struct TokenHolder {
+    /// The user's e-mail address
+    #[arg(long, value_name = "EMAIL")]
+    pub(crate) email: Option<String>,
+    /// The flow, by the names in its URL
+    #[arg(long, value_name = "ORG/FLOW")]
+    pub(crate) flow: Option<FlowPath>,
+}

@@ -1,0 +1,57 @@
+//! What a server reads anew at SIGHUP: its certificate, and which levels it logs.
+
+use std::io;
+
+use eddyline_http::serve::Certificates;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+use crate::Failure;
+use crate::config::Settings;
+use crate::logging::Log;
+
+/// SIGHUP of this process.
+pub(crate) struct Hangups(Signal);
+
+impl Hangups {
+    /// Begins to catch the signal; from here on it no longer ends the process. Must be called inside a tokio runtime.
+    ///
+    /// # Errors
+    ///
+    /// When the system refuses a handler.
+    pub(crate) fn catch() -> io::Result<Self> {
+        Ok(Self(signal(SignalKind::hangup())?))
+    }
+
+    /// Reads the configuration again at each signal, and puts into force what can change while the server runs. What
+    /// is wrong is logged, and leaves everything as it was.
+    pub(crate) async fn follow(
+        mut self,
+        load: impl Fn() -> Result<Settings, Failure>,
+        log: Log,
+        certificates: Option<Certificates>,
+    ) {
+        while self.0.recv().await.is_some() {
+            let reloaded = load().and_then(|settings| {
+                let shown = reload_certificate(&settings, certificates.as_ref())?;
+                log.set(&settings.log)?;
+                Ok(shown)
+            });
+            match reloaded {
+                Ok(certificate) => tracing::info!(certificate, "SIGHUP: the configuration was read again"),
+                Err(error) => {
+                    let error = crate::output::Causes(error.as_ref());
+                    tracing::error!(%error, "SIGHUP: the configuration cannot be read again; nothing changes");
+                }
+            }
+        }
+    }
+}
+
+/// Whether there is a certificate, which is read again then.
+fn reload_certificate(settings: &Settings, certificates: Option<&Certificates>) -> Result<bool, Failure> {
+    let Some(certificates) = certificates else { return Ok(false) };
+    // Only a server that is started anew can do without.
+    let files = settings.tls().ok_or("tls_cert and tls_key are not set any more")?;
+    certificates.reload(files.cert, files.key)?;
+    Ok(true)
+}

@@ -1,0 +1,158 @@
+//! Which commands make a database, and what is said of one that cannot be read.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::process::CommandExt as _;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use eddyline_testing::postgres;
+use eddyline_tests::eddyline;
+use tempfile::TempDir;
+
+/// Commands that need a database.
+const OTHERS: [&[&str]; 5] = [
+    &["org", "list"],
+    &["user", "list"],
+    &["user", "token", "--email", "ada@acme.example"],
+    &["scim", "enable", "--org", "acme"],
+    &["secret-key", "reset"],
+];
+
+fn admin(place: &[&str], arguments: &[&str]) -> Output {
+    eddyline().arg("admin").args(place).args(arguments).stdin(Stdio::null()).output().unwrap()
+}
+
+fn error_of(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+/// Tries all commands where there is no database yet.
+fn try_commands(place: &[&str], named: &str) {
+    for command in OTHERS {
+        let output = admin(place, command);
+        let error = error_of(&output);
+        assert!(!output.status.success(), "{command:?}");
+        assert!(error.contains("there is no database") && error.contains(named), "{command:?}: {error}");
+    }
+    let create = ["org", "create", "--name", "Acme", "--json"];
+    let output = admin(place, &create);
+    assert!(output.status.success(), "{output:?}");
+    let said = error_of(&output);
+    assert!(said.starts_with("made the database ") && said.contains(named), "{said}");
+    let output = admin(place, &["org", "list"]);
+    assert!(output.status.success() && error_of(&output).is_empty(), "{output:?}");
+    assert!(error_of(&admin(place, &create)).contains("taken"), "it is made once");
+}
+
+#[test]
+fn only_making_an_organization_makes_a_database_sqlite() {
+    let directory = TempDir::new().unwrap();
+    let data = directory.path().join("data");
+    let file = data.join("eddyline.db");
+    let place = ["--data-dir", data.to_str().unwrap()];
+    assert!(!admin(&place, OTHERS[0]).status.success());
+    assert!(!data.exists(), "nothing is made");
+    try_commands(&place, file.to_str().unwrap());
+}
+
+#[test]
+fn only_making_an_organization_makes_a_database_postgres() {
+    let Some(database) = postgres::database() else { return };
+    let directory = TempDir::new().unwrap();
+    let place = ["--data-dir", directory.path().to_str().unwrap(), "--database", database.url()];
+    try_commands(&place, "postgres");
+}
+
+#[test]
+fn the_lines_of_a_batch_make_a_database_when_one_is_needed() {
+    let directory = TempDir::new().unwrap();
+    let lines = directory.path().join("lines");
+    fs::write(&lines, "user list\norg create --name Acme\nuser list\n").unwrap();
+    let data = directory.path().join("data");
+    let mut batch = eddyline();
+    batch.args(["admin", "batch", "--json", "--data-dir"]).arg(&data);
+    let output = batch.stdin(fs::File::open(&lines).unwrap()).output().unwrap();
+    let answers = String::from_utf8(output.stdout).unwrap();
+    let answers: Vec<&str> = answers.lines().collect();
+    assert!(answers[0].contains("there is no database") && answers[1].contains("Acme"), "{answers:?}");
+    assert_eq!(answers[2], "{\"users\":[]}");
+}
+
+#[test]
+fn what_this_user_may_not_read_is_said_with_its_owner() {
+    // Below a folder that everybody may pass.
+    let directory = TempDir::new().unwrap();
+    fs::set_permissions(directory.path(), Permissions::from_mode(0o755)).unwrap();
+    let data = directory.path().join("data");
+    let place = ["--data-dir", data.to_str().unwrap()];
+    assert!(admin(&place, &["org", "create", "--name", "Acme"]).status.success());
+    let stranger = Stranger::new(directory.path());
+    let owner = owner_of(&data);
+
+    let said = |denied: &Path| {
+        let said = stranger.said(&["admin", "org", "list", "--data-dir", data.to_str().unwrap()]);
+        let expected = format!("cannot read {}, owned by {owner}", denied.display());
+        assert!(said.contains(&expected), "{expected} is missing in {said}");
+    };
+    fs::set_permissions(&data, Permissions::from_mode(0o000)).unwrap();
+    said(&data);
+    fs::set_permissions(&data, Permissions::from_mode(0o755)).unwrap();
+    let file = data.join("eddyline.db");
+    fs::set_permissions(&file, Permissions::from_mode(0o000)).unwrap();
+    said(&file);
+    fs::set_permissions(&data, Permissions::from_mode(0o700)).unwrap();
+}
+
+/// Another user where this one may read everything, else this one.
+struct Stranger {
+    /// A copy that the other user can run.
+    binary: Option<std::path::PathBuf>,
+}
+
+/// The number of a user who owns nothing.
+const NOBODY: u32 = 65_534;
+
+impl Stranger {
+    fn new(directory: &Path) -> Self {
+        if !rustix::process::geteuid().is_root() {
+            return Self { binary: None };
+        }
+        let binary = directory.join("eddyline");
+        fs::copy(eddyline().get_program(), &binary).unwrap();
+        fs::set_permissions(&binary, Permissions::from_mode(0o755)).unwrap();
+        Self { binary: Some(binary) }
+    }
+
+    fn said(&self, arguments: &[&str]) -> String {
+        let mut command = match &self.binary {
+            Some(binary) => {
+                let mut command = Command::new(binary);
+                command.uid(NOBODY).gid(NOBODY);
+                command
+            }
+            None => eddyline(),
+        };
+        let output = command.args(arguments).current_dir("/").output().unwrap();
+        assert!(!output.status.success(), "{output:?}");
+        error_of(&output)
+    }
+}
+
+fn owner_of(path: &Path) -> String {
+    let output = Command::new("stat").args(["-c", "%U"]).arg(path).output().unwrap();
+    String::from_utf8(output.stdout).unwrap().trim().to_owned()
+}
+
+#[test]
+fn a_closed_pipe_behind_a_list_is_no_error() {
+    let directory = TempDir::new().unwrap();
+    let place = ["--data-dir", directory.path().to_str().unwrap()];
+    assert!(admin(&place, &["org", "create", "--name", "Acme"]).status.success());
+    for arguments in [&["org", "list"][..], &["org", "list", "--json"], &["org", "show", "--org", "acme"]] {
+        let (read, write) = std::io::pipe().unwrap();
+        drop(read);
+        let output = eddyline().arg("admin").args(place).args(arguments).stdout(write).output().unwrap();
+        assert!(output.status.success() && error_of(&output).is_empty(), "{arguments:?}: {output:?}");
+    }
+}

@@ -1,0 +1,120 @@
+//! SIGHUP: the server reads its certificate and its log levels again, and goes on.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+
+use eddyline_client::{Client, Method};
+use eddyline_tests::{Backend, Patience, Server, run};
+use rcgen::{CertifiedKey, generate_simple_self_signed};
+use rustls::{ClientConfig, RootCertStore};
+use tempfile::TempDir;
+
+/// A certificate for this machine, in two files.
+struct Pair(CertifiedKey<rcgen::KeyPair>);
+
+impl Pair {
+    fn new() -> Self {
+        Self(generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap())
+    }
+
+    fn write(&self, directory: &Path) {
+        fs::write(directory.join("cert.pem"), self.0.cert.pem()).unwrap();
+        fs::write(directory.join("key.pem"), self.0.signing_key.serialize_pem()).unwrap();
+    }
+
+    /// A client that trusts this certificate alone.
+    fn client(&self, server: &Server) -> Client {
+        let mut roots = RootCertStore::empty();
+        roots.add(self.0.cert.der().clone()).unwrap();
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let trusting = ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_root_certificates(roots)
+            .with_no_client_auth();
+        server.client().tls(trusting).build().unwrap()
+    }
+
+    async fn is_shown(&self, server: &Server) -> bool {
+        self.client(server).request(Method::GET, "/healthz").send().await.is_ok()
+    }
+}
+
+/// Sends SIGHUP and waits until the server has taken notice of this many signals.
+async fn hang_up(server: &Server, count: usize) {
+    let id = server.process_id().to_string();
+    assert!(Command::new("kill").args(["-HUP", &id]).status().unwrap().success());
+    let patience = Patience::until("the server takes notice of a signal");
+    while server.log().matches("SIGHUP: ").count() < count {
+        patience.goes_on().await;
+    }
+}
+
+#[test]
+fn a_new_certificate_is_shown_and_a_broken_one_is_not() {
+    let files = TempDir::new().unwrap();
+    let (first, second) = (Pair::new(), Pair::new());
+    first.write(files.path());
+    let path = |name: &str| files.path().join(name).to_str().unwrap().to_owned();
+    let (cert, key) = (path("cert.pem"), path("key.pem"));
+    run(Backend::Sqlite, &["--tls-cert", &cert, "--tls-key", &key], async |server| {
+        assert!(first.is_shown(&server).await && !second.is_shown(&server).await);
+        let open = first.client(&server);
+        assert_eq!(open.request(Method::GET, "/healthz").send().await.unwrap().status, 200);
+        second.write(files.path());
+        hang_up(&server, 1).await;
+        assert!(second.is_shown(&server).await && !first.is_shown(&server).await);
+        assert_eq!(
+            open.request(Method::GET, "/healthz").send().await.unwrap().status,
+            200,
+            "connections stay"
+        );
+        fs::write(&cert, "no certificate").unwrap();
+        hang_up(&server, 2).await;
+        assert!(server.log().contains("cert.pem holds no certificate"), "{}", server.log());
+        assert!(second.is_shown(&server).await);
+        first.write(files.path());
+        hang_up(&server, 3).await;
+        assert!(first.is_shown(&server).await);
+    });
+}
+
+#[test]
+fn new_log_levels_are_logged_and_wrong_ones_are_not() {
+    let files = TempDir::new().unwrap();
+    let config = files.path().join("config.toml");
+    fs::write(&config, "log = \"info\"\n").unwrap();
+    let setting = eddyline_tests::Setting::default();
+    let server = Server::start_in(setting, &["--config", config.to_str().unwrap()]);
+    let ask = || {
+        let client = server.client().build().unwrap();
+        tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+            let request = client.request(Method::GET, "/flows").header("x-request-id", "the-request");
+            request.send().await.unwrap();
+        });
+    };
+    let signal = |count| {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(hang_up(&server, count));
+    };
+    let debugged = || server.log().matches(" DEBUG ").count();
+    ask();
+    assert_eq!(debugged(), 0, "{}", server.log());
+    fs::write(&config, "log = \"debug\"\n").unwrap();
+    signal(1);
+    ask();
+    let count = debugged();
+    assert!(count > 0, "{}", server.log());
+    fs::write(&config, "log = \"loud\"\n").unwrap();
+    signal(2);
+    assert!(server.log().contains("loud"), "what is wrong is said: {}", server.log());
+    ask();
+    assert!(debugged() > count, "it stays as it was: {}", server.log());
+    fs::write(&config, "log = \"info\"\n").unwrap();
+    signal(3);
+    let count = debugged();
+    ask();
+    assert_eq!(debugged(), count, "{}", server.log());
+}
