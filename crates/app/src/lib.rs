@@ -26,6 +26,7 @@ mod flow_list;
 mod flow_users;
 mod flows;
 mod going_out;
+mod groups;
 mod invitations;
 mod join_links;
 mod liveness;

@@ -361,6 +361,7 @@ async fn a_write_tells_the_log_in_order(home: Arc<Home>) {
         Control::GrantEnd { user: bob, grant: GrantId(3) },
         Control::OrganizationRemove { user: ann },
         Control::OrganizationChange,
+        Control::GroupChange { organization: world.organization },
         Control::FlowTokens { room },
         Control::Read { room, user: bob, message: MessageId(7) },
     ];
@@ -378,7 +379,7 @@ async fn a_write_tells_the_log_in_order(home: Arc<Home>) {
     assert_eq!(outcomes.len(), 1);
     let log = world.read(|session| session.log_after(Seq(0), 100)).await;
     assert_eq!(log.last().map(|item| item.id), last);
-    assert_eq!(log.iter().map(|item| item.id.seq.0).collect::<Vec<_>>(), (1..=15).collect::<Vec<_>>());
+    assert_eq!(log.iter().map(|item| item.id.seq.0).collect::<Vec<_>>(), (1..=16).collect::<Vec<_>>());
     for (item, control) in log.iter().zip(told) {
         assert_eq!(item.body, LogBody::Control(control));
     }

@@ -1,0 +1,5 @@
+//! Groups of users within an organization.
+
+mod mentions;
+
+pub(crate) use self::mentions::Groups;
