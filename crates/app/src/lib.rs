@@ -96,6 +96,7 @@ pub use error::{Error, FieldErrors, IntegrationFailed, Result};
 pub use files::{Download, FileContent, FileQuotas, FilesConfig, NewAttachment, Upload, Uploaded};
 pub use flow_list::{FLOW_LIST_BYTES, FlowList, FlowsWanted};
 pub use flows::FlowChanges;
+pub use groups::{GroupChanges, NewGroup};
 pub use mail_quota::{MailQuota, MailQuotaExceeded, MailQuotas};
 pub use mailer::Mailing;
 pub use messages::{Edit, LIST_BYTES, MessageList, NewInbox, NewPost, Posted, Pushed, PushedMail};

@@ -23,7 +23,7 @@ use crate::output::{
     self, ActiveSet, ApplicationCreated, FlowCreated, OrganizationCreated, OrganizationUpdated, PasswordSet,
     SourceCreated, Token, TokenCreated, UserAdded, UserCreated,
 };
-use crate::{Failure, domains, scim, serve};
+use crate::{Failure, domains, groups, scim, serve};
 
 /// Carries out what was asked for and prints the answers.
 pub(crate) async fn run(settings: Settings, command: AdminCommand, json: bool) -> Result<(), Failure> {
@@ -44,6 +44,7 @@ async fn carry_out(app: &App, command: OneCommand, json: bool) -> Result<(), Fai
         OneCommand::Org(OrgCommand::Domain(command)) => domains::run(app, command, json).await,
         OneCommand::User(command) => user(app, command, json).await,
         OneCommand::Flow(command) => flow(app, command, json).await,
+        OneCommand::Group(command) => groups::run(app, command, json).await,
         OneCommand::App(ApplicationCommand::Create(new)) => create_application(app, new, json).await,
         OneCommand::Source(SourceCommand::Create(new)) => create_source(app, new, json).await,
         OneCommand::Scim(command) => scim::run(app, command, json).await,

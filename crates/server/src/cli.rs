@@ -2,6 +2,7 @@
 
 mod admin;
 mod flags;
+mod groups;
 mod passwords;
 #[cfg(test)]
 mod tests;
@@ -16,6 +17,7 @@ pub(crate) use self::admin::{
     SourceCommand, UserCommand,
 };
 pub(crate) use self::flags::{AdminOptions, DemoOptions, Flags, ServeOptions};
+pub(crate) use self::groups::{GroupCommand, GroupMember, NamedGroup, NewGroup};
 use crate::config::{CONFIG_VARIABLE, DEFAULT_FILE};
 
 /// Team messaging that you host yourself: flows, threads, search and a live stream. It speaks the API of

@@ -3,6 +3,7 @@
 
 mod domains;
 mod flows;
+mod groups;
 mod organizations;
 mod scim;
 mod users;
