@@ -12,6 +12,7 @@ on_shared_servers![
     no_user_comes_in_with_the_name_of_a_group,
     a_provider_makes_no_user_with_the_name_of_a_group,
     a_name_is_free_again_once_its_group_is_gone,
+    of_a_user_and_a_group_that_take_a_name_at_once_one_gets_it,
 ];
 
 async fn conflict(tenant: &Tenant, method: Method, path: &str, body: Json, text: &str) {
@@ -97,4 +98,19 @@ async fn a_name_is_free_again_once_its_group_is_gone(tenant: Tenant) {
     tenant.ada.does(Method::DELETE, &address, &json!({})).await;
     tenant.ada.does(Method::PUT, "/user", &json!({"nick": "crew"})).await;
     group(&tenant, "ada", &[]).await;
+}
+
+async fn of_a_user_and_a_group_that_take_a_name_at_once_one_gets_it(tenant: Tenant) {
+    for number in 0..20 {
+        let name = format!("name{number}");
+        let (groups, group) = (path(&tenant, ""), json!({"name": name}));
+        let nick = json!({"nick": name});
+        let (made, renamed) = tokio::join!(
+            tenant.ada.send(Method::POST, &groups, &group),
+            tenant.ben.send(Method::PUT, "/user", &nick),
+        );
+        let mut statuses = [made.status.as_u16(), renamed.status.as_u16()];
+        statuses.sort_unstable();
+        assert!(matches!(statuses, [200 | 201, 409]), "{name}: {} {}", made.text(), renamed.text());
+    }
 }
