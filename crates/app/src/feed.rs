@@ -449,6 +449,7 @@ impl Feed {
                 inner.hub.revoke_private(user);
             }
             Control::OrganizationChange => inner.rooms.forget_all(),
+            Control::GroupChange { organization } => inner.rooms.forget_groups(organization),
             Control::FlowTokens { room } => inner.callers.forget_flow_tokens(room),
             Control::UserJoin { .. } | Control::UserBlock { .. } | Control::Read { .. } => return false,
         }

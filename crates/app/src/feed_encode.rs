@@ -51,6 +51,7 @@ impl Scribe {
                 | Control::GrantEnd { .. }
                 | Control::OrganizationRemove { .. }
                 | Control::OrganizationChange
+                | Control::GroupChange { .. }
                 | Control::FlowTokens { .. }
                 | Control::FlowArchive { .. },
             ) => Some(None),
@@ -208,6 +209,7 @@ impl Scribe {
             | Control::GrantEnd { .. }
             | Control::OrganizationRemove { .. }
             | Control::OrganizationChange
+            | Control::GroupChange { .. }
             | Control::FlowTokens { .. }
             | Control::FlowArchive { .. } => None,
         };

@@ -58,9 +58,20 @@ impl App {
     /// [`Error::Denied`] for flow tokens.
     pub async fn organizations(&self, actor: &Actor) -> Result<Vec<Organization>> {
         let user = actor.user()?.user.id;
-        let found = self.store().read(move |session| session.organizations_of(user)).await?;
+        let found = self.store().read(move |session| {
+            let found = session.organizations_of(user)?;
+            let ids: Vec<OrganizationId> = found.iter().map(|(organization, _)| organization.id).collect();
+            Ok((found, session.groups_of(&ids)?))
+        });
+        let (found, groups) = found.await?;
         let base = &self.config().addresses.base;
-        Ok(found.iter().map(|(organization, people)| Organization::of(organization, people, base)).collect())
+        let shown = found.iter().map(|(organization, people)| {
+            let of_it = groups.partition_point(|group| group.organization < organization.id);
+            let groups = &groups[of_it..];
+            let of_it = groups.partition_point(|group| group.organization == organization.id);
+            Organization::of(organization, people, &groups[..of_it], base)
+        });
+        Ok(shown.collect())
     }
 
     /// The number of the organization that has this name in URLs, or had it before, if the caller may
@@ -83,7 +94,7 @@ impl App {
         Ok(id)
     }
 
-    /// An organization of the caller's, with its people.
+    /// An organization of the caller's, with its people and groups.
     ///
     /// # Errors
     ///
@@ -91,11 +102,13 @@ impl App {
     pub async fn organization(&self, actor: &Actor, id: OrganizationId) -> Result<Organization> {
         policy::organization(actor.user()?.role_in(id), OrganizationDeed::See)?;
         let found = self.store().read(move |session| match session.organization(id)? {
-            Some(organization) => Ok(Some((organization, session.organization_users(id)?))),
+            Some(organization) => {
+                Ok(Some((organization, session.organization_users(id)?, session.groups_of(&[id])?)))
+            }
             None => Ok(None),
         });
-        let (organization, people) = found.await?.ok_or(Error::NotFound)?;
-        Ok(Organization::of(&organization, &people, &self.config().addresses.base))
+        let (organization, people, groups) = found.await?.ok_or(Error::NotFound)?;
+        Ok(Organization::of(&organization, &people, &groups, &self.config().addresses.base))
     }
 
     /// Gives an organization another display name. Its addresses stay.

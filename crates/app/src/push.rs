@@ -67,7 +67,7 @@ impl App {
         // Before anything is posted anywhere.
         check_text(&new.content)?;
         for Pushing { actor, room } in to {
-            check_tags(&new.tags, room.people())?;
+            check_tags(&new.tags, room.most_tags())?;
             self.count_request(actor)?;
         }
         for Pushing { actor, room } in to {
@@ -88,7 +88,7 @@ impl App {
         let pushed = Pushed::Mail(mail);
         let prepared = Arc::new(self.prepare(&pushed, None, Vec::new()).await?);
         for Pushing { actor, room } in to {
-            check_tags(&tags, room.people())?;
+            check_tags(&tags, room.most_tags())?;
             self.count_request(actor)?;
         }
         for Pushing { actor, room } in to {

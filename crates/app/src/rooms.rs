@@ -9,12 +9,13 @@ use eddyline_model::names::{is_ignorable, nick_key};
 use eddyline_model::organizations::Organization;
 use eddyline_model::policy::{self, FlowDeed};
 use eddyline_model::tags::Roster;
-use eddyline_model::{EventId, RoomId, UserId};
-use eddyline_storage::{Result as StoreResult, Session, Tx};
+use eddyline_model::{EventId, OrganizationId, RoomId, UserId, tags};
+use eddyline_storage::{Error as StoreError, Result as StoreResult, Session, Tx};
 
 use crate::actor::Actor;
 use crate::change::Attempt;
 use crate::charging::charge_reads_to;
+use crate::groups::Groups;
 use crate::private::Pairs;
 use crate::remembered::Remembered;
 use crate::{App, Error, Result};
@@ -39,6 +40,8 @@ pub struct Room {
     pub organization: Organization,
     members: HashMap<UserId, Member>,
     nicks: HashMap<String, UserId>,
+    /// Those of the organization.
+    groups: Arc<Groups>,
 }
 
 impl Room {
@@ -60,6 +63,13 @@ impl Room {
         self.members.len()
     }
 
+    /// How many tags a caller may send who sends those of a message back.
+    pub(crate) fn most_tags(&self) -> usize {
+        tags::most_tags(self.people(), self.groups.len())
+    }
+
+    /// The room as the store has it now, where no groups are mentioned; [`App::load_room`] and
+    /// [`App::change_room`] give it those of its organization.
     pub(crate) fn load(session: &mut Session<'_>, id: RoomId) -> StoreResult<Option<Self>> {
         let Some(flow) = session.flow(id)? else { return Ok(None) };
         let Some(organization) = session.organization(flow.organization)? else { return Ok(None) };
@@ -71,7 +81,7 @@ impl Room {
             }
             members.insert(user.id, Member { nick: user.nick, blocked: membership.blocked });
         }
-        Ok(Some(Self { flow, organization, members, nicks }))
+        Ok(Some(Self { flow, organization, members, nicks, groups: Arc::default() }))
     }
 }
 
@@ -98,6 +108,10 @@ impl Roster for Room {
     fn users(&self) -> impl Iterator<Item = UserId> {
         self.members.iter().filter(|(_, member)| !member.blocked).map(|(id, _)| *id)
     }
+
+    fn group(&self, key: &str) -> Option<&[UserId]> {
+        self.groups.members(key)
+    }
 }
 
 /// The rooms that were asked for lately.
@@ -106,6 +120,9 @@ pub(crate) struct Rooms {
     /// By `organization/flow` in lower case: no name has a slash.
     by_name: Remembered<String, RoomId>,
     by_public_id: Remembered<String, RoomId>,
+    /// Of organizations. Each room remembers its own too, so that a post looks at nothing else; they are forgotten
+    /// before the rooms are, so that no room is remembered with those from before a change.
+    groups: Remembered<OrganizationId, Arc<Groups>>,
     /// Private conversations, which are forgotten with everything else.
     pub(crate) private: Pairs,
 }
@@ -116,6 +133,7 @@ impl Default for Rooms {
             by_id: Remembered::new(REMEMBERED),
             by_name: Remembered::new(REMEMBERED),
             by_public_id: Remembered::new(REMEMBERED),
+            groups: Remembered::new(REMEMBERED),
             private: Pairs::default(),
         }
     }
@@ -134,8 +152,15 @@ impl Rooms {
         self.private.forget_user(user);
     }
 
+    /// Forgets the groups of an organization.
+    pub(crate) fn forget_groups(&self, organization: OrganizationId) {
+        self.groups.forget(&organization);
+        self.by_id.retain(|_, room| room.organization.id != organization);
+    }
+
     /// Forgets everything.
     pub(crate) fn forget_all(&self) {
+        self.groups.forget_all();
         self.by_id.forget_all();
         self.by_name.forget_all();
         self.by_public_id.forget_all();
@@ -193,7 +218,8 @@ impl App {
 
     /// Changes something about a room in one transaction: holds it against others, loads it and the
     /// caller's organizations afresh, checks that the caller may do `deed` and that the organization
-    /// takes changes, and lets `change` do the rest. Gives the position of what was told.
+    /// takes changes, and lets `change` do the rest. Gives the position of what was told. The groups that can be
+    /// mentioned are those that this process remembers: no right depends on them.
     pub(crate) async fn change_room<R, F>(
         &self,
         actor: &Actor,
@@ -205,9 +231,11 @@ impl App {
         R: Send + 'static,
         F: Fn(&mut Tx<'_, '_>, &Actor, &Room) -> Attempt<R> + Send + 'static,
     {
+        let groups = self.load_room(id).await?.groups.clone();
         let lock = move |tx: &mut Tx<'_, '_>| tx.lock_room(id);
         self.locked_transaction_as(actor, lock, move |tx, actor| {
-            let room = Room::load(tx, id)?.ok_or(Error::NotFound)?;
+            let loaded = Room::load(tx, id)?.ok_or(Error::NotFound)?;
+            let room = Room { groups: groups.clone(), ..loaded };
             let allowed = policy::flow(actor.standing(&room), &room.flow, deed);
             let possible = match deed {
                 // One's own mark is no change of the organization.
@@ -221,9 +249,23 @@ impl App {
     }
 
     pub(crate) async fn load_room(&self, id: RoomId) -> Result<Arc<Room>> {
-        let load = || self.store().read(move |session| Ok(Room::load(session, id)?.map(Arc::new)));
+        let load = || async {
+            let Some(loaded) = self.store().read(move |session| Room::load(session, id)).await? else {
+                return Ok::<_, StoreError>(None);
+            };
+            let groups = self.load_groups(loaded.organization.id).await?;
+            Ok(Some(Arc::new(Room { groups, ..loaded })))
+        };
         let room = self.inner.rooms.by_id.find(self.trusts_caches(), id, load).await?;
         room.ok_or(Error::NotFound)
+    }
+
+    /// The groups that can be mentioned in the flows of an organization.
+    async fn load_groups(&self, organization: OrganizationId) -> StoreResult<Arc<Groups>> {
+        let load =
+            || self.store().read(move |session| Ok(Some(Arc::new(Groups::load(session, organization)?))));
+        let groups = self.inner.rooms.groups.find(self.trusts_caches(), organization, load).await?;
+        Ok(groups.unwrap_or_default())
     }
 
     pub(crate) async fn room_id_by_name(&self, organization: &str, flow: &str) -> Result<RoomId> {

@@ -23,6 +23,7 @@ mod flow_users;
 mod flows;
 mod forwarded;
 pub mod front;
+mod groups;
 mod health;
 mod invitations;
 mod json;

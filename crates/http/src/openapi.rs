@@ -2,9 +2,9 @@
 
 use eddyline_model::scopes::Scope;
 use eddyline_wire::{
-    Attachment, Author, ErrorBody, Flow, FlowUser, ImportedInvitations, IntegrationError, Invitation, Link,
-    Message, Organization, OrganizationSummary, OrganizationUser, Participant, Picture, PrivateActivity,
-    PrivateConversation, Source, SourceApplication, Subscription, Thread, Thumbnail, User,
+    Attachment, Author, ErrorBody, Flow, FlowUser, Group, ImportedInvitations, IntegrationError, Invitation,
+    Link, Message, Organization, OrganizationSummary, OrganizationUser, Participant, Picture,
+    PrivateActivity, PrivateConversation, Source, SourceApplication, Subscription, Thread, Thumbnail, User,
 };
 use http::{Method, StatusCode};
 use serde_json::{Map, Value, json};
@@ -49,6 +49,7 @@ fn document(base_url: &str, web: &str, stream_prefix: Option<&str>) -> Value {
         "ErrorBody": ErrorBody::schema(),
         "Flow": Flow::schema(),
         "FlowUser": FlowUser::schema(),
+        "Group": Group::schema(),
         "ImportedInvitations": ImportedInvitations::schema(),
         "IntegrationError": IntegrationError::schema(),
         "IntrospectionAnswer": IntrospectionAnswer::schema(),
@@ -183,6 +184,7 @@ fn meaning(scope: Scope) -> &'static str {
 fn schema_of(parameter: &Parameter) -> Value {
     match parameter.kind {
         "array" => json!({"type": "array", "items": {"type": "string"}, "description": parameter.text}),
+        "integers" => json!({"type": "array", "items": {"type": "integer"}, "description": parameter.text}),
         "objects" => json!({"type": "array", "items": {"type": "object"}, "description": parameter.text}),
         kind => json!({"type": kind, "description": parameter.text}),
     }

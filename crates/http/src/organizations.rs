@@ -51,7 +51,8 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
     ]
 }
 
-async fn named(call: &Call, deed: OrganizationDeed) -> Result<OrganizationId, Failure> {
+/// The organization that the path names, if the caller may do `deed` with it.
+pub(crate) async fn named(call: &Call, deed: OrganizationDeed) -> Result<OrganizationId, Failure> {
     Ok(call.app().organization_named(call.actor()?, call.segment("organization"), deed).await?)
 }
 

@@ -10,8 +10,8 @@ use crate::call::{Call, Segments};
 use crate::endpoint::Endpoint;
 use crate::endpoint::Shape::{Empty, Many, Media, One};
 use crate::{
-    avatars, files, flow_users, flows, health, invitations, messages, oauth, organizations, private, push,
-    reading, scim, sources, stream, threads, users,
+    avatars, files, flow_users, flows, groups, health, invitations, messages, oauth, organizations, private,
+    push, reading, scim, sources, stream, threads, users,
 };
 
 const FLOW: &str = "/flows/{organization}/{flow}";
@@ -27,6 +27,7 @@ pub(crate) fn api() -> Vec<Endpoint> {
     all.extend(avatars::endpoints());
     all.extend(files::endpoints());
     all.extend(organizations::endpoints());
+    all.extend(groups::endpoints());
     all.extend(invitations::endpoints());
     all.extend(private::endpoints());
     all.extend(reading::endpoints());

@@ -50,6 +50,11 @@ numeric_id!(
     OrganizationId
 );
 numeric_id!(
+    /// A group of users within an organization, unique in the whole server. Numbers of removed groups are not used
+    /// again.
+    GroupId
+);
+numeric_id!(
     /// A room: the place that messages belong to, which is a flow or a private conversation.
     RoomId
 );

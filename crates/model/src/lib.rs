@@ -11,6 +11,7 @@ pub mod audit;
 pub mod files;
 pub mod flows;
 pub mod grants;
+pub mod groups;
 pub mod identities;
 pub mod ids;
 pub mod invitations;
@@ -30,8 +31,8 @@ pub mod time;
 pub mod users;
 
 pub use ids::{
-    ApplicationId, CredentialId, FlowId, GrantId, InvitationId, MessageId, OrganizationId, RoomId, SourceId,
-    UserId,
+    ApplicationId, CredentialId, FlowId, GrantId, GroupId, InvitationId, MessageId, OrganizationId, RoomId,
+    SourceId, UserId,
 };
 pub use log::{EventId, Seq};
 pub use time::{Day, Timestamp};

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use crate::messages::MessageView;
-use crate::{CredentialId, GrantId, MessageId, RoomId, UserId};
+use crate::{CredentialId, GrantId, MessageId, OrganizationId, RoomId, UserId};
 
 /// A position in the log. Positions count up by one with every committed entry, in commit order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -135,6 +135,12 @@ pub enum Control {
     /// Some organization's name, limit or state changed: what was remembered of organizations must be
     /// forgotten.
     OrganizationChange,
+    /// A group of the organization was made, changed or removed: what was remembered of its groups must be
+    /// forgotten.
+    GroupChange {
+        /// The organization.
+        organization: OrganizationId,
+    },
     /// A flow's API token was added or ended.
     FlowTokens {
         /// The flow's room.

@@ -19,7 +19,7 @@ use serde::Serialize;
 use crate::cli::{AdminCommand, OneCommand};
 use crate::config::Settings;
 use crate::output;
-use crate::{Failure, scim, serve};
+use crate::{Failure, groups, scim, serve};
 
 /// Carries out what was asked for and prints the answers.
 pub(crate) async fn run(settings: Settings, command: AdminCommand, json: bool) -> Result<(), Failure> {
@@ -70,6 +70,7 @@ async fn carry_out(app: &App, command: OneCommand, json: bool) -> Result<(), Fai
         OneCommand::Org(command) => organizations::run(app, command, json).await,
         OneCommand::User(command) => users::run(app, command, json).await,
         OneCommand::Flow(command) => flows::run(app, command, json).await,
+        OneCommand::Group(command) => groups::run(app, command, json).await,
         OneCommand::App(command) => applications::run(app, command, json).await,
         OneCommand::Source(command) => applications::run_source(app, command, json).await,
         OneCommand::Scim(command) => scim::run(app, command, json).await,

@@ -3,6 +3,7 @@
 mod admin;
 mod flags;
 mod flows;
+mod groups;
 pub(crate) mod passwords;
 mod scim;
 #[cfg(test)]
@@ -20,6 +21,7 @@ pub(crate) use self::admin::{
 };
 pub(crate) use self::flags::{AdminOptions, DemoOptions, Flags, ServeOptions};
 pub(crate) use self::flows::{FlowCommand, FlowPath, FlowUser};
+pub(crate) use self::groups::{GroupCommand, GroupMember, NamedGroup, NewGroup};
 pub(crate) use self::passwords::PasswordFrom;
 pub(crate) use self::scim::ScimCommand;
 pub(crate) use self::users::{NewUser, TokenCommand, TokenHolder, UserCommand};

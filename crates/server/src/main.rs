@@ -11,6 +11,7 @@ mod config;
 mod demo;
 mod domains;
 mod files;
+mod groups;
 mod logging;
 mod mail;
 mod output;

@@ -26,7 +26,7 @@ pub(crate) async fn run(app: &App, command: ScimCommand, json: bool) -> Result<(
                 .operator_scim(&org)
                 .await
                 .map_err(|error| explain(error, &format!("organization {org}")))?;
-            print(&ProviderShown::of(org, found), json)
+            print(&ProviderShown::of(org, found.as_ref()), json)
         }
         ScimCommand::Disable { org } => {
             let uid = app
@@ -94,9 +94,9 @@ struct ProviderShown {
 }
 
 impl ProviderShown {
-    fn of(organization: String, known: Option<ScimDetails>) -> Self {
-        let (enabled, users) = known.as_ref().map_or((false, 0), |known| (known.enabled, known.users));
-        let of = |text: fn(&ScimDetails) -> String| known.as_ref().map(text);
+    fn of(organization: String, known: Option<&ScimDetails>) -> Self {
+        let (enabled, users) = known.map_or((false, 0), |known| (known.enabled, known.users));
+        let of = |text: fn(&ScimDetails) -> String| known.map(text);
         Self {
             organization,
             enabled,

@@ -29,6 +29,7 @@ mod find;
 mod flows;
 mod gate;
 mod grants;
+mod groups;
 mod identities;
 mod invitations;
 mod kept;

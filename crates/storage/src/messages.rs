@@ -369,11 +369,13 @@ impl Session<'_> {
             self.remove_mentions(room, id, &[0])?;
             self.forget_seen(room, id)?;
         }
+        // Unread marks of before may stand for a row of everyone's, which may be gone now.
+        let was_for_all = before.tags.iter().any(|tag| tag == find::EVERYONE);
         let keys: Vec<i64> = mention_keys(mentioned)
             .into_iter()
             .filter(|key| match key {
-                0 => !before.tags.iter().any(|tag| tag == find::EVERYONE),
-                user => !before.tags.iter().any(|tag| find::unread_user(tag) == Some(*user)),
+                0 => !was_for_all,
+                user => was_for_all || !before.tags.iter().any(|tag| find::unread_user(tag) == Some(*user)),
             })
             .collect();
         let sender = after.author.user.map_or(0, |user| user.0);

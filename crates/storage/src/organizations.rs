@@ -8,7 +8,9 @@ use eddyline_model::users::User;
 use eddyline_model::{Day, OrganizationId, RoomId, Timestamp, UserId};
 
 use crate::append::LockedRoom;
-use crate::schema::{flows, organization_members, organization_names, organizations, room_members, users};
+use crate::schema::{
+    flows, organization_members, organization_names, organizations, room_members, user_groups, users,
+};
 use crate::session::{Session, dialect, portable};
 use crate::users::{UserRow, to_user};
 use crate::{Error, Result};
@@ -172,13 +174,16 @@ portable! {
     /// # Errors
     ///
     /// [`Error::Refused`] when the organization is full, [`Error::Exists`] when the user is in it
-    /// or the nick is taken there.
+    /// or the nick is taken there, by a user or by a group.
     pub fn insert_organization_member(c, membership: OrganizationMembership, nick_key: &str, now: Timestamp) -> Result<()> {
         let organization = Session::from(&mut *c)
             .lock_organization(membership.organization)?
             .ok_or(Error::Refused("no such organization"))?;
         if organization.user_count >= organization.user_limit {
             return Err(Error::Refused("the organization's user limit is reached"));
+        }
+        if Session::from(&mut *c).group_by_name(membership.organization, nick_key)?.is_some() {
+            return Err(Error::Exists("a group of this name".to_owned()));
         }
         diesel::insert_into(organization_members::table)
             .values((
@@ -193,7 +198,7 @@ portable! {
         Session::from(&mut *c).count_people(membership.organization, 1)
     }
 
-    /// Takes a user out of an organization, if they are in it.
+    /// Takes a user out of an organization and of its groups, if they are in it.
     pub fn delete_organization_member(c, organization: OrganizationId, user: UserId) -> Result<()> {
         // Organizations are locked before their people, by everybody.
         Session::from(&mut *c).lock_organization(organization)?;
@@ -201,6 +206,7 @@ portable! {
         if gone == 0 {
             return Ok(());
         }
+        Session::from(&mut *c).delete_group_memberships(organization, user)?;
         Session::from(&mut *c).count_people(organization, -1)
     }
 
@@ -231,13 +237,18 @@ portable! {
         Ok(ids.into_iter().map(RoomId).collect())
     }
 
-    /// Whether somebody else in an organization has a nick with this key.
+    /// Whether another user of an organization has a nick with this key, or a group there has it as the key of its
+    /// name.
     pub fn nick_is_taken(c, organization: OrganizationId, nick_key: &str, but: UserId) -> Result<bool> {
         let others = organization_members::table
             .filter(organization_members::organization_id.eq(organization.0))
             .filter(organization_members::nick_key.eq(nick_key))
             .filter(organization_members::user_id.ne(but.0));
-        Ok(diesel::select(diesel::dsl::exists(others)).get_result(c)?)
+        let groups = user_groups::table
+            .filter(user_groups::organization_id.eq(organization.0))
+            .filter(user_groups::name_key.eq(nick_key));
+        let taken = diesel::dsl::exists(others).or(diesel::dsl::exists(groups));
+        Ok(diesel::select(taken).get_result(c)?)
     }
 
     /// The organizations a user belongs to.

@@ -78,6 +78,18 @@ diesel::table! {
     organization_domains (domain) { domain -> Text, organization_id -> BigInt, created_at -> BigInt, }
 }
 diesel::table! {
+    user_groups (id) {
+        id -> BigInt,
+        organization_id -> BigInt,
+        name -> Text,
+        name_key -> Text,
+        created_at -> BigInt,
+    }
+}
+diesel::table! {
+    user_group_members (group_id, user_id) { group_id -> BigInt, user_id -> BigInt, }
+}
+diesel::table! {
     suspended_memberships (user_id, organization_id) {
         user_id -> BigInt,
         organization_id -> BigInt,
@@ -407,6 +419,8 @@ diesel::allow_tables_to_appear_in_same_query!(
     mails,
     private_rooms,
     organization_members,
+    user_groups,
+    user_group_members,
     api_tokens,
     rooms,
     flows,

@@ -1,9 +1,12 @@
 //! Organizations.
 
+use eddyline_model::groups::Group as ModelGroup;
 use eddyline_model::organizations::{Organization as ModelOrganization, Subscription as ModelSubscription};
 use eddyline_model::users::User;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
+
+use crate::groups::Group;
 
 /// The organization a flow belongs to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -61,6 +64,9 @@ pub struct Organization {
     pub subscription: Subscription,
     /// Its people.
     pub users: Vec<OrganizationUser>,
+    /// Groups of them, which can be mentioned.
+    #[serde(default)]
+    pub groups: Vec<Group>,
 }
 
 /// What an organization's subscription says. Days are written `YYYY-MM-DD`.
@@ -97,10 +103,15 @@ pub struct OrganizationUser {
 }
 
 impl Organization {
-    /// An organization with its people, each with whether they administer it, and with addresses
+    /// An organization with its people, each with whether they administer it, its groups, and addresses
     /// under `base_url`.
     #[must_use]
-    pub fn of(organization: &ModelOrganization, people: &[(User, bool)], base_url: &str) -> Self {
+    pub fn of(
+        organization: &ModelOrganization,
+        people: &[(User, bool)],
+        groups: &[ModelGroup],
+        base_url: &str,
+    ) -> Self {
         let summary = OrganizationSummary::of(organization, base_url);
         let users = people.iter().map(|(user, admin)| OrganizationUser {
             id: user.id.0,
@@ -118,6 +129,7 @@ impl Organization {
             url: summary.url,
             subscription: Subscription::of(&organization.subscription),
             users: users.collect(),
+            groups: groups.iter().map(|group| Group::of(group, organization, base_url)).collect(),
         }
     }
 }

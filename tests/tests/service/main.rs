@@ -15,6 +15,7 @@ mod edits;
 mod ended_credentials;
 mod files;
 mod flows;
+mod groups;
 mod integrations;
 mod invitations;
 mod join_links;

@@ -58,6 +58,7 @@ on_two_servers![
     leaving_on_one_server_acts_on_the_other,
     a_changed_flow_is_known_to_the_other_server,
     a_changed_organization_is_known_to_the_other_server,
+    a_changed_group_is_mentioned_as_it_is_at_the_other_server,
     who_is_removed_from_the_organization_is_out_at_the_other_server,
     of_two_administrators_who_remove_each_other_one_stays,
     a_changed_account_is_known_to_the_other_server,
@@ -249,6 +250,23 @@ async fn what_is_read_on_one_server_is_read_on_the_other(one: Server, other: Ser
             break;
         }
     }
+}
+
+async fn a_changed_group_is_mentioned_as_it_is_at_the_other_server(one: Server, other: Server) {
+    let Acme { ada, ben } = one.acme();
+    let there = at(&other, &ben);
+    let tags = async || there.say(MAIN, "@team").await["tags"].clone();
+    assert_eq!(tags().await, json!([]));
+    let answer = ada.send(Method::POST, "/organizations/acme/groups", &json!({"name": "team"})).await;
+    let path = format!("/organizations/acme/groups/{}", answer.json()["id"]);
+    for _ in 0..5 {
+        assert_eq!(tags().await, json!([":user:team"]));
+        ada.does(Method::POST, &format!("{path}/users"), &json!({"id": ada.id})).await;
+        assert_eq!(tags().await, json!([":user:team", format!(":unread:{}", ada.id)]));
+        ada.does(Method::PUT, &path, &json!({"users": []})).await;
+    }
+    ada.does(Method::DELETE, &path, &json!({})).await;
+    assert_eq!(tags().await, json!([]));
 }
 
 async fn a_dead_server_holds_nobody_up(one: Server, mut other: Server) {

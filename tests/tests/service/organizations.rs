@@ -49,6 +49,7 @@ async fn an_organization_has_every_field_of_the_specification(tenant: Tenant) {
         "url": format!("{}{}", tenant.server().base_url(), path(&tenant, "")),
         "subscription": {"trial": false, "billing_date": null},
         "users": [somebody(&tenant.ada, "ada", true), somebody(&tenant.ben, "ben", false)],
+        "groups": [],
     });
     assert_eq!(organization, expected);
     let id = organization["id"].as_i64().unwrap();

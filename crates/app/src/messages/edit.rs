@@ -31,7 +31,7 @@ impl App {
             check_text(content)?;
         }
         if let Some(wanted) = &edit.tags {
-            check_tags(wanted, room.people())?;
+            check_tags(wanted, room.most_tags())?;
         }
         let words = edit.content.as_deref().map(search::tokens).unwrap_or_default();
         self.change_message(actor, room, id, move |tx, actor, room, message| {

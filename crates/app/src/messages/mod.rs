@@ -49,9 +49,9 @@ pub(crate) fn check_text(text: &str) -> Result<()> {
     Err(Error::field("content", trouble))
 }
 
-/// Checks the tags that a client gave for a message of a room with so many people.
-pub(crate) fn check_tags(given: &[String], people: usize) -> Result<()> {
-    if given.len() > tags::most_tags(people) {
+/// Checks the tags that a client gave for a message that can have so many.
+pub(crate) fn check_tags(given: &[String], most: usize) -> Result<()> {
+    if given.len() > most {
         return Err(Error::field("tags", tags::TagError::TooMany.to_string()));
     }
     tags::validate(given).map_err(|error| Error::field("tags", error.to_string()))

@@ -201,7 +201,7 @@ impl App {
     fn draft(&self, actor: &Actor, room: &Room, new: &NewPost, checked: &Checked) -> Result<Draft> {
         let prepared = checked.prepared.as_deref();
         let content = content(new, prepared)?;
-        check_tags(&new.tags, room.people())?;
+        check_tags(&new.tags, room.most_tags())?;
         policy::write(&room.organization)?;
         let author = match (actor.user_id(), &new.external_user_name) {
             (Some(user), None) => Author::user(user),

@@ -4,6 +4,7 @@
 
 mod domains;
 mod flows;
+mod groups;
 mod lists;
 mod members;
 mod organizations;

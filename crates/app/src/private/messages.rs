@@ -134,7 +134,7 @@ impl App {
             }
         };
         let extracted = if self.tags_private_messages() {
-            check_tags(&new.tags, PEOPLE)?;
+            check_tags(&new.tags, tags::most_tags(PEOPLE, 0))?;
             let context = Context { roster: pair, sender: Some(own), has_attachments: new.file.is_some() };
             let text = search::text_of_message(event, &content);
             let mut extracted = tags::extract(&new.tags, &text, &context);
@@ -228,7 +228,7 @@ impl App {
         let tagged = self.tags_private_messages();
         edit.tags = edit.tags.filter(|_| tagged);
         if let Some(wanted) = &edit.tags {
-            check_tags(wanted, PEOPLE)?;
+            check_tags(wanted, tags::most_tags(PEOPLE, 0))?;
         }
         let words = edit.content.as_deref().map(search::tokens).unwrap_or_default();
         self.change_private_message(actor, with, id, move |tx, actor, pair, mut message| {

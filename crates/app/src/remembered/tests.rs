@@ -82,7 +82,7 @@ async fn many_who_want_the_same_share_one_load() {
         loads.fetch_add(1, Ordering::SeqCst);
         Ok::<_, ()>(Some(9))
     };
-    let mut others: Vec<_> = (0..300).map(|_| Box::pin(remembered.find(true, 1, || own()))).collect();
+    let mut others: Vec<_> = (0..300).map(|_| Box::pin(remembered.find(true, 1, &own))).collect();
     for other in &mut others {
         assert!(other.as_mut().now_or_never().is_none());
     }
@@ -151,7 +151,7 @@ async fn a_load_that_takes_long_is_not_waited_for() {
         loads.fetch_add(1, Ordering::SeqCst);
         Ok::<_, ()>(Some(2))
     };
-    let others = (0..5).map(|_| remembered.find(true, 1, || own()));
+    let others = (0..5).map(|_| remembered.find(true, 1, &own));
     for found in futures_util::future::join_all(others).await {
         assert_eq!(found, Ok(Some(2)));
     }
@@ -253,7 +253,7 @@ async fn when_the_one_who_loads_gives_up_another_takes_over() {
         loads.fetch_add(1, Ordering::SeqCst);
         Ok::<_, ()>(Some(2))
     };
-    let mut others: Vec<_> = (0..5).map(|_| Box::pin(remembered.find(true, 1, || own()))).collect();
+    let mut others: Vec<_> = (0..5).map(|_| Box::pin(remembered.find(true, 1, &own))).collect();
     for other in &mut others {
         assert!(other.as_mut().now_or_never().is_none());
     }

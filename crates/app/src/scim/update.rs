@@ -19,6 +19,7 @@ use crate::accounts::end_access;
 use crate::audit::note;
 use crate::change::Attempt;
 use crate::going_out::end_ways_in;
+use crate::groups::change::hold_names;
 use crate::{App, Error, Result};
 
 /// What a provider wants of a user.
@@ -113,7 +114,12 @@ fn update(
     let wanted = wish.granted(state(&user, &identity))?;
     let expected = Change::of(tx, &user, &identity, wanted.active)?;
     match expected {
-        Change::Nothing if wanted.active || !user.active => tx.lock_user(id)?,
+        Change::Nothing if wanted.active || !user.active => {
+            if wanted.nick.as_ref().is_none_or(|nick| nick.key() != nick_key(&user.nick)) {
+                hold_names(tx, id)?;
+            }
+            tx.lock_user(id)?;
+        }
         Change::Nothing => suspension::hold_memberships(tx, &identity)?,
         Change::Suspend | Change::Restore => suspension::hold_memberships(tx, &identity)?,
     }

@@ -14,6 +14,7 @@ use crate::accounts::follow_up_change;
 use crate::accounts::password::{personal, replace};
 use crate::actor::{Actor, Credential};
 use crate::change::Attempt;
+use crate::groups::change::hold_names;
 use crate::mail_quota::MailCause;
 use crate::{App, Error, Result};
 
@@ -77,6 +78,9 @@ impl App {
         }
         let (moved, event) = self
             .transaction_as(actor, move |tx, actor| {
+                if changes.nick.is_some() {
+                    hold_names(tx, id)?;
+                }
                 tx.lock_user(id)?;
                 // It may end with the password.
                 actor.keep(tx)?;

@@ -12,6 +12,7 @@ use unicode_normalization::UnicodeNormalization;
 pub use self::domain::{Domain, domain_of};
 pub use self::email::{Email, MAX_EMAIL, email_key};
 pub(crate) use self::email::{is_unseen, trim_unseen};
+pub use self::groups::GroupName;
 pub use self::nicks::nick_candidates;
 pub use self::parameterize::{MAX_PARAMETERIZED, RESERVED, parameterize, parameterized_candidates};
 pub use self::unseen::is_ignorable;
@@ -19,6 +20,7 @@ pub use self::website::{MAX_WEBSITE, Website};
 
 mod domain;
 mod email;
+mod groups;
 mod nicks;
 mod parameterize;
 mod unseen;
@@ -57,6 +59,9 @@ pub enum InvalidName {
     /// A nick that means everybody.
     #[error("is reserved")]
     Reserved,
+    /// The name of a group that would be taken for the number of a user.
+    #[error("can't be a number")]
+    Number,
     /// Not the domain of e-mail addresses; see [`Domain`].
     #[error("is not a domain, such as example.com")]
     NotADomain,

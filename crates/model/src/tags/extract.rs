@@ -8,8 +8,8 @@ use crate::messages::Mentions;
 use super::nicks::{Addressee, addressee, longest};
 use super::scan::{Piece, Scanner};
 use super::{
-    FILE, HIGHLIGHT, INFLUX, MAX_TAGS, Roster, UNREAD, URL, USER, USER_EVERYONE, highlight_tag, lower,
-    parse_unread, parse_user, resolve, unread_tag, user_tag,
+    FILE, HIGHLIGHT, INFLUX, MAX_TAGS, Roster, UNREAD, URL, USER, USER_EVERYONE, group_tag, highlight_tag,
+    lower, parse_unread, parse_user, resolve, unread_tag, user_tag,
 };
 
 /// What there is to know about a message besides its text and its tags.
@@ -33,14 +33,15 @@ pub struct Extracted {
     /// them. They stay when the text is edited.
     pub explicit: Vec<String>,
     /// Who is told. By name are those with an `:unread:` tag of their own, which the sender never
-    /// gets.
+    /// gets; the members of groups among them.
     pub mentions: Mentions,
 }
 
 /// The tags of a new message.
 ///
 /// `explicit` are the tags it was given, in any form. Among them and in `content`, a mention of
-/// somebody on the roster becomes `:user:<id>` and `:unread:<id>`, one of everybody becomes
+/// somebody on the roster becomes `:user:<id>` and `:unread:<id>`, one of a group its tag and `:unread:<id>` for those
+/// of its other members who are on the roster, one of everybody becomes
 /// `:user:everyone` and `:unread:<id>` for all others; a mention of anybody else is dropped. From
 /// `content` come also hashtags (at most [`MAX_TAGS`]), `:highlight:<id>` and `:url`.
 #[must_use]
@@ -123,11 +124,18 @@ impl Basis<'_> {
     }
 }
 
+/// A group that is mentioned.
+struct NamedGroup<'a> {
+    tag: String,
+    members: &'a [UserId],
+}
+
 struct Builder<'a, R> {
     context: &'a Context<'a, R>,
     basis: Basis<'a>,
     result: Extracted,
     named: HashSet<UserId>,
+    groups: Vec<NamedGroup<'a>>,
     unread: HashSet<UserId>,
     highlighted: HashSet<UserId>,
     key: String,
@@ -140,6 +148,7 @@ impl<'a, R: Roster> Builder<'a, R> {
             basis,
             result: Extracted::default(),
             named: HashSet::new(),
+            groups: Vec::new(),
             unread: HashSet::new(),
             highlighted: HashSet::new(),
             key: String::new(),
@@ -168,8 +177,11 @@ impl<'a, R: Roster> Builder<'a, R> {
             } else if tag == USER_EVERYONE {
                 self.mention_everyone();
                 self.result.explicit.push(tag);
-            } else if tag.starts_with(USER) {
-                self.add_explicit_user(&tag);
+            } else if let Some(name) = tag.strip_prefix(USER) {
+                match name.bytes().all(|byte| byte.is_ascii_digit()) {
+                    true => self.add_explicit_user(&tag),
+                    false => self.add_explicit_group(name),
+                }
             } else {
                 self.result.explicit.push(tag.clone());
                 self.result.tags.push(tag);
@@ -186,6 +198,27 @@ impl<'a, R: Roster> Builder<'a, R> {
         }
         self.mention(user);
         self.result.explicit.push(tag);
+    }
+
+    fn add_explicit_group(&mut self, key: &str) {
+        let members = match self.context.roster.group(key) {
+            Some(members) => members,
+            // A mention stays when its group is removed later.
+            None if self.basis.had(&group_tag(key)) => &[],
+            None => return,
+        };
+        self.mention_group(key, members);
+        self.result.explicit.push(group_tag(key));
+    }
+
+    /// The unread marks of its members come last, for they may be many.
+    fn mention_group(&mut self, key: &str, members: &'a [UserId]) {
+        let tag = group_tag(key);
+        if self.groups.iter().any(|group| group.tag == tag) {
+            return;
+        }
+        self.result.tags.push(tag.clone());
+        self.groups.push(NamedGroup { tag, members });
     }
 
     fn mention(&mut self, user: UserId) {
@@ -239,6 +272,12 @@ impl<'a, R: Roster> Builder<'a, R> {
                             scanner.consume(length);
                             self.mention(user);
                         }
+                        Some((Addressee::Group(members), length)) => {
+                            scanner.consume(length);
+                            let key = std::mem::take(&mut self.key);
+                            self.mention_group(&key, members);
+                            self.key = key;
+                        }
                         None => {}
                     }
                 }
@@ -277,6 +316,7 @@ impl<'a, R: Roster> Builder<'a, R> {
         let unread = |user: &UserId| self.unread.contains(user);
         let by_name = self.result.tags.iter().filter_map(|tag| parse_user(tag)).filter(unread).collect();
         self.result.mentions.users = by_name;
+        self.tell_groups();
         if self.result.mentions.everyone {
             // Last of all, for they may be many.
             let mut others: Vec<UserId> = self.context.roster.users().collect();
@@ -287,5 +327,24 @@ impl<'a, R: Roster> Builder<'a, R> {
             others.into_iter().for_each(|user| self.make_unread(user));
         }
         self.result
+    }
+
+    /// Marks the message as unread for the members of the groups that it mentions.
+    fn tell_groups(&mut self) {
+        let mut listed: HashSet<UserId> = self.result.mentions.users.iter().copied().collect();
+        for NamedGroup { tag, members } in std::mem::take(&mut self.groups) {
+            for &user in members {
+                let is_newly_unread = Some(user) != self.context.sender
+                    && self.context.roster.contains(user)
+                    && self.basis.makes_unread(&tag, user);
+                if is_newly_unread {
+                    self.make_unread(user);
+                }
+                // It may be unread by a mark that was kept.
+                if self.unread.contains(&user) && listed.insert(user) {
+                    self.result.mentions.users.push(user);
+                }
+            }
+        }
     }
 }

@@ -6,7 +6,7 @@
 //!
 //! | tag | meaning |
 //! |---|---|
-//! | `:user:<id>`, `:user:everyone` | mentions a user, or everybody |
+//! | `:user:<id>`, `:user:<name>`, `:user:everyone` | mentions a user, a group, or everybody |
 //! | `:unread:<id>` | the user was mentioned and is to be told |
 //! | `:highlight:<id>` | the text has the user's nick as a plain word |
 //! | `:url`, `:file` | the text has a link, the message has files |
@@ -61,6 +61,13 @@ pub trait Roster {
 
     /// All of them, in any order.
     fn users(&self) -> impl Iterator<Item = UserId>;
+
+    /// The members of the group with this name, given as [`nick_key`]: ordered by number, also those who are not on
+    /// the roster. Where no groups can be mentioned, there is none.
+    fn group(&self, key: &str) -> Option<&[UserId]> {
+        let _ = key;
+        None
+    }
 }
 
 /// Why tags were refused. The text is fit to stand beside the field's name in an answer.
@@ -103,19 +110,26 @@ fn lower(tag: &str) -> String {
     tag.nfc().collect::<String>().to_lowercase().nfc().collect()
 }
 
-/// The form in which a flow keeps a tag: [`normalize`], and a mention by its `:user:<id>` or
-/// [`USER_EVERYONE`]. `None` when nothing is left, or when a nick is not on the roster.
+/// The form in which a flow keeps a tag: [`normalize`], and a mention by its `:user:<id>`, [`group_tag`] or
+/// [`USER_EVERYONE`]. `None` when nothing is left, or when an `@` stands before neither a nick on the roster nor the
+/// name of a group. A group's tag need not be that of a group that is there.
 ///
 /// This is also what a list of messages filtered by tags has to ask for.
 #[must_use]
 pub fn resolve<R: Roster>(tag: &str, roster: &R) -> Option<String> {
     let tag = normalize(tag)?;
     let Some(nick) = tag.strip_prefix('@') else {
-        return Some(tag);
+        return Some(match tag.strip_prefix(USER) {
+            // Letters of other scripts have more than one form in lower case.
+            Some(name) if !name.is_ascii() => group_tag(&nick_key(name)),
+            _ => tag,
+        });
     };
-    match nicks::addressee(&nick_key(nick), roster)? {
+    let key = nick_key(nick);
+    match nicks::addressee(&key, roster)? {
         nicks::Addressee::Everyone => Some(USER_EVERYONE.to_owned()),
         nicks::Addressee::User(user) => Some(user_tag(user)),
+        nicks::Addressee::Group(_) => Some(group_tag(&key)),
     }
 }
 
@@ -126,11 +140,11 @@ pub fn parse_list(text: &str) -> Vec<String> {
     text.split(',').map(str::trim).filter(|tag| !tag.is_empty()).map(str::to_owned).collect()
 }
 
-/// How many tags a list can hold that is read back from a message of a flow with so many users: the
-/// client's own, and for each user a mention, an unread mark and a highlight.
+/// How many tags a list can hold that is read back from a message of a flow with so many users and groups: the
+/// client's own, for each user a mention, an unread mark and a highlight, and for each group a mention.
 #[must_use]
-pub fn most_tags(users: usize) -> usize {
-    2 * MAX_TAGS + 3 * users
+pub fn most_tags(users: usize, groups: usize) -> usize {
+    2 * MAX_TAGS + 3 * users + groups
 }
 
 /// Checks the tags a client gave, in whatever form.
@@ -166,6 +180,13 @@ pub fn user_tag(user: UserId) -> String {
     format!("{USER}{user}")
 }
 
+/// The tag that mentions a group, whose name is given as [`nick_key`]. No name of a group is a number, so it is never
+/// that of a user.
+#[must_use]
+pub fn group_tag(key: &str) -> String {
+    format!("{USER}{key}")
+}
+
 /// The tag that a mentioned user has not read the message yet.
 #[must_use]
 pub fn unread_tag(user: UserId) -> String {
@@ -184,7 +205,7 @@ pub fn parse_unread(tag: &str) -> Option<UserId> {
     tag.strip_prefix(UNREAD)?.parse().ok()
 }
 
-/// The user of a `:user:<id>` tag; `None` for any other tag, also for [`USER_EVERYONE`].
+/// The user of a `:user:<id>` tag; `None` for any other tag, also for [`USER_EVERYONE`] and for a group's.
 #[must_use]
 pub fn parse_user(tag: &str) -> Option<UserId> {
     tag.strip_prefix(USER)?.parse().ok()

@@ -13,19 +13,21 @@ pub(super) const MAX_RUN: usize = 2 * MAX_NICK;
 /// punctuation costs no more than another.
 const MAX_ENDS: usize = 8;
 
-/// Whom a nick addresses.
+/// What a nick or the name of a group stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Addressee {
+pub(super) enum Addressee<'r> {
     Everyone,
     User(UserId),
+    /// A group with these members.
+    Group(&'r [UserId]),
 }
 
-/// Whom the nick with this key addresses.
-pub(super) fn addressee<R: Roster>(key: &str, roster: &R) -> Option<Addressee> {
+/// What the nick or name with this key stands for.
+pub(super) fn addressee<'r, R: Roster>(key: &str, roster: &'r R) -> Option<Addressee<'r>> {
     if EVERYONE.contains(&key) {
         return Some(Addressee::Everyone);
     }
-    roster.by_nick(key).map(Addressee::User)
+    roster.by_nick(key).map(Addressee::User).or_else(|| roster.group(key).map(Addressee::Group))
 }
 
 /// The longest nick at the beginning of `run`, as `find` knows it by its key, and its length in

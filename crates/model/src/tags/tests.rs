@@ -6,8 +6,10 @@ use super::*;
 use crate::names::nick_key;
 
 mod edits;
+mod groups;
 
-struct Flow(HashMap<String, UserId>);
+#[derive(Default)]
+struct Flow(HashMap<String, UserId>, HashMap<String, Vec<UserId>>);
 
 impl Roster for Flow {
     fn by_nick(&self, key: &str) -> Option<UserId> {
@@ -21,12 +23,17 @@ impl Roster for Flow {
     fn users(&self) -> impl Iterator<Item = UserId> {
         self.0.values().copied()
     }
+
+    fn group(&self, key: &str) -> Option<&[UserId]> {
+        self.1.get(key).map(Vec::as_slice)
+    }
 }
 
 /// A flow with Anna (1), who sends, Foo (2), foo-bar (3) and J.Ä (4).
 fn flow() -> Flow {
     let nicks = ["Anna", "Foo", "foo-bar", "J.Ä"];
-    Flow(nicks.iter().zip(1..).map(|(nick, id)| (nick_key(nick), UserId(id))).collect())
+    let people = nicks.iter().zip(1..).map(|(nick, id)| (nick_key(nick), UserId(id))).collect();
+    Flow(people, HashMap::new())
 }
 
 fn context(flow: &Flow) -> Context<'_, Flow> {

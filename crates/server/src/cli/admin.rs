@@ -8,6 +8,7 @@ use eddyline_model::applications::{PageUri, RedirectUri};
 use eddyline_model::time::InvalidDay;
 
 use super::flows::{FlowCommand, FlowPath};
+use super::groups::GroupCommand;
 use super::scim::ScimCommand;
 use super::users::{TokenCommand, UserCommand};
 
@@ -56,6 +57,9 @@ pub(crate) enum OneCommand {
     /// Flows and who is in them
     #[command(subcommand, disable_help_subcommand = true)]
     Flow(FlowCommand),
+    /// Groups of users, who are mentioned together
+    #[command(subcommand, disable_help_subcommand = true)]
+    Group(GroupCommand),
     /// Applications that act for users by OAuth
     #[command(subcommand, disable_help_subcommand = true)]
     App(ApplicationCommand),

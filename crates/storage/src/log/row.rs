@@ -3,7 +3,7 @@
 use diesel::prelude::*;
 use eddyline_model::log::{Control, EventId, LogBody, Seq};
 use eddyline_model::messages::Message;
-use eddyline_model::{CredentialId, GrantId, MessageId, RoomId, Timestamp, UserId};
+use eddyline_model::{CredentialId, GrantId, MessageId, OrganizationId, RoomId, Timestamp, UserId};
 
 use crate::schema::event_log;
 use crate::{Error, Result};
@@ -23,6 +23,7 @@ const ORGANIZATION_REMOVE: i16 = 11;
 const ORGANIZATION_CHANGE: i16 = 12;
 const CREDENTIAL_END: i16 = 13;
 const GRANT_END: i16 = 14;
+const GROUP_CHANGE: i16 = 15;
 
 #[derive(Clone, Copy, Queryable, Selectable)]
 #[diesel(table_name = event_log)]
@@ -81,6 +82,9 @@ pub(crate) fn new_row(body: &LogBody, now: Timestamp) -> Option<NewRow> {
             }
             Control::OrganizationRemove { user } => row(ORGANIZATION_REMOVE, None, None, Some(user)),
             Control::OrganizationChange => row(ORGANIZATION_CHANGE, None, None, None),
+            Control::GroupChange { organization } => {
+                NewRow { message_id: Some(organization.0), ..row(GROUP_CHANGE, None, None, None) }
+            }
             Control::FlowTokens { room } => row(FLOW_TOKENS, Some(room), None, None),
             Control::Read { room, user, message } => row(READ, Some(room), Some(message), Some(user)),
         },
@@ -118,6 +122,9 @@ pub(super) fn control(row: &Row) -> Result<Control> {
         }
         (GRANT_END, _, Some(user)) => {
             Control::GrantEnd { user, grant: GrantId(row.message_id.ok_or(broken)?) }
+        }
+        (GROUP_CHANGE, _, _) => {
+            Control::GroupChange { organization: OrganizationId(row.message_id.ok_or(broken)?) }
         }
         (READ, Some(room), Some(user)) => {
             Control::Read { room, user, message: MessageId(row.message_id.ok_or(broken)?) }

@@ -15,6 +15,7 @@ on_every_database!(
     an_edit_changes_what_a_message_says_and_is_found_by,
     an_edit_of_tags_leaves_the_words,
     an_edit_changes_who_is_mentioned,
+    a_user_whom_an_edit_mentions_in_place_of_everyone_has_it_unread,
     an_edit_shows_in_comments_and_threads,
     a_deleted_message_is_gone_but_its_place_in_the_log_stays,
     the_comments_of_a_deleted_message_stay,
@@ -113,6 +114,22 @@ async fn an_edit_changes_who_is_mentioned(home: Arc<Home>) {
     let fourth = reworded(&third, "for nobody");
     change(&world, &third, &fourth, Mentions::default()).await;
     assert_eq!((world.find(unread(bob)).await, world.find(unread(cid)).await), (vec![], vec![]));
+}
+
+async fn a_user_whom_an_edit_mentions_in_place_of_everyone_has_it_unread(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let (room, ann, bob, cid) = (world.main, world.ann, world.bob, world.cid);
+    let marks = |users: &[UserId]| users.iter().map(|user| format!(":unread:{user}")).collect::<Vec<_>>();
+    let tags = |mention: String, users: &[UserId]| [vec![mention], marks(users)].concat();
+    let draft = Draft {
+        tags: tags(":user:everyone".to_owned(), &[bob, cid]),
+        mentions: Mentions { everyone: true, users: vec![] },
+        ..chat(room, ann, "all")
+    };
+    let before = world.say(draft).await.message.clone();
+    let after = Message { tags: tags(format!(":user:{bob}"), &[bob]), ..before.clone() };
+    change(&world, &before, &after, Mentions { everyone: false, users: vec![bob] }).await;
+    assert_eq!((world.find(unread(bob)).await, world.find(unread(cid)).await), (vec![1], vec![]));
 }
 
 async fn an_edit_shows_in_comments_and_threads(home: Arc<Home>) {
@@ -344,6 +361,7 @@ async fn a_write_tells_the_log_in_order(home: Arc<Home>) {
         Control::GrantEnd { user: bob, grant: GrantId(3) },
         Control::OrganizationRemove { user: ann },
         Control::OrganizationChange,
+        Control::GroupChange { organization: world.organization },
         Control::FlowTokens { room },
         Control::Read { room, user: bob, message: MessageId(7) },
     ];
@@ -361,7 +379,7 @@ async fn a_write_tells_the_log_in_order(home: Arc<Home>) {
     assert_eq!(outcomes.len(), 1);
     let log = world.read(|session| session.log_after(Seq(0), 100)).await;
     assert_eq!(log.last().map(|item| item.id), last);
-    assert_eq!(log.iter().map(|item| item.id.seq.0).collect::<Vec<_>>(), (1..=15).collect::<Vec<_>>());
+    assert_eq!(log.iter().map(|item| item.id.seq.0).collect::<Vec<_>>(), (1..=16).collect::<Vec<_>>());
     for (item, control) in log.iter().zip(told) {
         assert_eq!(item.body, LogBody::Control(control));
     }

@@ -134,7 +134,7 @@ fn wants(filter: &LogFilter, rooms: &[RoomId], item: &LogItem) -> bool {
         LogBody::Message(_) => (Some(rooms[(item.id.seq.0 as usize - 1) / 3 % rooms.len()]), None),
         LogBody::Control(control) => match *control {
             Control::UserEdit { .. } => return true,
-            Control::OrganizationChange => (None, None),
+            Control::OrganizationChange | Control::GroupChange { .. } => (None, None),
             Control::Revoked { user }
             | Control::CredentialEnd { user, .. }
             | Control::GrantEnd { user, .. }

@@ -9,6 +9,7 @@ mod files;
 mod finding;
 mod gate;
 mod grants;
+mod groups;
 mod home;
 mod identities;
 mod invitations;

@@ -6,7 +6,7 @@ use eddyline_client::{Client, Credentials, Json, Method, RawResponse, StreamRequ
 use eddyline_tests::{Caller, Robot, Tenant};
 use serde_json::json;
 
-use super::table::{Body, Row};
+use super::table::{Body, Row, unused_name};
 use crate::files::filled_path;
 
 /// The kinds of callers, in the order of the table's columns.
@@ -179,6 +179,9 @@ impl<'t> Stage<'t> {
         if path.contains("{source}") {
             path = path.replace("{source}", &self.source().to_string());
         }
+        if path.contains("{group}") {
+            path = path.replace("{group}", &self.group().to_string());
+        }
         path = path.replace("{token}", &self.token).replace("{uid}", &self.uid).replace("{id}", "User");
         if path.contains("{avatar}") {
             let avatar = self.owner.get("/user").await["avatar"].as_str().unwrap().to_owned();
@@ -203,6 +206,12 @@ impl<'t> Stage<'t> {
     /// A source of the flow.
     fn source(&self) -> Json {
         let line = ["source", "create", "--flow", self.flow(), "--app", &self.robot.id, "--name", "Same"];
+        self.tenant.server().admin(&line)["id"].clone()
+    }
+
+    /// A group of the organization.
+    fn group(&self) -> Json {
+        let line = ["group", "create", "--org", &self.tenant.name, "--name", &unused_name()];
         self.tenant.server().admin(&line)["id"].clone()
     }
 

@@ -1,5 +1,7 @@
 //! The table.
 
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use eddyline_client::Json;
 use serde_json::json;
 
@@ -66,6 +68,13 @@ const WHO_SEES_THE_FLOW: &str = "200 200 403 403 200 200 404 404 403 401";
 const WHO_POSTS: &str = "202 202 403 403 202 403 404 404 202 401";
 const WHO_GETS_A_LINK: &str = "302 302 403 403 302 403 404 404 403 401";
 const ORGANIZATION: &str = "200 200 200 200 200 200 404 404 403 401";
+const ADMINISTRATORS: &str = "403 403 403 403 200 200 404 404 403 401";
+
+/// A name that no group and no user has.
+pub(super) fn unused_name() -> String {
+    static COUNT: AtomicU32 = AtomicU32::new(1);
+    format!("group{}", COUNT.fetch_add(1, Ordering::Relaxed))
+}
 
 /// Who may do what. The columns are owner, member, outsider, blocked, administrator, outside
 /// administrator, guest, stranger, flow token, nobody.
@@ -142,6 +151,13 @@ pub(crate) const ROWS: &[Row] = &[
     row("GET /organizations/{organization}/users", none, ORGANIZATION),
     row("GET /organizations/{organization}/users/{user}", none, ORGANIZATION),
     Row { expendable: true, ..row("DELETE /organizations/{organization}/users/{user}", none, "403 403 403 403 204 204 404 404 403 401") },
+    row("GET /organizations/{organization}/groups", none, ORGANIZATION),
+    row("POST /organizations/{organization}/groups", |_| Body::Json(json!({"name": unused_name()})), "403 403 403 403 201 201 404 404 403 401"),
+    row("GET /organizations/{organization}/groups/{group}", none, ORGANIZATION),
+    row("PUT /organizations/{organization}/groups/{group}", |_| Body::Json(json!({"users": []})), ADMINISTRATORS),
+    row("DELETE /organizations/{organization}/groups/{group}", none, "403 403 403 403 204 204 404 404 403 401"),
+    row("POST /organizations/{organization}/groups/{group}/users", |stage| Body::Json(json!({"id": stage.owner.id})), ADMINISTRATORS),
+    row("DELETE /organizations/{organization}/groups/{group}/users/{user}", none, "403 403 403 403 204 204 404 404 403 401"),
 
     row("GET /flows/{organization}/{flow}/invitations", none, MEMBERS),
     row("POST /flows/{organization}/{flow}/invitations", |_| Body::Json(json!({"email": "new@example.org"})), "201 201 403 403 201 403 404 404 403 401"),

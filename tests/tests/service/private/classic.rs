@@ -52,6 +52,15 @@ async fn old_private_messages_bear_tags_as_in_a_flow(server: Server) {
     assert_eq!(listed(&ben, &ada, "?tags=@everyone,given&tag_mode=or").await, [2, 4]);
     assert_eq!(listed(&ben, &ada, &format!("?tags={unread}")).await, [1, 2, 3, 4, 5, 6]);
     assert_eq!(listed(&ben, &ada, "?tags=@nobody").await, Vec::<i64>::new());
+    server.admin(&["group", "create", "--org", "acme", "--name", "team"]);
+    let of = ["--org", "acme", "--group", "team", "--email", &ben.email];
+    server.admin(&[&["group", "add-user"], &of[..]].concat());
+    assert_eq!(
+        tags("@team", json!(["@team", ":user:team"])).await,
+        json!([]),
+        "groups belong to organizations"
+    );
+    assert_eq!(ada.say("acme/main", "@team").await["tags"], json!([":user:team", unread]));
 }
 
 async fn old_private_tags_are_edited_by_both(server: Server) {

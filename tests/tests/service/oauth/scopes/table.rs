@@ -107,6 +107,13 @@ pub(super) const ROWS: &[Row] = &[
     row("GET /organizations/{organization}/users", "flow manage"),
     row("GET /organizations/{organization}/users/{user}", "flow manage"),
     row("DELETE /organizations/{organization}/users/{user}", "manage"),
+    row("GET /organizations/{organization}/groups", "flow manage"),
+    row("POST /organizations/{organization}/groups", "manage"),
+    row("GET /organizations/{organization}/groups/{group}", "flow manage"),
+    row("PUT /organizations/{organization}/groups/{group}", "manage"),
+    row("DELETE /organizations/{organization}/groups/{group}", "manage"),
+    row("POST /organizations/{organization}/groups/{group}/users", "manage"),
+    row("DELETE /organizations/{organization}/groups/{group}/users/{user}", "manage"),
 
     row("GET /flows/{organization}/{flow}/invitations", "manage"),
     row("POST /flows/{organization}/{flow}/invitations", "manage"),

@@ -1,0 +1,197 @@
+//! Changes of groups, within a transaction that holds their organization. Each is recorded with who did it.
+
+use std::collections::BTreeSet;
+
+use eddyline_model::groups::{Group, MAX_GROUP_MEMBERS, MAX_GROUPS};
+use eddyline_model::log::Control;
+use eddyline_model::names::GroupName;
+use eddyline_model::{GroupId, OrganizationId, UserId};
+use eddyline_storage::{Result as StoreResult, Session, Tx};
+use serde_json::{Map, Value, json};
+
+use super::{GroupChanges, NewGroup};
+use crate::Error;
+use crate::audit::note;
+use crate::change::Attempt;
+
+/// How many users a refusal names.
+const NAMED: usize = 20;
+
+/// The group with this number, if it is the organization's.
+///
+/// # Errors
+///
+/// [`Error::NotFound`].
+pub(crate) fn find(session: &mut Session<'_>, organization: OrganizationId, id: GroupId) -> Attempt<Group> {
+    let found = session.group(id)?.filter(|group| group.organization == organization);
+    Ok(found.ok_or(Error::NotFound)?)
+}
+
+/// Makes a group.
+///
+/// # Errors
+///
+/// [`Error::Conflict`], [`Error::Invalid`].
+pub(crate) fn create(
+    tx: &mut Tx<'_, '_>,
+    organization: OrganizationId,
+    new: &NewGroup,
+    by: &str,
+) -> Attempt<GroupId> {
+    if tx.count_groups(organization)? >= MAX_GROUPS as i64 {
+        return Err(Error::Conflict(format!("an organization has at most {MAX_GROUPS} groups")).into());
+    }
+    check_name(tx, organization, &new.name)?;
+    let users = check_users(tx, organization, &new.users)?;
+    let now = tx.now();
+    let id = tx.insert_group(organization, (new.name.as_str(), &new.name.key()), now)?;
+    tx.insert_group_members(organization, id, &users)?;
+    let detail = json!({"group": id.0, "name": new.name.as_str(), "added": numbers(&users)});
+    record(tx, organization, (by, "group.create"), None, &detail)?;
+    Ok(id)
+}
+
+/// Gives a group another name or other members.
+///
+/// # Errors
+///
+/// [`Error::Conflict`], [`Error::Invalid`].
+pub(crate) fn change(tx: &mut Tx<'_, '_>, group: &Group, changes: &GroupChanges, by: &str) -> Attempt<()> {
+    let mut detail = Map::new();
+    if let Some(name) = changes.name.as_ref().filter(|name| name.as_str() != group.name) {
+        if tx.group_by_name(group.organization, &name.key())? != Some(group.id) {
+            check_name(tx, group.organization, name)?;
+        }
+        tx.rename_group(group.id, (name.as_str(), &name.key()))?;
+        detail.insert("name".to_owned(), json!([group.name, name.as_str()]));
+    }
+    if let Some(wanted) = &changes.users {
+        let wanted = check_users(tx, group.organization, wanted)?;
+        set_members(tx, group, &wanted, &mut detail)?;
+    }
+    if detail.is_empty() {
+        return Ok(());
+    }
+    detail.insert("group".to_owned(), json!(group.id.0));
+    Ok(record(tx, group.organization, (by, "group.update"), None, &Value::Object(detail))?)
+}
+
+/// Brings a user of the organization into a group, or takes a user out of it. Doing it twice does nothing.
+///
+/// # Errors
+///
+/// [`Error::Conflict`] when it has as many members as it may.
+pub(crate) fn set_member(
+    tx: &mut Tx<'_, '_>,
+    group: &Group,
+    user: UserId,
+    is_member: bool,
+    by: &str,
+) -> Attempt<()> {
+    if group.users.contains(&user) == is_member {
+        return Ok(());
+    }
+    let mut wanted = group.users.clone();
+    match is_member {
+        true if wanted.len() >= MAX_GROUP_MEMBERS => {
+            let text = format!("a group has at most {MAX_GROUP_MEMBERS} members");
+            return Err(Error::Conflict(text).into());
+        }
+        true => wanted.push(user),
+        false => wanted.retain(|member| *member != user),
+    }
+    let mut detail = Map::from_iter([("group".to_owned(), json!(group.id.0))]);
+    set_members(tx, group, &wanted, &mut detail)?;
+    Ok(record(tx, group.organization, (by, "group.update"), Some(user), &Value::Object(detail))?)
+}
+
+/// Removes a group.
+///
+/// # Errors
+///
+/// As any write.
+pub(crate) fn remove(tx: &mut Tx<'_, '_>, group: &Group, by: &str) -> Attempt<()> {
+    tx.delete_group(group.id)?;
+    let detail = json!({"group": group.id.0, "name": group.name});
+    Ok(record(tx, group.organization, (by, "group.remove"), None, &detail)?)
+}
+
+/// Holds the organizations of a user who may take another nick: a group there may be about to take it as its name.
+/// To be called before the user is locked.
+pub(crate) fn hold_names(tx: &mut Tx<'_, '_>, user: UserId) -> StoreResult<()> {
+    for membership in tx.memberships_of(user)? {
+        tx.lock_organization(membership.organization)?;
+    }
+    Ok(())
+}
+
+/// Gives a group exactly these members, all of whom belong to the organization, and notes the difference.
+fn set_members(
+    tx: &mut Tx<'_, '_>,
+    group: &Group,
+    wanted: &[UserId],
+    detail: &mut Map<String, Value>,
+) -> StoreResult<()> {
+    let before: BTreeSet<UserId> = group.users.iter().copied().collect();
+    let after: BTreeSet<UserId> = wanted.iter().copied().collect();
+    let added: Vec<UserId> = after.difference(&before).copied().collect();
+    let removed: Vec<UserId> = before.difference(&after).copied().collect();
+    if !removed.is_empty() {
+        tx.delete_group_members(group.id, &removed)?;
+    }
+    if !added.is_empty() {
+        tx.insert_group_members(group.organization, group.id, &added)?;
+    }
+    for (what, users) in [("added", added), ("removed", removed)] {
+        if !users.is_empty() {
+            detail.insert(what.to_owned(), numbers(&users));
+        }
+    }
+    Ok(())
+}
+
+/// Checks that no user and no other group of the organization has the name.
+fn check_name(tx: &mut Tx<'_, '_>, organization: OrganizationId, name: &GroupName) -> Attempt<()> {
+    let text = if tx.group_by_name(organization, &name.key())?.is_some() {
+        format!("the organization has a group {name} already")
+    } else if tx.nick_is_taken(organization, &name.key(), UserId(0))? {
+        format!("{name} is the nick of a user of the organization")
+    } else {
+        return Ok(());
+    };
+    Err(Error::Conflict(text).into())
+}
+
+/// The users, each once, if there are not too many and all of them belong to the organization.
+fn check_users(tx: &mut Tx<'_, '_>, organization: OrganizationId, users: &[UserId]) -> Attempt<Vec<UserId>> {
+    let users: BTreeSet<UserId> = users.iter().copied().collect();
+    if users.len() > MAX_GROUP_MEMBERS {
+        return Err(Error::field("users", format!("can't be more than {MAX_GROUP_MEMBERS}")).into());
+    }
+    let users: Vec<UserId> = users.into_iter().collect();
+    let members: BTreeSet<UserId> = tx.members_among(organization, &users)?.into_iter().collect();
+    let others = users.iter().filter(|user| !members.contains(user)).take(NAMED);
+    let others: Vec<String> = others.map(ToString::to_string).collect();
+    if others.is_empty() {
+        return Ok(users);
+    }
+    Err(Error::field("users", format!("can't hold users of other organizations: {}", others.join(", ")))
+        .into())
+}
+
+fn numbers(users: &[UserId]) -> Value {
+    users.iter().map(|user| user.0).collect()
+}
+
+/// Records a change, and makes every process forget the groups.
+fn record(
+    tx: &mut Tx<'_, '_>,
+    organization: OrganizationId,
+    (by, deed): (&str, &str),
+    user: Option<UserId>,
+    detail: &Value,
+) -> StoreResult<()> {
+    note(tx, organization, (by, deed), user, detail)?;
+    tx.tell(Control::GroupChange { organization });
+    Ok(())
+}

@@ -1,0 +1,31 @@
+//! The groups of an organization as texts mention them.
+
+use std::collections::HashMap;
+
+use eddyline_model::names::nick_key;
+use eddyline_model::{OrganizationId, UserId};
+use eddyline_storage::{Result as StoreResult, Session};
+
+/// The groups of an organization, by the keys of their names.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Groups {
+    members: HashMap<String, Box<[UserId]>>,
+}
+
+impl Groups {
+    pub(crate) fn load(session: &mut Session<'_>, organization: OrganizationId) -> StoreResult<Self> {
+        let found = session.groups_of(&[organization])?;
+        let members = found.into_iter().map(|group| (nick_key(&group.name), group.users.into())).collect();
+        Ok(Self { members })
+    }
+
+    /// The members of the group whose name has this key.
+    pub(crate) fn members(&self, key: &str) -> Option<&[UserId]> {
+        self.members.get(key).map(AsRef::as_ref)
+    }
+
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.members.len()
+    }
+}

@@ -1,0 +1,170 @@
+//! Groups of users within an organization: every member of the organization sees them, its administrators change
+//! them.
+
+pub(crate) mod change;
+mod mentions;
+#[cfg(test)]
+mod tests;
+
+use eddyline_model::names::GroupName;
+use eddyline_model::policy::{self, OrganizationDeed};
+use eddyline_model::{GroupId, OrganizationId, UserId};
+use eddyline_storage::Tx;
+use eddyline_wire::Group;
+
+pub(crate) use self::mentions::Groups;
+use crate::actor::Actor;
+use crate::change::Attempt;
+use crate::{App, Error, Result};
+
+/// A group to be made.
+#[derive(Clone, Debug)]
+pub struct NewGroup {
+    /// By which it is mentioned.
+    pub name: GroupName,
+    /// Its members.
+    pub users: Vec<UserId>,
+}
+
+/// What is to change about a group; what is absent stays.
+#[derive(Clone, Debug, Default)]
+pub struct GroupChanges {
+    /// By which it is mentioned from now on.
+    pub name: Option<GroupName>,
+    /// All members that it is to have.
+    pub users: Option<Vec<UserId>>,
+}
+
+impl App {
+    /// The groups of an organization of the caller's, by the keys of their names.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] when it is not the caller's, [`Error::Denied`] for flow tokens.
+    pub async fn groups(&self, actor: &Actor, organization: OrganizationId) -> Result<Vec<Group>> {
+        policy::organization(actor.user()?.role_in(organization), OrganizationDeed::See)?;
+        let found = self.store().read(move |session| {
+            let shown = session.organization(organization)?;
+            Ok((shown, session.groups_of(&[organization])?))
+        });
+        let (shown, groups) = found.await?;
+        let (shown, base) = (shown.ok_or(Error::NotFound)?, &self.config().addresses.base);
+        Ok(groups.iter().map(|group| Group::of(group, &shown, base)).collect())
+    }
+
+    /// A group of an organization of the caller's.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] when there is none or the organization is not the caller's, [`Error::Denied`] for flow
+    /// tokens.
+    pub async fn group(&self, actor: &Actor, organization: OrganizationId, id: GroupId) -> Result<Group> {
+        policy::organization(actor.user()?.role_in(organization), OrganizationDeed::See)?;
+        let found = self.look(move |session| {
+            let shown = session.organization(organization)?.ok_or(Error::NotFound)?;
+            Ok((shown, change::find(session, organization, id)?))
+        });
+        let (shown, group) = found.await?;
+        Ok(Group::of(&group, &shown, &self.config().addresses.base))
+    }
+
+    /// Makes a group.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`] for users who do not belong to the organization and for too many of them,
+    /// [`Error::Conflict`] when a user or a group of the organization has the name, or there are as many groups as
+    /// may be; and as [`App::remove_group`].
+    pub async fn create_group(
+        &self,
+        actor: &Actor,
+        organization: OrganizationId,
+        new: NewGroup,
+    ) -> Result<Group> {
+        let id = self
+            .change_groups(actor, organization, move |tx, by| change::create(tx, organization, &new, by))
+            .await?;
+        self.group(actor, organization, id).await
+    }
+
+    /// Gives a group another name or other members.
+    ///
+    /// # Errors
+    ///
+    /// As [`App::create_group`] and [`App::remove_group`].
+    pub async fn change_group(
+        &self,
+        actor: &Actor,
+        organization: OrganizationId,
+        id: GroupId,
+        changes: GroupChanges,
+    ) -> Result<Group> {
+        self.change_groups(actor, organization, move |tx, by| {
+            let group = change::find(tx, organization, id)?;
+            change::change(tx, &group, &changes, by)
+        })
+        .await?;
+        self.group(actor, organization, id).await
+    }
+
+    /// Brings a user into a group, or takes a user out of it. Doing it twice does nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] when the user does not belong to the organization, [`Error::Conflict`] when the group has
+    /// as many members as it may; and as [`App::remove_group`].
+    pub async fn set_group_member(
+        &self,
+        actor: &Actor,
+        organization: OrganizationId,
+        id: GroupId,
+        user: UserId,
+        is_member: bool,
+    ) -> Result<()> {
+        self.change_groups(actor, organization, move |tx, by| {
+            let group = change::find(tx, organization, id)?;
+            if tx.members_among(organization, &[user])?.is_empty() {
+                return Err(Error::NotFound.into());
+            }
+            change::set_member(tx, &group, user, is_member, by)
+        })
+        .await
+    }
+
+    /// Removes a group. Messages keep the tags by which they mention it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] when there is none or the organization is not the caller's, [`Error::Denied`] when the
+    /// caller does not administer it or it is inactive.
+    pub async fn remove_group(&self, actor: &Actor, organization: OrganizationId, id: GroupId) -> Result<()> {
+        self.change_groups(actor, organization, move |tx, by| {
+            let group = change::find(tx, organization, id)?;
+            change::remove(tx, &group, by)
+        })
+        .await
+    }
+
+    /// Changes the groups of an organization, which is held against others, in one transaction for an administrator
+    /// of it. `work` is given the caller's name in the audit log. Once this answers, every process mentions the
+    /// groups as they are now.
+    async fn change_groups<R, F>(&self, actor: &Actor, organization: OrganizationId, work: F) -> Result<R>
+    where
+        R: Send + 'static,
+        F: Fn(&mut Tx<'_, '_>, &str) -> Attempt<R> + Send + 'static,
+    {
+        let lock = move |tx: &mut Tx<'_, '_>| tx.lock_organization(organization).map(drop);
+        let (done, event) = self
+            .locked_transaction_as(actor, lock, move |tx, actor| {
+                let caller = actor.user()?;
+                let held = tx.organization(organization)?.ok_or(Error::NotFound)?;
+                let role = caller.role_in(organization);
+                let allowed = policy::organization(role, OrganizationDeed::Administer);
+                allowed.and_then(|()| policy::write(&held)).map_err(Error::from)?;
+                work(tx, &format!("user:{}", caller.user.id))
+            })
+            .await?;
+        self.settle(event).await;
+        Ok(done)
+    }
+}

@@ -1,0 +1,125 @@
+//! The bounds of groups, and which of them a process mentions.
+
+use eddyline_model::OrganizationId;
+use eddyline_model::groups::{MAX_GROUP_MEMBERS, MAX_GROUPS};
+use eddyline_model::names::GroupName;
+use eddyline_model::organizations::{OrganizationMembership, OrganizationRole};
+use eddyline_storage::{NewUser, Store};
+
+use super::*;
+use crate::Config;
+use crate::transaction::NoCaller;
+
+async fn app() -> (App, OrganizationId) {
+    let app = App::new(Store::open("sqlite::memory:").unwrap(), Config::default()).await.unwrap();
+    let made = app.change(NoCaller::Operator, |tx| {
+        let now = tx.now();
+        Ok(tx.insert_organization("Acme", "acme", 10_000, now)?)
+    });
+    let organization = made.await.unwrap().0;
+    (app, organization)
+}
+
+async fn people(app: &App, organization: OrganizationId, count: usize) -> Vec<UserId> {
+    let made = app.change(NoCaller::Operator, move |tx| {
+        let now = tx.now();
+        let mut users = Vec::new();
+        for number in 0..count {
+            let nick = format!("user{number}");
+            let email = format!("{nick}@acme.example");
+            let user = tx.insert_user(&NewUser {
+                id: None,
+                email_key: email.clone(),
+                email,
+                name: nick.clone(),
+                nick: nick.clone(),
+                avatar: nick.clone(),
+                bot: false,
+                active: true,
+                password_hash: None,
+                created_at: now,
+            })?;
+            let membership = OrganizationMembership { organization, user, role: OrganizationRole::Member };
+            tx.insert_organization_member(membership, &nick, now)?;
+            users.push(user);
+        }
+        Ok(users)
+    });
+    made.await.unwrap().0
+}
+
+fn named(name: &str, users: &[UserId]) -> NewGroup {
+    NewGroup { name: name.parse::<GroupName>().unwrap(), users: users.to_vec() }
+}
+
+async fn create(app: &App, organization: OrganizationId, new: NewGroup) -> Result<GroupId> {
+    let made = app.change(NoCaller::Operator, move |tx| change::create(tx, organization, &new, "operator"));
+    Ok(made.await?.0)
+}
+
+#[tokio::test]
+async fn a_group_has_a_bounded_number_of_members() {
+    let (app, organization) = app().await;
+    let users = people(&app, organization, MAX_GROUP_MEMBERS + 1).await;
+    let (last, first) = (users[MAX_GROUP_MEMBERS], users[0]);
+    let all = create(&app, organization, named("all-of-them", &users)).await;
+    assert!(matches!(all, Err(Error::Invalid(fields)) if fields.contains_key("users")));
+    let twice: Vec<UserId> = [&users[..MAX_GROUP_MEMBERS], &users[..1]].concat();
+    let id = create(&app, organization, named("team", &twice)).await.unwrap();
+    let set = async |user, is_member| {
+        let done = app.change(NoCaller::Operator, move |tx| {
+            let group = change::find(tx, organization, id)?;
+            change::set_member(tx, &group, user, is_member, "operator")
+        });
+        done.await.map(drop)
+    };
+    set(first, true).await.expect("a member already");
+    assert!(matches!(set(last, true).await, Err(Error::Conflict(text)) if text.contains("1000 members")));
+    set(first, false).await.unwrap();
+    set(last, true).await.expect("there is room again");
+    let found = app.look(move |session| change::find(session, organization, id)).await.unwrap();
+    assert_eq!((found.users.len(), found.users.contains(&last)), (MAX_GROUP_MEMBERS, true));
+}
+
+#[tokio::test]
+async fn an_organization_has_a_bounded_number_of_groups() {
+    let (app, organization) = app().await;
+    let made = app.change(NoCaller::Operator, move |tx| {
+        for number in 0..MAX_GROUPS {
+            change::create(tx, organization, &named(&format!("g{number}"), &[]), "operator")?;
+        }
+        Ok(())
+    });
+    made.await.unwrap();
+    let more = create(&app, organization, named("more", &[])).await;
+    assert!(matches!(more, Err(Error::Conflict(text)) if text.contains("500 groups")));
+    app.operator_remove_group("acme", "G7").await.unwrap();
+    create(&app, organization, named("more", &[])).await.expect("there is room again");
+    let groups = app.operator_groups("acme").await.unwrap();
+    assert_eq!(groups.len(), MAX_GROUPS);
+}
+
+#[tokio::test]
+async fn a_room_of_an_organization_knows_its_groups_until_they_change() {
+    let (app, organization) = app().await;
+    let (_stop, stopped) = tokio::sync::watch::channel(false);
+    app.start(stopped).await.unwrap();
+    let users = people(&app, organization, 2).await;
+    let new = crate::NewFlow { organization: "acme".into(), name: "main".parse().unwrap() };
+    let (flow, _) = app.operator_create_flow(new).await.unwrap();
+    let room = app.room_id_by_public_id(&flow).await.unwrap();
+    let members = async |name: &str| {
+        use eddyline_model::tags::Roster as _;
+        app.load_room(room).await.unwrap().group(name).map(<[_]>::to_vec)
+    };
+    assert_eq!(members("team").await, None);
+    let before = app.load_room(room).await.unwrap();
+    assert!(std::sync::Arc::ptr_eq(&before, &app.load_room(room).await.unwrap()), "it is remembered");
+    let name: GroupName = "Team".parse().unwrap();
+    app.operator_create_group("acme", name).await.unwrap();
+    assert_eq!(members("team").await, Some(vec![]));
+    let email = "user1@acme.example".parse().unwrap();
+    app.operator_set_group_member("acme", "team", &email, true).await.unwrap();
+    assert_eq!(members("team").await, Some(vec![users[1]]));
+    assert_eq!(before.most_tags() + 1, app.load_room(room).await.unwrap().most_tags());
+}

@@ -1,0 +1,138 @@
+//! Groups of organizations.
+
+use eddyline_model::groups::Group;
+use eddyline_model::names::{Email, GroupName, nick_key};
+use eddyline_model::users::User;
+use eddyline_model::{OrganizationId, UserId};
+use eddyline_storage::{Session, Tx};
+
+use super::users::unproved;
+use crate::accounts::holds_address;
+use crate::change::Attempt;
+use crate::groups::{NewGroup, change};
+use crate::transaction::NoCaller;
+use crate::{App, Error, Result};
+
+/// Operators in the audit log.
+const OPERATOR: &str = "operator";
+
+impl App {
+    /// Makes a group without members in an organization, which is named as in URLs.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] without such an organization; [`Error::Conflict`] when a user or a group there has the
+    /// name, or there are as many groups as may be.
+    pub async fn operator_create_group(&self, organization: &str, name: GroupName) -> Result<Group> {
+        let new = NewGroup { name, users: Vec::new() };
+        self.operate_on_groups(organization, move |tx, organization| {
+            let id = change::create(tx, organization, &new, OPERATOR)?;
+            change::find(tx, organization, id)
+        })
+        .await
+    }
+
+    /// The groups of an organization, by the keys of their names.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] without such an organization.
+    pub async fn operator_groups(&self, organization: &str) -> Result<Vec<Group>> {
+        let name = organization.to_owned();
+        self.look(move |session| {
+            let organization = find_organization(session, &name)?;
+            Ok(session.groups_of(&[organization])?)
+        })
+        .await
+    }
+
+    /// A group of an organization by its name, and its members, ordered by number.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] without such an organization or group.
+    pub async fn operator_group(&self, organization: &str, name: &str) -> Result<(Group, Vec<User>)> {
+        let (organization, name) = (organization.to_owned(), name.to_owned());
+        self.look(move |session| {
+            let organization = find_organization(session, &organization)?;
+            let group = find(session, organization, &name)?;
+            let people = session.organization_users(organization)?.into_iter().map(|(user, _)| user);
+            let users = people.filter(|user| group.users.contains(&user.id)).collect();
+            Ok((group, users))
+        })
+        .await
+    }
+
+    /// Brings a user of an organization into one of its groups, or takes a user out of it, and gives the group as it
+    /// was before. Doing it twice does nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] for an unknown organization, group or address; [`Error::Conflict`] when the user is not
+    /// of the organization, is to come in and has the address unproved, or the group has as many members as it may.
+    pub async fn operator_set_group_member(
+        &self,
+        organization: &str,
+        name: &str,
+        email: &Email,
+        is_member: bool,
+    ) -> Result<(Group, UserId)> {
+        let (name, key) = (name.to_owned(), email.key());
+        self.operate_on_groups(organization, move |tx, organization| {
+            let group = find(tx, organization, &name)?;
+            let user = tx.account_by_email(&key)?.ok_or(Error::NotFound)?.user;
+            if is_member && !holds_address(tx, &user, organization)? {
+                return Err(unproved().into());
+            }
+            if tx.members_among(organization, &[user.id])?.is_empty() {
+                return Err(Error::Conflict("the user is not a member of the organization".into()).into());
+            }
+            change::set_member(tx, &group, user.id, is_member, OPERATOR)?;
+            Ok((group, user.id))
+        })
+        .await
+    }
+
+    /// Removes a group.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] without such an organization or group.
+    pub async fn operator_remove_group(&self, organization: &str, name: &str) -> Result<Group> {
+        let name = name.to_owned();
+        self.operate_on_groups(organization, move |tx, organization| {
+            let group = find(tx, organization, &name)?;
+            change::remove(tx, &group, OPERATOR)?;
+            Ok(group)
+        })
+        .await
+    }
+
+    /// Changes the groups of an organization, which is held against others.
+    async fn operate_on_groups<R, F>(&self, organization: &str, work: F) -> Result<R>
+    where
+        R: Send + 'static,
+        F: Fn(&mut Tx<'_, '_>, OrganizationId) -> Attempt<R> + Send + 'static,
+    {
+        let name = organization.to_owned();
+        let (done, event) = self
+            .change(NoCaller::Operator, move |tx| {
+                let organization = find_organization(tx, &name)?;
+                tx.lock_organization(organization)?;
+                work(tx, organization)
+            })
+            .await?;
+        self.settle(event).await;
+        Ok(done)
+    }
+}
+
+fn find_organization(session: &mut Session<'_>, name: &str) -> Attempt<OrganizationId> {
+    Ok(session.organization_id_by_name(name)?.ok_or(Error::NotFound)?)
+}
+
+/// A group by its name, in any case.
+fn find(session: &mut Session<'_>, organization: OrganizationId, name: &str) -> Attempt<Group> {
+    let id = session.group_by_name(organization, &nick_key(name))?.ok_or(Error::NotFound)?;
+    change::find(session, organization, id)
+}

@@ -1,0 +1,178 @@
+//! Groups of users within an organization.
+
+use std::collections::HashMap;
+
+use diesel::prelude::*;
+use diesel::sql_types::BigInt;
+use eddyline_model::groups::Group;
+use eddyline_model::{GroupId, OrganizationId, Timestamp, UserId};
+
+use crate::Result;
+use crate::schema::{organization_members, user_group_members, user_groups};
+use crate::session::portable;
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = user_groups)]
+struct Row {
+    id: i64,
+    organization_id: i64,
+    name: String,
+    name_key: String,
+    created_at: i64,
+}
+
+/// The groups, ordered by organization and by the keys of their names. `members` is ordered by number.
+fn to_groups(mut rows: Vec<Row>, members: Vec<(i64, i64)>) -> Vec<Group> {
+    // Databases compare texts by rules of their own.
+    rows.sort_unstable_by(|one, other| {
+        (one.organization_id, &one.name_key).cmp(&(other.organization_id, &other.name_key))
+    });
+    let mut users: HashMap<i64, Vec<UserId>> = HashMap::with_capacity(rows.len());
+    for (group, user) in members {
+        users.entry(group).or_default().push(UserId(user));
+    }
+    let group = |row: Row| Group {
+        id: GroupId(row.id),
+        organization: OrganizationId(row.organization_id),
+        users: users.remove(&row.id).unwrap_or_default(),
+        name: row.name,
+        created_at: Timestamp(row.created_at),
+    };
+    rows.into_iter().map(group).collect()
+}
+
+portable! {
+    /// Adds a group without members. The caller holds the organization
+    /// ([`lock_organization`](crate::Session::lock_organization)) and has asked whether the name is taken there.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::Exists`] when another group of the organization has the name.
+    pub fn insert_group(c, organization: OrganizationId, name: (&str, &str), now: Timestamp) -> Result<GroupId> {
+        let id = diesel::insert_into(user_groups::table)
+            .values((
+                user_groups::organization_id.eq(organization.0),
+                user_groups::name.eq(name.0),
+                user_groups::name_key.eq(name.1),
+                user_groups::created_at.eq(now.0),
+            ))
+            .returning(user_groups::id)
+            .get_result(c)?;
+        Ok(GroupId(id))
+    }
+
+    /// Gives a group another name, on the same conditions as a new one.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::Exists`] when another group of the organization has the name.
+    pub fn rename_group(c, id: GroupId, name: (&str, &str)) -> Result<()> {
+        diesel::update(user_groups::table.find(id.0))
+            .set((user_groups::name.eq(name.0), user_groups::name_key.eq(name.1)))
+            .execute(c)?;
+        Ok(())
+    }
+
+    /// Removes a group.
+    pub fn delete_group(c, id: GroupId) -> Result<()> {
+        let members = user_group_members::table.filter(user_group_members::group_id.eq(id.0));
+        diesel::delete(members).execute(c)?;
+        diesel::delete(user_groups::table.find(id.0)).execute(c)?;
+        Ok(())
+    }
+
+    /// Which of these users belong to an organization, ordered by number.
+    pub fn members_among(c, organization: OrganizationId, users: &[UserId]) -> Result<Vec<UserId>> {
+        let users: Vec<i64> = users.iter().map(|user| user.0).collect();
+        let found = organization_members::table
+            .filter(organization_members::organization_id.eq(organization.0))
+            .filter(organization_members::user_id.eq_any(users))
+            .order(organization_members::user_id)
+            .select(organization_members::user_id)
+            .load::<i64>(c)?;
+        Ok(found.into_iter().map(UserId).collect())
+    }
+
+    /// Brings users into a group of this organization. Those who do not belong to the organization are passed over.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::Exists`] when one of them is in it already.
+    pub fn insert_group_members(c, organization: OrganizationId, group: GroupId, users: &[UserId]) -> Result<()> {
+        let users: Vec<i64> = users.iter().map(|user| user.0).collect();
+        let members = organization_members::table
+            .filter(organization_members::organization_id.eq(organization.0))
+            .filter(organization_members::user_id.eq_any(users))
+            .select((group.0.into_sql::<BigInt>(), organization_members::user_id));
+        diesel::insert_into(user_group_members::table)
+            .values(members)
+            .into_columns((user_group_members::group_id, user_group_members::user_id))
+            .execute(c)?;
+        Ok(())
+    }
+
+    /// Takes users out of a group.
+    pub fn delete_group_members(c, group: GroupId, users: &[UserId]) -> Result<()> {
+        let users: Vec<i64> = users.iter().map(|user| user.0).collect();
+        let gone = user_group_members::table
+            .filter(user_group_members::group_id.eq(group.0))
+            .filter(user_group_members::user_id.eq_any(users));
+        diesel::delete(gone).execute(c)?;
+        Ok(())
+    }
+
+    /// Takes a user out of all groups of an organization.
+    pub(crate) fn delete_group_memberships(c, organization: OrganizationId, user: UserId) -> Result<()> {
+        let groups = user_groups::table
+            .filter(user_groups::organization_id.eq(organization.0))
+            .select(user_groups::id);
+        let memberships = user_group_members::table
+            .filter(user_group_members::user_id.eq(user.0))
+            .filter(user_group_members::group_id.eq_any(groups));
+        diesel::delete(memberships).execute(c)?;
+        Ok(())
+    }
+
+    /// The group with this number.
+    pub fn group(c, id: GroupId) -> Result<Option<Group>> {
+        let row = user_groups::table.find(id.0).select(Row::as_select()).get_result(c).optional()?;
+        let Some(row) = row else { return Ok(None) };
+        let members = user_group_members::table
+            .filter(user_group_members::group_id.eq(id.0))
+            .order(user_group_members::user_id)
+            .select((user_group_members::group_id, user_group_members::user_id))
+            .load(c)?;
+        Ok(to_groups(vec![row], members).pop())
+    }
+
+    /// The number of the group of an organization whose name has this key.
+    pub fn group_by_name(c, organization: OrganizationId, name_key: &str) -> Result<Option<GroupId>> {
+        let id = user_groups::table
+            .filter(user_groups::organization_id.eq(organization.0))
+            .filter(user_groups::name_key.eq(name_key))
+            .select(user_groups::id);
+        Ok(id.get_result::<i64>(c).optional()?.map(GroupId))
+    }
+
+    /// How many groups an organization has.
+    pub fn count_groups(c, organization: OrganizationId) -> Result<i64> {
+        let of_it = user_groups::table.filter(user_groups::organization_id.eq(organization.0));
+        Ok(of_it.count().get_result(c)?)
+    }
+
+    /// The groups of some organizations, ordered by organization and by the keys of their names.
+    pub fn groups_of(c, organizations: &[OrganizationId]) -> Result<Vec<Group>> {
+        let ids: Vec<i64> = organizations.iter().map(|id| id.0).collect();
+        let of_them = || user_groups::table.filter(user_groups::organization_id.eq_any(&ids));
+        let rows = of_them().select(Row::as_select()).load(c)?;
+        if rows.is_empty() {
+            return Ok(Vec::new());
+        }
+        let members = user_group_members::table
+            .filter(user_group_members::group_id.eq_any(of_them().select(user_groups::id)))
+            .order((user_group_members::group_id, user_group_members::user_id))
+            .select((user_group_members::group_id, user_group_members::user_id))
+            .load(c)?;
+        Ok(to_groups(rows, members))
+    }
+}

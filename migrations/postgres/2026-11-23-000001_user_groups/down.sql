@@ -1,0 +1,2 @@
+drop table user_group_members;
+drop table user_groups;
