@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use eddyline_model::log::{Control, LogBody, LogItem, Seq};
-use eddyline_model::{EventId, UserId};
+use eddyline_model::{EventId, Timestamp, UserId};
 use eddyline_storage::{Error as StoreError, LogFilter, Result as StoreResult, Session};
 use eddyline_streaming::{Amendment, Audience, Entry, Filter, Log, LogUnavailable, Page};
 use futures_util::FutureExt as _;
@@ -158,7 +158,8 @@ struct Feed {
 enum Stuck {
     /// The store does not answer for now.
     ForNow(Error),
-    /// The log holds what this version cannot read. To pass over it could be to miss that somebody lost a right.
+    /// The log holds what this version cannot read. Without it this process could go on granting a
+    /// right that was withdrawn.
     ForGood(Error),
 }
 
@@ -224,6 +225,8 @@ impl App {
                     Ok(())
                 }
                 Either::Left((Err(error), _)) => {
+                    // Others do not wait any more for this process, which therefore must not rely on its memory.
+                    app.confirm_fresh(Timestamp(0));
                     app.leave().await;
                     Err(error)
                 }

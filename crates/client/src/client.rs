@@ -66,7 +66,9 @@ impl Client {
     /// Starts a request to `path` under the REST address, with this client's credentials. The
     /// path is sent as it is given: percent-encode what needs it.
     pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
-        self.request_to(method, &self.shared.base_url, path)
+        // Anything else would change the host, to which the credentials go.
+        let slash = if path.is_empty() || path.starts_with(['/', '?']) { "" } else { "/" };
+        self.request_to(method, &self.shared.base_url, &format!("{slash}{path}"))
     }
 
     /// The calls that belong to the flow `flow` of `organization`, both named as in URLs.
@@ -223,5 +225,14 @@ mod tests {
         let client = Client::builder("http://localhost:8080/").build().unwrap();
         assert_eq!(client.base_url(), "http://localhost:8080");
         assert_eq!(client.stream_url(), "http://localhost:8080/stream");
+    }
+
+    #[test]
+    fn a_path_does_not_change_the_host() {
+        let client = Client::builder("https://api.example").build().unwrap();
+        for path in ["@evil.example/x", ".evil.example/x", ":1/x", "//evil.example/x", "?x", ""] {
+            let request = client.request(Method::GET, path).into_request().unwrap();
+            assert_eq!(request.uri().host(), Some("api.example"), "{path}");
+        }
     }
 }

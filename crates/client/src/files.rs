@@ -57,10 +57,12 @@ impl Client {
     /// # Errors
     /// See [`Error`].
     pub async fn download(&self, path: &str) -> Result<Bytes, Error> {
+        let is_secure = self.base_url().starts_with("https://");
         let answer = self.request(Method::GET, path).header("accept", "*/*").send().await?;
         // The server sends the caller on to where the file is, for which no credentials are needed.
         let answer = match answer.header(LOCATION.as_str()) {
-            Some(place) if answer.status.is_redirection() => {
+            // Not from TLS to plain HTTP, where others see the link.
+            Some(place) if answer.status.is_redirection() && !(is_secure && place.starts_with("http://")) => {
                 let base = if place.starts_with('/') { self.base_url() } else { "" };
                 self.request_to(Method::GET, base, place).anonymous().header("accept", "*/*").send().await?
             }

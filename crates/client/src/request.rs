@@ -148,7 +148,7 @@ impl RequestBuilder {
         client.send(again).await
     }
 
-    fn into_request(mut self) -> Result<Request<Full<Bytes>>, Error> {
+    pub(crate) fn into_request(mut self) -> Result<Request<Full<Bytes>>, Error> {
         let credentials = if self.anonymous { Credentials::None } else { self.client.credentials().clone() };
         if let Some((name, value)) = credentials.query() {
             self = self.query(name, value);

@@ -4,6 +4,7 @@
 //! operator has named, which is from the right end up to the first address that is not one.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use http::header::{FORWARDED, HeaderName};
 use http::{Extensions, HeaderMap};
@@ -13,6 +14,10 @@ use crate::serve::Peer;
 
 const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 const X_FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
+
+/// How many requests are searched for headers of a proxy that is not named. Such a proxy is seen in the first ones.
+const MOST_LOOKED_AT: u32 = 10_000;
+static LOOKED_AT: AtomicU32 = AtomicU32::new(0);
 
 /// The client of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,6 +55,7 @@ impl TrustedProxies {
     pub(crate) fn resolve(&self, peer: IpAddr, headers: &HeaderMap) -> ClientInfo {
         let peer = ClientInfo { addr: peer.to_canonical(), secure: None };
         if !self.trusts(peer.addr) {
+            warn_of_unnamed_proxy(peer.addr, headers);
             return peer;
         }
         let told_by = |name| headers.contains_key(name);
@@ -80,6 +86,22 @@ impl TrustedProxies {
             }
         }
         client
+    }
+}
+
+/// Warns once of a proxy that the operator has not named.
+fn warn_of_unnamed_proxy(peer: IpAddr, headers: &HeaderMap) {
+    if LOOKED_AT.load(Relaxed) >= MOST_LOOKED_AT {
+        return;
+    }
+    LOOKED_AT.fetch_add(1, Relaxed);
+    let forwarded = headers.contains_key(X_FORWARDED_FOR) || headers.contains_key(FORWARDED);
+    if forwarded && LOOKED_AT.swap(MOST_LOOKED_AT, Relaxed) < MOST_LOOKED_AT {
+        tracing::warn!(
+            address = %peer,
+            "requests bear headers of a proxy that is not named with --trusted-proxy: all its clients count as one \
+             network"
+        );
     }
 }
 

@@ -4,6 +4,8 @@ use crate::{GroupId, OrganizationId, Timestamp, UserId};
 
 /// The most groups that an organization has.
 pub const MAX_GROUPS: usize = 500;
+/// How many members the groups of an organization have at most, all together.
+pub const MAX_GROUP_MEMBERSHIPS: usize = 20_000;
 /// The most members that a group has.
 pub const MAX_GROUP_MEMBERS: usize = 1000;
 

@@ -43,11 +43,23 @@ struct Operator {
 
 impl Operator {
     async fn carry_out(&mut self, command: OneCommand) -> Result<(), Failure> {
-        if let OneCommand::SecretKey(command) = command {
-            return secret_key::run(&self.settings, &command, self.json).await;
+        let (makes_database, json) = (command.makes_database(), self.json);
+        match command {
+            // It works also where no server could start.
+            OneCommand::SecretKey(command) => secret_key::run(&self.settings, &command, json).await,
+            OneCommand::Org(command) => {
+                organizations::run(&self.app(makes_database).await?, command, json).await
+            }
+            OneCommand::User(command) => users::run(&self.app(false).await?, command, json).await,
+            OneCommand::Flow(command) => flows::run(&self.app(false).await?, command, json).await,
+            OneCommand::Group(command) => groups::run(&self.app(false).await?, command, json).await,
+            OneCommand::App(command) => applications::run(&self.app(false).await?, command, json).await,
+            OneCommand::Source(command) => {
+                applications::run_source(&self.app(false).await?, command, json).await
+            }
+            OneCommand::Scim(command) => scim::run(&self.app(false).await?, command, json).await,
+            OneCommand::Token(command) => tokens::run(&self.app(false).await?, command, json).await,
         }
-        let app = self.app(command.makes_database()).await?;
-        carry_out(&app, command, self.json).await
     }
 
     async fn app(&mut self, makes_database: bool) -> Result<App, Failure> {
@@ -59,24 +71,9 @@ impl Operator {
         let addresses = serve::configured_addresses(&self.settings);
         let app = serve::open_app(&self.settings, addresses, None, FilesConfig::default()).await?;
         if let Some(place) = made {
-            output::note(&format!("made the database {place}"));
+            output::note(&format!("made the database of Eddyline {place}"));
         }
         Ok(self.app.insert(app).clone())
-    }
-}
-
-async fn carry_out(app: &App, command: OneCommand, json: bool) -> Result<(), Failure> {
-    match command {
-        OneCommand::Org(command) => organizations::run(app, command, json).await,
-        OneCommand::User(command) => users::run(app, command, json).await,
-        OneCommand::Flow(command) => flows::run(app, command, json).await,
-        OneCommand::Group(command) => groups::run(app, command, json).await,
-        OneCommand::App(command) => applications::run(app, command, json).await,
-        OneCommand::Source(command) => applications::run_source(app, command, json).await,
-        OneCommand::Scim(command) => scim::run(app, command, json).await,
-        OneCommand::Token(command) => tokens::run(app, command, json).await,
-        // See `Operator::carry_out`: these do without what they are about.
-        OneCommand::SecretKey(_) => Ok(()),
     }
 }
 

@@ -13,21 +13,25 @@ use crate::{Failure, output};
 /// The status of a program that an interrupt ended, as a shell reports it.
 const INTERRUPTED: i32 = 128 + 2;
 
-/// The password that was given; `None` when there is none and none is `needed`.
-pub(crate) async fn password(from: PasswordFrom, needed: bool) -> Result<Option<Password>, Failure> {
+/// The password that was given, if one was.
+pub(crate) async fn optional_password(from: PasswordFrom) -> Result<Option<Password>, Failure> {
+    match from {
+        PasswordFrom::Nowhere => Ok(None),
+        given => required_password(given).await.map(Some),
+    }
+}
+
+/// The password that was given, or that the terminal is asked for.
+pub(crate) async fn required_password(from: PasswordFrom) -> Result<Password, Failure> {
     let is_terminal = stdin().is_terminal();
-    let password = match from {
-        PasswordFrom::Argument(password) => password,
-        PasswordFrom::Input if !is_terminal => read_line(stdin().lock())?,
-        PasswordFrom::Nowhere if !needed => return Ok(None),
+    match from {
+        PasswordFrom::Argument(password) => checked(password),
+        PasswordFrom::Input if !is_terminal => checked(read_line(stdin().lock())?),
         PasswordFrom::Nowhere if !is_terminal => {
-            return Err("a password is needed: give it with --password-stdin or --password".into());
+            Err("a password is needed: give it with --password-stdin or --password".into())
         }
-        PasswordFrom::Input | PasswordFrom::Nowhere => {
-            return tokio::task::spawn_blocking(ask).await?.map(Some);
-        }
-    };
-    Ok(Some(checked(password)?))
+        PasswordFrom::Input | PasswordFrom::Nowhere => tokio::task::spawn_blocking(ask).await?,
+    }
 }
 
 fn checked(password: Password) -> Result<Password, Failure> {

@@ -32,7 +32,7 @@ pub(crate) async fn run(app: &App, command: ScimCommand, json: bool) -> Result<(
             let uid = app
                 .operator_disable_scim(&org)
                 .await
-                .map_err(|error| explain(error, &format!("organization {org} with an identity provider")))?;
+                .map_err(|error| explain(error, &format!("organization {org}")))?;
             print(&Disabled { organization: org, uid }, json)
         }
         ScimCommand::Link { org, email } => {
@@ -66,7 +66,7 @@ struct Enabled {
     uid: String,
     /// The address that the provider is given.
     url: String,
-    /// Told here only.
+    /// Shown here only.
     token: String,
 }
 
@@ -74,7 +74,10 @@ impl Display for Enabled {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "The identity provider finds the organization at {}", self.url)?;
         if !self.url.starts_with("https://") {
-            write!(f, "\n(as this machine reaches it: base_url is not set)")?;
+            write!(
+                f,
+                "\n(this is no https address: set base_url to the address that the provider can reach)"
+            )?;
         }
         write!(f, "\nToken, which is not shown again and replaces any before: {}", self.token)
     }

@@ -18,7 +18,7 @@ use crate::config::Settings;
 use crate::owners::Denied;
 
 /// How to go on without the key.
-const RESET: &str = "or give up what was sealed with `eddyline admin secret-key reset`";
+const RESET: &str = "or run `eddyline admin secret-key reset`, which gives these applications new secrets";
 
 /// What there is of a key.
 #[derive(Debug)]

@@ -87,10 +87,11 @@ impl Committer {
                 Failure::AtCommit(error) => (error, true),
             };
             let error = if self.is_postgres() { error.of_write(began.elapsed()) } else { error };
-            if at_commit && self.is_doubtful(&error) && self.was_committed()? {
+            let unnamed = self.is_postgres() && error.is_unnamed();
+            // A pooler between may report an error of its own for a commit that was made.
+            if at_commit && (self.is_doubtful(&error) || unnamed) && self.was_committed()? {
                 return result.ok_or(WITHOUT_RESULT.into());
             }
-            let unnamed = self.is_postgres() && error.is_unnamed();
             let again = matches!(error, Error::Unavailable(_)) || error.is_contention() || unnamed;
             if matches!(error, Error::Unavailable(_)) {
                 self.own = None;
@@ -168,7 +169,10 @@ impl Committer {
         {
             let mut connection = connect(&self.location, &self.pool)?;
             if let Connection::Postgres(c) = &mut connection {
-                let committed = crate::postgres::committed_batch(c, &self.name)? == Some(self.batch);
+                let committed = crate::postgres::committed_batch(c, &self.name)
+                    // Of any kind: the batch may be there, so nothing of it may be tried again.
+                    .map_err(|error| Error::Unavailable(error.to_string()))?;
+                let committed = committed == Some(self.batch);
                 self.own = Some(connection);
                 return Ok(committed);
             }

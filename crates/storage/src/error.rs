@@ -45,13 +45,15 @@ pub enum Error {
     /// Anything else the database said, which points at a mistake of ours.
     #[error("database: {0}")]
     Database(#[source] Diesel),
+    /// A closure panicked. The log has the place.
+    #[error("{0} panicked")]
+    Panicked(&'static str),
     /// A row holds what it never should.
     #[error("stored data cannot be read: {0}")]
     Corrupt(&'static str),
     /// A row of the log is of a kind that this version does not know, or holds what it never should.
     #[error(
-        "row {seq} of the log is of kind {kind}, which this version cannot read: a newer version has written to the \
-         database"
+        "row {seq} of the log is of kind {kind}, which this version cannot read; a newer version may have written it"
     )]
     LogRow {
         /// Its position.
@@ -72,6 +74,7 @@ impl Error {
             Self::DiskFull => Self::DiskFull,
             Self::Refused(why) => Self::Refused(why),
             Self::Corrupt(what) => Self::Corrupt(what),
+            Self::Panicked(what) => Self::Panicked(what),
             other => Self::Unavailable(other.to_string()),
         }
     }

@@ -160,6 +160,14 @@ portable! {
         Ok(of_it.count().get_result(c)?)
     }
 
+    /// How many members the groups of an organization have, all together.
+    pub fn count_group_memberships(c, organization: OrganizationId) -> Result<i64> {
+        let of_it = user_groups::table.filter(user_groups::organization_id.eq(organization.0));
+        let members = user_group_members::table
+            .filter(user_group_members::group_id.eq_any(of_it.select(user_groups::id)));
+        Ok(members.count().get_result(c)?)
+    }
+
     /// The groups of some organizations, ordered by organization and by the keys of their names.
     pub fn groups_of(c, organizations: &[OrganizationId]) -> Result<Vec<Group>> {
         let ids: Vec<i64> = organizations.iter().map(|id| id.0).collect();

@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 use eddyline_model::log::{LogBody, LogItem, Seq};
 use eddyline_model::messages::Event;
 
-/// How many notices are kept at most, when no feed reads the log.
+/// How many notices are kept. Of older ones streams get what the log has, without the removed tags.
 const MOST: usize = 256;
 
 /// The last notices that say more than the log, in the order in which they were written.

@@ -1,6 +1,6 @@
 //! Reading messages, and the changes that can be made to one.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use diesel::prelude::*;
@@ -369,13 +369,14 @@ impl Session<'_> {
             self.remove_mentions(room, id, &[0])?;
             self.forget_seen(room, id)?;
         }
+        let were_unread: HashSet<i64> = before.tags.iter().filter_map(|tag| find::unread_user(tag)).collect();
         // Unread marks of before may stand for a row of everyone's, which may be gone now.
         let was_for_all = before.tags.iter().any(|tag| tag == find::EVERYONE);
         let keys: Vec<i64> = mention_keys(mentioned)
             .into_iter()
             .filter(|key| match key {
                 0 => !was_for_all,
-                user => was_for_all || !before.tags.iter().any(|tag| find::unread_user(tag) == Some(*user)),
+                user => was_for_all || !were_unread.contains(user),
             })
             .collect();
         let sender = after.author.user.map_or(0, |user| user.0);

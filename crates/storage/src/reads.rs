@@ -88,10 +88,10 @@ impl Store {
             deadline
                 .clone()
                 .run(|| catch_unwind(AssertUnwindSafe(|| work(&mut connection.session()))))
-                .unwrap_or(Err(Error::Corrupt("a read panicked")))
+                .unwrap_or(Err(Error::Panicked("a read")))
                 .map_err(|error| error.of_read(deadline.has_passed()))
         });
-        task.await.unwrap_or(Err(Error::Corrupt("a read panicked")))
+        task.await.unwrap_or(Err(Error::Panicked("a read")))
     }
 
     /// What `show` makes of the matches of a query in a room, of about so many bytes at most. They hold everything

@@ -201,7 +201,7 @@ impl Writer {
         let outcome = self.committer.commit(|tx| {
             let now = tx.now();
             catch_unwind(AssertUnwindSafe(|| tx.post_if(&drafts, |draft| gate.admits(draft, now))))
-                .unwrap_or(Err(Error::Corrupt("a post panicked")))
+                .unwrap_or(Err(Error::Panicked("a post")))
         });
         drop(entered);
         match outcome {
@@ -252,7 +252,7 @@ impl Writer {
         // inside the transaction, which is rolled back: a connection dropped while a panic unwinds is
         // closed, and with it a database in memory would end.
         let outcome = self.committer.commit_unless(|tx| {
-            let panicked = || Err(Undone::Store(Error::Corrupt("a write panicked")));
+            let panicked = || Err(Undone::Store(Error::Panicked("a write")));
             catch_unwind(AssertUnwindSafe(|| work.run(tx))).unwrap_or_else(|_| panicked())
         });
         let outcome = outcome.map(|((), items)| {

@@ -177,6 +177,12 @@ async fn filled(tenant: &Tenant, template: &str, message: &Json) -> String {
         let arguments = ["source", "create", "--flow", &tenant.main, "--app", &robot.id, "--name", "Tickets"];
         path = path.replace("{source}", &tenant.server().admin(&arguments)["id"].to_string());
     }
+    if template.contains("{group}") {
+        let new = json!({"name": format!("team{number}"), "users": [user]});
+        let made =
+            tenant.ada.send(Method::POST, &format!("/organizations/{}/groups", tenant.name), &new).await;
+        path = path.replace("{group}", &made.json()["id"].to_string());
+    }
     if template.contains("{position}") {
         let thread = thread_with_an_action(tenant).await;
         path = path.replace("{thread}", thread.as_str().unwrap()).replace("{position}", "0");

@@ -81,6 +81,11 @@ async fn an_unnamed_proxy_is_not_believed(server: Server) {
     assert_eq!(ada.by_password().me().await.err().unwrap().status(), Some(StatusCode::TOO_MANY_REQUESTS));
     ben.by_password().me().await.unwrap();
     ada.client.me().await.unwrap();
+    let log = server.log();
+    assert_eq!(log.matches("not named with --trusted-proxy").count(), 1, "{log}");
+    // The filter of docs/operating.md reads these lines.
+    let line = format!("sign-in failed address=127.0.0.1 account=\"{}\"", ada.email);
+    assert_eq!(log.matches(&line).count(), 3, "{log}");
 }
 
 async fn a_named_proxy_tells_who_guesses_passwords(server: Server) {

@@ -1,8 +1,8 @@
 //! Changes of groups, within a transaction that holds their organization. Each is recorded with who did it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
-use eddyline_model::groups::{Group, MAX_GROUP_MEMBERS, MAX_GROUPS};
+use eddyline_model::groups::{Group, MAX_GROUP_MEMBERS, MAX_GROUP_MEMBERSHIPS, MAX_GROUPS};
 use eddyline_model::log::Control;
 use eddyline_model::names::GroupName;
 use eddyline_model::{GroupId, OrganizationId, UserId};
@@ -43,6 +43,7 @@ pub(crate) fn create(
     }
     check_name(tx, organization, &new.name)?;
     let users = check_users(tx, organization, &new.users)?;
+    check_memberships(tx, organization, users.len())?;
     let now = tx.now();
     let id = tx.insert_group(organization, (new.name.as_str(), &new.name.key()), now)?;
     tx.insert_group_members(organization, id, &users)?;
@@ -119,10 +120,19 @@ pub(crate) fn remove(tx: &mut Tx<'_, '_>, group: &Group, by: &str) -> Attempt<()
 /// Holds the organizations of a user who may take another nick: a group there may be about to take it as its name.
 /// To be called before the user is locked.
 pub(crate) fn hold_names(tx: &mut Tx<'_, '_>, user: UserId) -> StoreResult<()> {
-    for membership in tx.memberships_of(user)? {
-        tx.lock_organization(membership.organization)?;
+    let mut held = HashSet::new();
+    loop {
+        let organizations = tx.memberships_of(user)?.into_iter().map(|membership| membership.organization);
+        let new: Vec<OrganizationId> =
+            organizations.filter(|organization| held.insert(*organization)).collect();
+        if new.is_empty() {
+            return Ok(());
+        }
+        // The user may come into another organization while these are waited for.
+        for organization in new {
+            tx.lock_organization(organization)?;
+        }
     }
-    Ok(())
 }
 
 /// Gives a group exactly these members, all of whom belong to the organization, and notes the difference.
@@ -131,7 +141,7 @@ fn set_members(
     group: &Group,
     wanted: &[UserId],
     detail: &mut Map<String, Value>,
-) -> StoreResult<()> {
+) -> Attempt<()> {
     let before: BTreeSet<UserId> = group.users.iter().copied().collect();
     let after: BTreeSet<UserId> = wanted.iter().copied().collect();
     let added: Vec<UserId> = after.difference(&before).copied().collect();
@@ -140,12 +150,24 @@ fn set_members(
         tx.delete_group_members(group.id, &removed)?;
     }
     if !added.is_empty() {
+        check_memberships(tx, group.organization, added.len())?;
         tx.insert_group_members(group.organization, group.id, &added)?;
     }
     for (what, users) in [("added", added), ("removed", removed)] {
         if !users.is_empty() {
             detail.insert(what.to_owned(), numbers(&users));
         }
+    }
+    Ok(())
+}
+
+/// Checks that the groups of an organization may have so many members more. Every process keeps them in memory.
+fn check_memberships(tx: &mut Tx<'_, '_>, organization: OrganizationId, more: usize) -> Attempt<()> {
+    let members = usize::try_from(tx.count_group_memberships(organization)?).unwrap_or(usize::MAX);
+    if members.saturating_add(more) > MAX_GROUP_MEMBERSHIPS {
+        let text =
+            format!("the groups of an organization have at most {MAX_GROUP_MEMBERSHIPS} members together");
+        return Err(Error::Conflict(text).into());
     }
     Ok(())
 }

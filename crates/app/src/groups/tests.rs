@@ -1,7 +1,7 @@
 //! The bounds of groups, and which of them a process mentions.
 
 use eddyline_model::OrganizationId;
-use eddyline_model::groups::{MAX_GROUP_MEMBERS, MAX_GROUPS};
+use eddyline_model::groups::{MAX_GROUP_MEMBERS, MAX_GROUP_MEMBERSHIPS, MAX_GROUPS};
 use eddyline_model::names::GroupName;
 use eddyline_model::organizations::{OrganizationMembership, OrganizationRole};
 use eddyline_storage::{NewUser, Store};
@@ -97,6 +97,30 @@ async fn an_organization_has_a_bounded_number_of_groups() {
     create(&app, organization, named("more", &[])).await.expect("there is room again");
     let groups = app.operator_groups("acme").await.unwrap();
     assert_eq!(groups.len(), MAX_GROUPS);
+}
+
+#[tokio::test]
+async fn the_groups_of_an_organization_have_a_bounded_number_of_members_together() {
+    let (app, organization) = app().await;
+    let users = people(&app, organization, MAX_GROUP_MEMBERS).await;
+    for number in 0..MAX_GROUP_MEMBERSHIPS / MAX_GROUP_MEMBERS {
+        create(&app, organization, named(&format!("g{number}"), &users)).await.unwrap();
+    }
+    let refused = |made: Result<GroupId>| {
+        assert!(matches!(made, Err(Error::Conflict(text)) if text.contains("20000 members together")));
+    };
+    refused(create(&app, organization, named("more", &users[..1])).await);
+    let empty = create(&app, organization, named("empty", &[])).await.unwrap();
+    let add = app.change(NoCaller::Operator, {
+        let user = users[0];
+        move |tx| {
+            let group = change::find(tx, organization, empty)?;
+            change::set_member(tx, &group, user, true, "operator")
+        }
+    });
+    refused(add.await.map(|_| empty));
+    app.operator_remove_group("acme", "g0").await.unwrap();
+    create(&app, organization, named("more", &users[..1])).await.expect("there is room again");
 }
 
 #[tokio::test]

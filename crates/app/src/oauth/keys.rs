@@ -63,8 +63,8 @@ fn adopt(tx: &mut Tx<'_, '_>, proof: &[u8]) -> Attempt<()> {
         return Err(Error::Conflict(text).into());
     }
     if is_served(tx)? {
-        let text = "the secret key is another than the one of a server that runs on this database, or ended without a \
-                    word a few seconds ago";
+        let text = "the secret key is another than the one of a server that runs on this database, or was killed \
+                    less than 12 seconds ago";
         return Err(Error::Conflict(text.into()).into());
     }
     Ok(tx.put_setting(PROOF_SETTING, proof)?)
@@ -153,7 +153,7 @@ pub async fn renew_secret_key(store: &Store, material: Option<&KeyMaterial>) -> 
                 return Err(Error::Conflict(text.into()).into());
             }
             if is_served(tx)? {
-                let text = "a server runs on this database, or ended without a word a few seconds ago; stop it first";
+                let text = "a server runs on this database, or was killed less than 12 seconds ago; stop it first, or wait";
                 return Err(Error::Conflict(text.into()).into());
             }
             let mut renewed = Vec::new();

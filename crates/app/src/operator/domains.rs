@@ -5,7 +5,7 @@ use eddyline_model::names::Domain;
 use eddyline_storage::{Session, Tx};
 use serde_json::json;
 
-use super::taken;
+use super::{OPERATOR, find_organization, taken};
 use crate::audit::note;
 use crate::change::Attempt;
 use crate::transaction::NoCaller;
@@ -24,7 +24,7 @@ impl App {
         let (name, domain) = (organization.to_owned(), domain.as_str().to_owned());
         let belongs = format!("the domain {domain} belongs to another organization");
         let work = move |tx: &mut Tx<'_, '_>| {
-            let organization = find(tx, &name)?;
+            let organization = find_organization(tx, &name)?;
             match tx.domain_holder(&domain)? {
                 Some(holder) if holder == organization => return Ok(0),
                 Some(holder) => return Err(held_by(tx, &domain, holder)?),
@@ -48,7 +48,7 @@ impl App {
     pub async fn operator_remove_domain(&self, organization: &str, domain: &Domain) -> Result<usize> {
         let (name, domain) = (organization.to_owned(), domain.as_str().to_owned());
         let work = move |tx: &mut Tx<'_, '_>| {
-            let organization = find(tx, &name)?;
+            let organization = find_organization(tx, &name)?;
             if !tx.delete_domain(&domain, organization)? {
                 return Err(Error::NotFound.into());
             }
@@ -66,15 +66,11 @@ impl App {
     pub async fn operator_domains(&self, organization: &str) -> Result<Vec<String>> {
         let name = organization.to_owned();
         self.look(move |session| {
-            let organization = find(session, &name)?;
+            let organization = find_organization(session, &name)?;
             Ok(session.domains_of(organization)?)
         })
         .await
     }
-}
-
-fn find(session: &mut Session<'_>, name: &str) -> Attempt<OrganizationId> {
-    Ok(session.organization_id_by_name(name)?.ok_or(Error::NotFound)?)
 }
 
 /// Why an organization is not given a domain: whose it is.
@@ -104,6 +100,6 @@ fn set_proved(
     tree.extend(tx.organizations_below(organization)?);
     let changed = tx.set_stated_emails_proved(domain, &tree, proved)?;
     let (deed, count) = if proved { ("domain.add", "proved") } else { ("domain.remove", "unproved") };
-    note(tx, organization, ("operator", deed), None, &json!({"domain": domain, count: changed}))?;
+    note(tx, organization, (OPERATOR, deed), None, &json!({"domain": domain, count: changed}))?;
     Ok(changed)
 }

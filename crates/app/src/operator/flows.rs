@@ -6,6 +6,7 @@ use eddyline_model::names::{Email, FlowName};
 use eddyline_model::{RoomId, UserId};
 use eddyline_storage::Session;
 
+use super::find_organization;
 use super::users::unproved;
 use crate::accounts::holds_address;
 use crate::flow_users::admit_member;
@@ -31,7 +32,7 @@ impl App {
     pub async fn operator_create_flow(&self, new: NewFlow) -> Result<(String, String)> {
         let (flow, _) = self
             .change(NoCaller::Operator, move |tx| {
-                let organization = tx.organization_id_by_name(&new.organization)?.ok_or(Error::NotFound)?;
+                let organization = find_organization(tx, &new.organization)?;
                 let room = insert_flow(tx, organization, &new.name, None)?;
                 Ok(tx.flow(room)?.ok_or(Error::NotFound)?)
             })
@@ -57,7 +58,7 @@ impl App {
                 let room = find_flow(tx, &organization, &flow)?.ok_or(Error::NotFound)?;
                 tx.lock_room(room)?;
                 let account = tx.account_by_email(&key)?.ok_or(Error::NotFound)?;
-                let organization = tx.organization_id_by_name(&organization)?.ok_or(Error::NotFound)?;
+                let organization = find_organization(tx, &organization)?;
                 if !holds_address(tx, &account.user, organization)? {
                     return Err(unproved().into());
                 }

@@ -7,14 +7,12 @@ use eddyline_model::{OrganizationId, UserId};
 use eddyline_storage::{Session, Tx};
 
 use super::users::unproved;
+use super::{OPERATOR, find_organization};
 use crate::accounts::holds_address;
 use crate::change::Attempt;
 use crate::groups::{NewGroup, change};
 use crate::transaction::NoCaller;
 use crate::{App, Error, Result};
-
-/// Operators in the audit log.
-const OPERATOR: &str = "operator";
 
 impl App {
     /// Makes a group without members in an organization, which is named as in URLs.
@@ -125,10 +123,6 @@ impl App {
         self.settle(event).await;
         Ok(done)
     }
-}
-
-fn find_organization(session: &mut Session<'_>, name: &str) -> Attempt<OrganizationId> {
-    Ok(session.organization_id_by_name(name)?.ok_or(Error::NotFound)?)
 }
 
 /// A group by its name, in any case.

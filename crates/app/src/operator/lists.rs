@@ -10,8 +10,8 @@ use eddyline_model::users::User;
 use eddyline_model::{ApplicationId, OrganizationId, RoomId, UserId};
 use eddyline_storage::Session;
 
+use super::find_organization;
 use super::flows::find_flow;
-use crate::change::Attempt;
 use crate::{App, Error, Result};
 
 /// An organization with what belongs to it.
@@ -72,7 +72,7 @@ impl App {
     pub async fn operator_organization(&self, name: &str) -> Result<OrganizationDetails> {
         let name = name.to_owned();
         self.look(move |session| {
-            let id = find(session, &name)?;
+            let id = find_organization(session, &name)?;
             let organization = session.organization(id)?.ok_or(Error::NotFound)?;
             let parent = match organization.parent {
                 Some(parent) => session.organization(parent)?.map(|parent| parent.parameterized_name),
@@ -107,7 +107,7 @@ impl App {
         let name = organization.map(str::to_owned);
         self.look(move |session| match name {
             Some(name) => {
-                let organization = find(session, &name)?;
+                let organization = find_organization(session, &name)?;
                 let page = session.organization_users_page(organization, after, limit)?;
                 Ok(page.into_iter().map(|(user, admin)| (user, Some(admin))).collect())
             }
@@ -179,7 +179,7 @@ impl App {
     ) -> Result<Vec<(Flow, i64)>> {
         let name = organization.to_owned();
         self.look(move |session| {
-            let organization = find(session, &name)?;
+            let organization = find_organization(session, &name)?;
             Ok(session.flows_page(organization, after, limit)?)
         })
         .await
@@ -199,7 +199,7 @@ impl App {
     ) -> Result<Vec<(Application, String)>> {
         let name = organization.map(str::to_owned);
         self.look(move |session| {
-            let organization = name.map(|name| find(session, &name)).transpose()?;
+            let organization = name.map(|name| find_organization(session, &name)).transpose()?;
             let mut found = Vec::new();
             for application in session.applications_page(organization, after, limit)? {
                 let name = name_of(session, application.organization)?.unwrap_or_default();
@@ -235,10 +235,6 @@ impl App {
         })
         .await
     }
-}
-
-fn find(session: &mut Session<'_>, name: &str) -> Attempt<OrganizationId> {
-    Ok(session.organization_id_by_name(name)?.ok_or(Error::NotFound)?)
 }
 
 fn name_of(session: &mut Session<'_>, id: OrganizationId) -> eddyline_storage::Result<Option<String>> {

@@ -6,8 +6,8 @@ use eddyline_model::organizations::OrganizationRole;
 use eddyline_model::{UserId, policy};
 use serde_json::json;
 
-use super::OPERATOR;
 use super::flows::find_flow;
+use super::{OPERATOR, find_organization};
 use crate::accounts::end_access;
 use crate::audit::note;
 use crate::flow_users::take_out;
@@ -27,7 +27,7 @@ impl App {
         let (name, key) = (organization.to_owned(), email.key());
         let (user, event) = self
             .change(NoCaller::Operator, move |tx| {
-                let organization = tx.organization_id_by_name(&name)?.ok_or(Error::NotFound)?;
+                let organization = find_organization(tx, &name)?;
                 tx.lock_organization(organization)?;
                 let user = tx.account_by_email(&key)?.ok_or(Error::NotFound)?.user.id;
                 tx.lock_user(user)?;
@@ -67,7 +67,7 @@ impl App {
                 let id = tx.account_by_email(&key)?.ok_or(Error::NotFound)?.user.id;
                 let known = tx.identity(id)?.filter(|known| known.removed_at.is_none());
                 let organizations = match &name {
-                    Some(name) => vec![tx.organization_id_by_name(name)?.ok_or(Error::NotFound)?],
+                    Some(name) => vec![find_organization(tx, name)?],
                     // That of the provider too: it may have suspended the membership.
                     None => {
                         let of = tx.memberships_of(id)?.into_iter().map(|membership| membership.organization);
@@ -76,7 +76,13 @@ impl App {
                 };
                 hold(tx, &organizations, id)?;
                 let user = tx.user(id)?.ok_or(Error::NotFound)?;
-                for membership in tx.memberships_of(id)? {
+                let memberships = tx.memberships_of(id)?;
+                if name.is_none() && memberships.iter().any(|now| !organizations.contains(&now.organization))
+                {
+                    let text = "the user has just come into another organization; ask again";
+                    return Err(Error::Unavailable(text.into()).into());
+                }
+                for membership in memberships {
                     let is_noted =
                         known.as_ref().is_some_and(|known| known.organization == membership.organization);
                     if organizations.contains(&membership.organization) && !is_noted {

@@ -12,9 +12,11 @@ mod scim;
 mod tokens;
 mod users;
 
-use eddyline_storage::{Error as StoreError, Undone};
+use eddyline_model::OrganizationId;
+use eddyline_storage::{Error as StoreError, Session, Undone};
 
 use crate::Error;
+use crate::change::Attempt;
 
 pub use flows::NewFlow;
 pub use lists::{OrganizationDetails, UserDetails};
@@ -22,6 +24,11 @@ pub use organizations::{NewOrganization, OrganizationChanges};
 pub use scim::ScimDetails;
 pub use tokens::FlowToken;
 pub use users::NewPerson;
+
+/// The organization with this name, as in URLs.
+fn find_organization(session: &mut Session<'_>, name: &str) -> Attempt<OrganizationId> {
+    Ok(session.organization_id_by_name(name)?.ok_or(Error::NotFound)?)
+}
 
 /// Who it is in records of what was done.
 const OPERATOR: &str = "operator";

@@ -7,7 +7,7 @@ use eddyline_model::names::{display_name, parameterized_candidates};
 use eddyline_model::organizations::{Organization, Subscription};
 use eddyline_storage::{Error as StoreError, Result as StoreResult, Tx};
 
-use super::taken;
+use super::{find_organization, taken};
 use crate::transaction::NoCaller;
 use crate::{App, Error, Result};
 
@@ -61,7 +61,7 @@ impl App {
             .store()
             .change(NoCaller::Operator, move |tx| {
                 let parent = match &new.parent {
-                    Some(parent) => Some(tx.organization_id_by_name(parent)?.ok_or(Error::NotFound)?),
+                    Some(parent) => Some(find_organization(tx, parent)?),
                     None => None,
                 };
                 if tx.organization_id_by_name(&name)?.is_some() {
@@ -104,7 +104,7 @@ impl App {
         let (changed, event) = self
             .store()
             .change(NoCaller::Operator, move |tx| {
-                let id = tx.organization_id_by_name(&organization)?.ok_or(Error::NotFound)?;
+                let id = find_organization(tx, &organization)?;
                 // Rooms before organizations, as everybody holds them.
                 if changes.active.is_some() {
                     let people: Vec<UserId> =

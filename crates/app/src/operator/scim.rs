@@ -5,11 +5,11 @@ use eddyline_model::audit::AuditEntry;
 use eddyline_model::identities::Identity;
 use eddyline_model::names::{Email, email_key};
 use eddyline_model::{OrganizationId, Timestamp, UserId};
-use eddyline_storage::{ProviderDetails, Session, Tx};
+use eddyline_storage::{ProviderDetails, Tx};
 use serde_json::json;
 
-use super::OPERATOR;
 use super::users::unproved;
+use super::{OPERATOR, find_organization};
 use crate::audit::note;
 use crate::change::Attempt;
 use crate::going_out::give_up;
@@ -51,7 +51,7 @@ impl App {
         let (hash, uid) = (token.hash(), Secret::generate_hex::<10>().expose().to_owned());
         let (uid, _) = self
             .change(NoCaller::Operator, move |tx| {
-                let organization = find(tx, &name)?;
+                let organization = find_organization(tx, &name)?;
                 tx.lock_organization(organization)?;
                 let known = tx.provider_details(organization)?;
                 let has_token = known.as_ref().is_some_and(|known| known.enabled);
@@ -80,7 +80,7 @@ impl App {
     pub async fn operator_scim(&self, organization: &str) -> Result<Option<ScimDetails>> {
         let name = organization.to_owned();
         let found = self.look(move |session| {
-            let organization = find(session, &name)?;
+            let organization = find_organization(session, &name)?;
             Ok(session.provider_details(organization)?)
         });
         let of = |known: ProviderDetails| ScimDetails {
@@ -99,15 +99,16 @@ impl App {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] without such an organization, or where no provider is let in.
+    /// [`Error::NotFound`] without such an organization, [`Error::Conflict`] where no provider is let in.
     pub async fn operator_disable_scim(&self, organization: &str) -> Result<String> {
         let name = organization.to_owned();
         let (uid, _) = self
             .change(NoCaller::Operator, move |tx| {
-                let organization = find(tx, &name)?;
+                let organization = find_organization(tx, &name)?;
                 tx.lock_organization(organization)?;
                 let known = tx.provider_details(organization)?.filter(|known| known.enabled);
-                let uid = known.ok_or(Error::NotFound)?.uid;
+                let none = || Error::Conflict("no identity provider is let in".into());
+                let uid = known.ok_or_else(none)?.uid;
                 let now = tx.now();
                 tx.clear_provider_token(organization, now)?;
                 note(tx, organization, (OPERATOR, "scim.disable"), None, &json!({"uid": uid}))?;
@@ -128,7 +129,7 @@ impl App {
         let (name, email) = (organization.to_owned(), email.clone());
         let (user, _) = self
             .change(NoCaller::Operator, move |tx| {
-                let organization = find(tx, &name)?;
+                let organization = find_organization(tx, &name)?;
                 tx.lock_organization(organization)?;
                 if tx.provider_of(organization)?.is_none() {
                     let text =
@@ -169,7 +170,7 @@ impl App {
     pub async fn operator_unlink_identity(&self, organization: &str, email: &Email) -> Result<UserId> {
         let (name, key) = (organization.to_owned(), email.key());
         let work = move |tx: &mut Tx<'_, '_>| {
-            let organization = find(tx, &name)?;
+            let organization = find_organization(tx, &name)?;
             let user = tx.account_by_email(&key)?.ok_or(Error::NotFound)?.user.id;
             tx.lock_user(user)?;
             match give_up(tx, &[organization], user, (OPERATOR, "user.unlink"))? {
@@ -195,15 +196,11 @@ impl App {
     ) -> Result<Vec<(i64, AuditEntry)>> {
         let name = organization.to_owned();
         self.look(move |session| {
-            let organization = find(session, &name)?;
+            let organization = find_organization(session, &name)?;
             Ok(session.audit_of(organization, before, limit)?)
         })
         .await
     }
-}
-
-fn find(session: &mut Session<'_>, name: &str) -> Attempt<OrganizationId> {
-    Ok(session.organization_id_by_name(name)?.ok_or(Error::NotFound)?)
 }
 
 /// Notes that the provider knows a user by an address.

@@ -11,7 +11,7 @@ use eddyline_model::{OrganizationId, UserId};
 use eddyline_storage::{NewUser, Tx};
 use serde_json::json;
 
-use super::{OPERATOR, taken};
+use super::{OPERATOR, find_organization, taken};
 use crate::accounts::password::replace;
 use crate::accounts::{end_access, end_address_claims};
 use crate::audit::note;
@@ -61,7 +61,7 @@ impl App {
         let (user, event) = self
             .store()
             .change(NoCaller::Operator, move |tx| {
-                let organization = tx.organization_id_by_name(&new.organization)?.ok_or(Error::NotFound)?;
+                let organization = find_organization(tx, &new.organization)?;
                 // Held from here on: an identity provider may be about to change the account.
                 tx.lock_organization(organization)?;
                 let id = find_or_insert_user(tx, &new, password_hash.clone())?;

@@ -12,8 +12,10 @@ use crate::random::random;
 
 /// How long to wait after the first failure. The time doubles with each further one.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
-/// The longest time to wait between two attempts, unless the server asks for more.
+/// The longest time to wait between two attempts, unless the server asks for more, up to an hour.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+/// The longest time to wait that a server may ask for.
+const LONGEST_ASKED: Duration = Duration::from_secs(3600);
 /// No event bears this id, so that the server answers with the id to continue from.
 const NO_EVENT: &str = "none";
 
@@ -127,6 +129,6 @@ impl ResumingStream {
         let pause = FIRST_PAUSE.saturating_mul(1 << self.failures.min(10)).min(LONGEST_PAUSE);
         self.failures = self.failures.saturating_add(1);
         let varied = pause.mul_f64(0.5 + (random() % 1000) as f64 / 2000.0);
-        self.next_attempt = Some(Instant::now() + varied.max(asked.unwrap_or_default()));
+        self.next_attempt = Some(Instant::now() + varied.max(asked.unwrap_or_default().min(LONGEST_ASKED)));
     }
 }

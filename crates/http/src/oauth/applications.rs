@@ -19,7 +19,7 @@ const APPLICATION: &str = "application";
 pub(crate) fn endpoint() -> Endpoint {
     Endpoint::new(Method::POST, "/oauth/applications", "Register an application", register)
         .needs(APPLICATION, "object", "name, and redirect_uri: one or more addresses, one on each line")
-        .answers(201, "The application; its secret is told here only", Some(One("RegisteredApplication")))
+        .answers(201, "The application; no other answer shows its secret", Some(One("RegisteredApplication")))
 }
 
 async fn register(call: Call) -> Answer {

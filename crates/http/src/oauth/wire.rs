@@ -39,7 +39,7 @@ pub(crate) struct RegisteredApplication {
     pub(super) redirect_uri: String,
     /// What it calls itself by.
     pub(super) client_id: String,
-    /// Its secret, which is not told again.
+    /// Its secret, which is not shown again.
     pub(super) client_secret: String,
 }
 

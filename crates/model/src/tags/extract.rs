@@ -40,7 +40,7 @@ pub struct Extracted {
 /// The tags of a new message.
 ///
 /// `explicit` are the tags it was given, in any form. Among them and in `content`, a mention of
-/// somebody on the roster becomes `:user:<id>` and `:unread:<id>`, one of a group its tag and `:unread:<id>` for those
+/// a user on the roster becomes `:user:<id>` and `:unread:<id>`, one of a group its tag and `:unread:<id>` for those
 /// of its other members who are on the roster, one of everybody becomes
 /// `:user:everyone` and `:unread:<id>` for all others; a mention of anybody else is dropped. From
 /// `content` come also hashtags (at most [`MAX_TAGS`]), `:highlight:<id>` and `:url`.
@@ -214,7 +214,7 @@ impl<'a, R: Roster> Builder<'a, R> {
     /// The unread marks of its members come last, for they may be many.
     fn mention_group(&mut self, key: &str, members: &'a [UserId]) {
         let tag = group_tag(key);
-        if self.groups.iter().any(|group| group.tag == tag) {
+        if self.groups.len() >= MAX_TAGS || self.groups.iter().any(|group| group.tag == tag) {
             return;
         }
         self.result.tags.push(tag.clone());

@@ -164,7 +164,7 @@ struct ApplicationCreated {
     id: String,
     name: String,
     client_id: String,
-    /// Told here only.
+    /// Shown here only.
     #[serde(skip_serializing_if = "Option::is_none")]
     client_secret: Option<String>,
     public: bool,
@@ -211,7 +211,7 @@ struct SourceCreated {
     flow: String,
     /// Number of the application, as text.
     application: Option<String>,
-    /// Told here only.
+    /// Shown here only.
     flow_token: Option<String>,
 }
 

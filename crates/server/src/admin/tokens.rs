@@ -37,7 +37,7 @@ pub(super) async fn run(app: &App, command: TokenCommand, json: bool) -> Result<
                 }
             };
             ended.map_err(|error| explain(error, &format!("the token {id} of {holder}")))?;
-            print(&Revoked { id, holder: holder.to_string() }, json)
+            print(&Revoked { id: id.to_string(), holder: holder.to_string() }, json)
         }
     }
 }
@@ -70,14 +70,15 @@ impl Display for Holder {
 /// An API token in a list.
 #[derive(Serialize)]
 struct OfUser {
-    id: i64,
+    /// A text: numbers of 63 bits lose digits in JavaScript.
+    id: String,
     name: String,
     created_at: String,
 }
 
 impl OfUser {
     fn of(token: ApiToken) -> Self {
-        Self { id: token.id.0, name: token.name, created_at: token.created_at.to_string() }
+        Self { id: token.id.0.to_string(), name: token.name, created_at: token.created_at.to_string() }
     }
 }
 
@@ -87,14 +88,14 @@ impl Entry for OfUser {
     const EMPTY: &'static str = "The user has no API tokens";
 
     fn cells(&self) -> Vec<String> {
-        vec![self.id.to_string(), self.created_at.clone(), self.name.clone()]
+        vec![self.id.clone(), self.created_at.clone(), self.name.clone()]
     }
 }
 
 /// A token of a flow in a list.
 #[derive(Serialize)]
 struct OfFlow {
-    id: i64,
+    id: String,
     /// The number of the source that it is of.
     source: Option<i64>,
     source_name: Option<String>,
@@ -104,7 +105,7 @@ struct OfFlow {
 impl OfFlow {
     fn of(token: FlowToken) -> Self {
         let (source, source_name) = token.source.map(|(id, name)| (id.0, name)).unzip();
-        Self { id: token.id.0, source, source_name, created_at: token.created_at.to_string() }
+        Self { id: token.id.0.to_string(), source, source_name, created_at: token.created_at.to_string() }
     }
 }
 
@@ -118,14 +119,14 @@ impl Entry for OfFlow {
             (Some(id), Some(name)) => format!("{id} {name}"),
             _ => "-".to_owned(),
         };
-        vec![self.id.to_string(), self.created_at.clone(), source]
+        vec![self.id.clone(), self.created_at.clone(), source]
     }
 }
 
 /// `token revoke` has been done.
 #[derive(Serialize)]
 struct Revoked {
-    id: i64,
+    id: String,
     holder: String,
 }
 

@@ -59,7 +59,7 @@ pub(super) async fn run(app: &App, command: UserCommand, json: bool) -> Result<(
 async fn create(app: &App, new: NewUser, json: bool) -> Result<(), Failure> {
     let email: Email = named("email", &new.email)?;
     let nick = named::<Nick>("nick", &new.nick)?;
-    let password = prompt::password(new.password.source(), false).await?;
+    let password = prompt::optional_password(new.password.source()).await?;
     let person = NewPerson {
         id: new.user_id.map(UserId),
         organization: new.org.clone(),
@@ -86,9 +86,7 @@ async fn create(app: &App, new: NewUser, json: bool) -> Result<(), Failure> {
 
 async fn set_password(app: &App, email: String, password: PasswordFrom, json: bool) -> Result<(), Failure> {
     let address: Email = named("email", &email)?;
-    let Some(password) = prompt::password(password, true).await? else {
-        return Err("a password is needed".into());
-    };
+    let password = prompt::required_password(password).await?;
     let user =
         app.operator_set_password(&address, &password).await.map_err(|error| explain(error, &email))?;
     prompt::warn_if_weak(&password, &[&user.email, &user.name, &user.nick]);

@@ -36,7 +36,7 @@ pub(crate) enum UserCommand {
         /// Whether the user is let in
         #[arg(long, value_name = "true|false", action = clap::ArgAction::Set)]
         active: bool,
-        /// Do not ask on a terminal, also about the only administrator of an organization
+        /// Do not ask for confirmation when the user is the only administrator of an organization
         #[arg(long)]
         yes: bool,
     },

@@ -104,7 +104,7 @@ pub(super) fn read_file(path: &Path, text: &str) -> Result<Layer, ConfigError> {
             return Err(ConfigError::UnknownKey { path: path.to_owned(), key: key.clone(), hint: hint(key) });
         };
         let origin = Origin::File(path.to_owned(), option.key);
-        match text_of(value, option.list) {
+        match text_of(value, option) {
             Ok(text) => layer.insert(option, text, origin),
             Err(problem) => return Err(ConfigError::Wrong { origin, problem }),
         }
@@ -120,18 +120,30 @@ fn hint(key: &str) -> String {
 }
 
 /// The text that would stand on the command line.
-fn text_of(value: &toml::Value, list: bool) -> Result<String, String> {
+fn text_of(value: &toml::Value, option: &OptionSpec) -> Result<String, String> {
     match value {
-        toml::Value::String(text) => Ok(text.clone()),
-        toml::Value::Integer(number) => Ok(number.to_string()),
-        toml::Value::Array(items) if list => {
-            let items: Result<Vec<_>, _> = items.iter().map(|item| text_of(item, false)).collect();
-            Ok(items?.join(","))
+        toml::Value::Array(items) if option.list => {
+            let items: Option<Vec<_>> = items.iter().map(text_or_number).collect();
+            items.map(|items| items.join(","))
         }
-        other => {
-            let wanted = if list { "a list of texts" } else { "a text or a whole number" };
-            Err(format!("the value must be {wanted}, not of type {}", other.type_str()))
-        }
+        toml::Value::Boolean(on) if option.boolean => Some(if *on { "on" } else { "off" }.to_owned()),
+        other => text_or_number(other),
+    }
+    .ok_or_else(|| {
+        let wanted = match (option.list, option.boolean) {
+            (true, _) => "a list of texts",
+            (_, true) => "true or false",
+            _ => "a text or a whole number",
+        };
+        format!("the value must be {wanted}, not of type {}", value.type_str())
+    })
+}
+
+fn text_or_number(value: &toml::Value) -> Option<String> {
+    match value {
+        toml::Value::String(text) => Some(text.clone()),
+        toml::Value::Integer(number) => Some(number.to_string()),
+        _ => None,
     }
 }
 

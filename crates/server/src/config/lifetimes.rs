@@ -85,6 +85,7 @@ pub(crate) struct Switch(pub(crate) bool);
 
 impl Value for Switch {
     const ALONE: Option<&'static str> = Some("on");
+    const BOOLEAN: bool = true;
 
     fn parse(text: &str) -> Result<Self, String> {
         match text {

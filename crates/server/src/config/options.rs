@@ -33,6 +33,8 @@ pub(crate) struct OptionSpec {
     pub(crate) alone: Option<&'static str>,
     /// Whether it takes a list: a repeated flag, commas in a variable, an array in the file.
     pub(crate) list: bool,
+    /// Whether the file may have a boolean for it.
+    pub(crate) boolean: bool,
 }
 
 impl OptionSpec {
@@ -81,6 +83,7 @@ macro_rules! options {
             help: concat!($($help),+).trim_ascii(),
             alone: <$type as Value>::ALONE,
             list: <$type as Value>::LIST,
+            boolean: <$type as Value>::BOOLEAN,
         }, )+)+ ];
 
         impl Settings {

@@ -2,6 +2,7 @@ use std::fs;
 
 use tempfile::TempDir;
 
+use super::lifetimes::Switch;
 use super::*;
 
 /// A machine with a data directory, on which an operator gives options.
@@ -118,6 +119,20 @@ fn a_key_of_the_wrong_type_is_refused() {
     assert!(refusal.starts_with("DATA/eddyline.toml: profile: the value must be a text"), "{refusal}");
     let machine = Machine::new().file("readers = true");
     assert!(machine.refusal().ends_with("not of type boolean"), "{}", machine.refusal());
+}
+
+#[test]
+fn a_switch_takes_a_boolean_of_the_file_and_nothing_else_does() {
+    let settings = Machine::new().file("allow_private_targets = true\npassword_grant = false").settings();
+    assert_eq!((settings.allow_private_targets, settings.password_grant), (Switch(true), Switch(false)));
+    let machine = Machine::new().file("smtp_user = true");
+    assert!(
+        machine.refusal().ends_with("a text or a whole number, not of type boolean"),
+        "{}",
+        machine.refusal()
+    );
+    let machine = Machine::new().file("password_grant = 1.5");
+    assert!(machine.refusal().ends_with("true or false, not of type float"), "{}", machine.refusal());
 }
 
 #[test]

@@ -16,6 +16,8 @@ pub(crate) trait Value: Sized {
     const LIST: bool = false;
     /// The value that a flag means when it stands alone, if it may.
     const ALONE: Option<&'static str> = None;
+    /// Whether the configuration file may have a boolean for it.
+    const BOOLEAN: bool = false;
 
     /// Reads the text of a flag, a variable or a key.
     fn parse(text: &str) -> Result<Self, String>;

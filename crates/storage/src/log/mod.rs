@@ -216,7 +216,7 @@ impl Session<'_> {
             .map(|row| {
                 let body = match (row.kind, row.room_id, row.message_id) {
                     (MESSAGE, Some(room), Some(id)) => LogBody::Message(views.remove(&(room, id))),
-                    // Passing over one of a newer version could mean to miss that somebody lost a right.
+                    // Without one of a newer version a server could go on granting a right that was withdrawn.
                     _ => LogBody::Control(control(row)?),
                 };
                 Ok(LogItem { id: event_id(row), body })

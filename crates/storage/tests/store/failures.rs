@@ -194,6 +194,9 @@ fn host(url: &str) -> &str {
     url.split(['@', '/']).find(|part| part.contains(':') && !part.ends_with(':')).expect("a host")
 }
 
+/// How long something is waited for that must come.
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(60);
+
 /// When the connection is lost at the next commit.
 const NEVER: u8 = 0;
 const AFTER_ANSWER: u8 = 1;
@@ -372,17 +375,21 @@ async fn a_lock_that_is_held_for_long_is_waited_for_again(home: Arc<Home>) {
         let url = home.url.clone();
         move || {
             let mut admin = PgConnection::establish(&url).expect("PostgreSQL answers");
-            let mut first = None;
+            let (mut first, began) = (None, std::time::Instant::now());
             // Whoever has waited for too long comes back on another connection.
-            loop {
+            while began.elapsed() < PATIENCE {
                 match (waiting(&mut admin), first) {
-                    (Some(process), Some(before)) if process != before => break,
+                    (Some(process), Some(before)) if process != before => {
+                        holder.batch_execute("rollback").expect("the lock is given back");
+                        return;
+                    }
                     (Some(process), _) => first = Some(process),
                     (None, _) => {}
                 }
                 std::thread::sleep(std::time::Duration::from_millis(20));
             }
-            holder.batch_execute("rollback").expect("the lock is given back");
+            drop(holder);
+            panic!("no second connection waits");
         }
     });
     let posted = world.post(chat(world.main, world.ann, "hello")).await;

@@ -169,7 +169,7 @@ async fn a_revoked_api_token_ends_with_its_streams(tenant: Tenant) {
     let email = &tenant.ben.email;
     let second = server.admin(&["user", "token", "--email", email])["api_token"].as_str().unwrap().to_owned();
     let list = || server.admin(&["token", "list", "--email", email])["tokens"].as_array().unwrap().clone();
-    let first = list()[0]["id"].to_string();
+    let first = list()[0]["id"].as_str().unwrap().to_owned();
     assert_eq!(list().len(), 2);
     let stream = Listener::to(&tenant.ben.client, &[&tenant.main]).await;
     server.admin(&["token", "revoke", "--email", email, "--id", &first]);
@@ -181,7 +181,7 @@ async fn a_revoked_api_token_ends_with_its_streams(tenant: Tenant) {
     let again = server.try_admin(&["token", "revoke", "--email", email, "--id", &first]).unwrap_err();
     assert!(again.contains("was not found"), "{again}");
     // Not a token of somebody else, whatever its number.
-    let id = list()[0]["id"].to_string();
+    let id = list()[0]["id"].as_str().unwrap().to_owned();
     let said = server.try_admin(&["token", "revoke", "--email", &tenant.ada.email, "--id", &id]).unwrap_err();
     assert!(said.contains("was not found"), "{said}");
 }
@@ -198,7 +198,7 @@ async fn a_revoked_flow_token_is_refused(tenant: Tenant) {
     };
     assert_eq!((push(&one).await, push(&other).await), (202, 202));
     let list = server.admin(&["token", "list", "--flow", &tenant.main]);
-    let id = list["tokens"][0]["id"].to_string();
+    let id = list["tokens"][0]["id"].as_str().unwrap().to_owned();
     assert_eq!((list["tokens"].as_array().unwrap().len(), &list["tokens"][0]["source"]), (2, &Json::Null));
     server.admin(&["token", "revoke", "--flow", &tenant.main, "--id", &id]);
     let mut answers = [push(&one).await, push(&other).await];
@@ -211,7 +211,7 @@ async fn a_revoked_flow_token_is_refused(tenant: Tenant) {
     let list = server.admin(&["token", "list", "--flow", &tenant.main]);
     let token =
         list["tokens"].as_array().unwrap().iter().find(|token| token["source"] == source["id"]).unwrap();
-    server.admin(&["token", "revoke", "--flow", &tenant.main, "--id", &token["id"].to_string()]);
+    server.admin(&["token", "revoke", "--flow", &tenant.main, "--id", token["id"].as_str().unwrap()]);
     assert_eq!(push(source["flow_token"].as_str().unwrap()).await, 401);
 }
 

@@ -55,6 +55,18 @@ fn a_user_who_is_mentioned_in_several_ways_has_one_mark() {
 }
 
 #[test]
+fn a_message_mentions_a_bounded_number_of_groups() {
+    let mut flow = flow();
+    for number in 0..=MAX_TAGS {
+        flow.1.insert(format!("g{number}"), vec![]);
+    }
+    let text: Vec<String> = (0..=MAX_TAGS).map(|number| format!("@g{number}")).collect();
+    let found = extract(&[], &text.join(" "), &context(&flow));
+    assert_eq!(found.tags.len(), MAX_TAGS);
+    assert!(!found.tags.contains(&format!(":user:g{MAX_TAGS}")));
+}
+
+#[test]
 fn a_nick_goes_before_the_name_of_a_group() {
     let mut flow = with_groups();
     flow.1.insert("foo".to_owned(), vec![UserId(3)]);
