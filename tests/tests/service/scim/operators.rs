@@ -59,7 +59,7 @@ async fn a_provider_that_is_let_in_no_longer_comes_back_to_its_users(tenant: Ten
     assert_eq!(provider.scim(Method::GET, "/Users", None).await.status, 403);
     assert_eq!(server.admin(&["scim", "show", "--org", &tenant.name])["enabled"], false);
     assert_eq!(server.admin(&["user", "show", "--email", &email])["active"], true, "users stay");
-    assert!(server.try_admin(&line).unwrap_err().contains("was not found"));
+    assert!(server.try_admin(&line).unwrap_err().contains("no identity provider is let in"));
     // Without a word about the token, since none is taken.
     let again = server.admin(&["scim", "enable", "--org", &tenant.name]);
     assert_eq!(again["uid"], provider.uid.as_str());
