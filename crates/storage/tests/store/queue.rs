@@ -117,7 +117,7 @@ async fn a_write_that_panics_is_rolled_back_and_the_next_succeeds(home: Arc<Home
             Ok(())
         })
         .await;
-    assert!(matches!(broken, Err(Error::Corrupt(_))), "{broken:?}");
+    assert!(matches!(broken, Err(Error::Panicked(_))), "{broken:?}");
     let next = world.post(chat(room, ann, "hello")).await;
     assert_eq!(next.event.map(|event| event.seq), Some(Seq(1)));
     assert_eq!(added(next).message.id, MessageId(1));
@@ -127,7 +127,7 @@ async fn a_read_that_panics_leaves_the_store_usable(home: Arc<Home>) {
     let world = World::new(&home).await;
     world.say(chat(world.main, world.ann, "hello")).await;
     let broken = world.store.read(|_| -> eddyline_storage::Result<()> { panic!("on purpose") }).await;
-    assert!(matches!(broken, Err(Error::Corrupt(_))), "{broken:?}");
+    assert!(matches!(broken, Err(Error::Panicked(_))), "{broken:?}");
     assert_eq!(world.find(MessageQuery::default()).await, [1]);
 }
 
