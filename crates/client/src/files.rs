@@ -35,7 +35,7 @@ impl FlowClient {
     }
 }
 
-/// The file as a form of one part (RFC 7578), whose message is of the kind `file`.
+/// The file as a form (RFC 7578) of two parts: the kind of the message, which is `file`, and the file itself.
 fn form(file: &NewFile, boundary: &str) -> Vec<u8> {
     let name = file.name.replace('"', "%22").replace('\r', "%0D").replace('\n', "%0A");
     let content_type = file.content_type.replace(['\r', '\n'], " ");

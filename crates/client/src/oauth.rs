@@ -7,6 +7,7 @@ use http::header::WWW_AUTHENTICATE;
 use http::{HeaderMap, Method, StatusCode};
 use serde::{Deserialize, Serialize};
 use tokio::sync::Mutex;
+use tokio::task::JoinHandle;
 
 use crate::client::Client;
 use crate::error::Error;
@@ -65,7 +66,15 @@ impl OAuthSession {
     }
 
     /// Gets the pair of tokens after the one with this access token, unless another request has done so.
-    pub(crate) async fn renew(&self, client: &Client, expired: &str) -> Result<(), Error> {
+    ///
+    /// In a task of its own: when the request that needs the tokens is dropped or late, the pair that the server has
+    /// made by then is kept all the same. The pair before it is good for nothing any more.
+    pub(crate) fn renew(&self, client: &Client, expired: String) -> JoinHandle<Result<(), Error>> {
+        let (session, client) = (self.clone(), client.clone());
+        tokio::spawn(async move { session.get_next(&client, &expired).await })
+    }
+
+    async fn get_next(&self, client: &Client, expired: &str) -> Result<(), Error> {
         let _one_at_a_time = self.0.renewing.lock().await;
         let tokens = self.tokens();
         if tokens.access_token != expired {
@@ -79,7 +88,7 @@ impl OAuthSession {
             ("client_secret", client_secret),
         ];
         let request = client.request(Method::POST, "/oauth/token").anonymous().form(&form);
-        let next: OAuthTokens = Box::pin(request.call()).await?;
+        let next: OAuthTokens = request.call().await?;
         self.lock().clone_from(&next);
         (self.0.renewed)(&next);
         Ok(())

@@ -6,9 +6,13 @@ use http::StatusCode;
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
+use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-use crate::{Client, Error, Event, MessageQuery, NewMessage, Posted, StreamRequest};
+use crate::{
+    Client, Error, Event, MessageQuery, NewMessage, OAuthApplication, OAuthSession, OAuthTokens, Posted,
+    StreamRequest,
+};
 
 /// A server that answers one request, which ends as told, in these parts and then closes. Its task
 /// gives the request's text.
@@ -179,4 +183,36 @@ async fn a_stream_that_is_followed_goes_on_where_it_broke_off() {
     for (request, id) in requests.iter().zip(ids) {
         assert!(request.contains(&id), "{request} has {id}");
     }
+}
+
+#[tokio::test]
+async fn renewed_tokens_are_kept_when_the_request_that_needed_them_is_dropped() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    let application = OAuthApplication { client_id: "robot".into(), client_secret: "secret".into() };
+    let first = OAuthTokens { access_token: "a1".into(), refresh_token: "r1".into() };
+    let (store, mut stored) = mpsc::unbounded_channel();
+    let session = OAuthSession::new(application, first, move |next| store.send(next.clone()).unwrap());
+    let client = Client::builder(address).oauth(session.clone()).build().unwrap();
+    let request = tokio::spawn(async move { client.flows(false).await });
+
+    let mut buffer = [0; 4096];
+    let (mut socket, _) = listener.accept().await.unwrap();
+    socket.read(&mut buffer).await.unwrap();
+    let refusal = "HTTP/1.1 401 Unauthorized\r\nwww-authenticate: Bearer error=\"invalid_token\"\r\n\
+                   content-length: 0\r\nconnection: close\r\n\r\n";
+    socket.write_all(refusal.as_bytes()).await.unwrap();
+    let (mut socket, _) = listener.accept().await.unwrap();
+    let length = socket.read(&mut buffer).await.unwrap();
+    assert!(buffer[..length].starts_with(b"POST /oauth/token "));
+    // The server renews the tokens now, and nobody waits for them any more.
+    request.abort();
+    assert!(request.await.unwrap_err().is_cancelled());
+    let answer =
+        "HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n{\"access_token\":\"a2\",\"refresh_token\":\"r2\"}";
+    socket.write_all(answer.as_bytes()).await.unwrap();
+    drop(socket);
+    let next = OAuthTokens { access_token: "a2".into(), refresh_token: "r2".into() };
+    assert_eq!(stored.recv().await, Some(next.clone()));
+    assert_eq!(session.tokens(), next);
 }
