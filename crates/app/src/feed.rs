@@ -1,28 +1,26 @@
 //! The feed: reads the log onward, encodes each entry once, hands it to the hub, and makes this
 //! process forget what others changed.
 
+pub(crate) mod replay;
 #[cfg(test)]
 mod tests;
 
 use std::collections::{HashMap, HashSet};
 use std::pin::pin;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use eddyline_model::log::{Control, LogBody, LogItem, Seq};
-use eddyline_model::{EventId, Timestamp, UserId};
-use eddyline_storage::{Error as StoreError, LogFilter, Result as StoreResult, Session};
-use eddyline_streaming::{Amendment, Audience, Entry, Filter, Log, LogUnavailable, Page};
-use futures_util::FutureExt as _;
-use futures_util::future::{BoxFuture, Either, select};
+use eddyline_model::{EventId, Timestamp};
+use eddyline_storage::{Error as StoreError, Result as StoreResult};
+use eddyline_streaming::{Amendment, Audience, Entry};
+use futures_util::future::{Either, select};
 use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::JoinHandle;
 
 use crate::actor::{grant_key, key};
-use crate::charging::as_replay;
 use crate::feed_encode::Scribe;
 use crate::recent::{Amended, Recent};
-use crate::transaction::Database;
 use crate::{App, Error, Result};
 
 /// How many entries of the log one read takes. All of them are in memory at once, and each can be as large as
@@ -35,115 +33,7 @@ const WARM: i64 = 2048;
 const CHECK: Duration = Duration::from_millis(500);
 /// How often streams that have nothing to say may be asked for a sign of life.
 const TICK: Duration = Duration::from_secs(5);
-/// About how many bytes a page for streams has at most. One entry may be larger.
-const REPLAY_BYTES: usize = 512 * 1024;
-/// How many entries of such a page are read at once: their number times the size of the largest message is what
-/// may be in memory before they are counted.
-const REPLAY_PORTION: usize = 64;
-/// How long one page is looked for. What was passed over until then need not be looked at again.
-const REPLAY_TIME: Duration = Duration::from_secs(1);
 const RETRY: Duration = Duration::from_millis(250);
-
-/// The log as streams read it when the ring no longer has what they want.
-pub(crate) struct StoredLog {
-    store: Database,
-    scribe: Scribe,
-}
-
-impl StoredLog {
-    pub(crate) fn new(store: Database, scribe: Scribe) -> Self {
-        Self { store, scribe }
-    }
-
-    async fn read_page(&self, after: Seq, through: Seq, filter: Arc<Filter>, limit: usize) -> Result<Page> {
-        let scribe = self.scribe.clone();
-        let wanted = LogFilter { rooms: filter.rooms().to_vec(), user: filter.user() };
-        let page = self.store.read(move |session| {
-            let mut page = Page { entries: Vec::new(), through: after };
-            let mut acquaintances = HashMap::new();
-            // Stretches with nothing for this filter are passed over here rather than handed out.
-            let (mut bytes, started) = (0, Instant::now());
-            let goes_on = |page: &Page, bytes| {
-                page.entries.len() < limit && bytes < REPLAY_BYTES && page.through < through
-            };
-            while goes_on(&page, bytes) && started.elapsed() < REPLAY_TIME {
-                let missing = (limit - page.entries.len()).min(REPLAY_PORTION);
-                let missing = i64::try_from(missing).unwrap_or(i64::MAX);
-                let next = session.log_page(page.through, through, &wanted, missing)?;
-                for item in &next.items {
-                    if bytes >= REPLAY_BYTES {
-                        // The rest of the portion belongs to the next page.
-                        return Ok(page);
-                    }
-                    page.through = item.id.seq;
-                    if let (Some(user), Some(two)) = (wanted.user, private_parties(item))
-                        && !are_acquainted(session, user, two, &mut acquaintances)?
-                    {
-                        continue;
-                    }
-                    if let Some(entry) = scribe.encode(session, item)? {
-                        bytes += entry.size();
-                        page.entries.push(Arc::new(entry));
-                    }
-                }
-                page.through = next.through;
-            }
-            Ok(page)
-        });
-        Ok(page.await?)
-    }
-}
-
-/// The two whom a private message concerns.
-fn private_parties(item: &LogItem) -> Option<[UserId; 2]> {
-    let LogBody::Message(Some(view)) = &item.body else { return None };
-    Some([view.message.author.user?, view.message.to?])
-}
-
-/// Whether a user may still read what passed between these two, of whom they are one; `known` are
-/// those who were asked about before.
-fn are_acquainted(
-    session: &mut Session<'_>,
-    user: UserId,
-    two: [UserId; 2],
-    known: &mut HashMap<UserId, bool>,
-) -> StoreResult<bool> {
-    let other = if two[0] == user { two[1] } else { two[0] };
-    if other == user {
-        return Ok(true);
-    }
-    if let Some(acquainted) = known.get(&other) {
-        return Ok(*acquainted);
-    }
-    let acquainted = session.share_organization(user, other)?;
-    known.insert(other, acquainted);
-    Ok(acquainted)
-}
-
-impl Log for StoredLog {
-    fn verify(&self, id: EventId) -> BoxFuture<'_, std::result::Result<bool, LogUnavailable>> {
-        async move { self.store.read(move |session| session.log_holds(id)).await.map_err(|_| LogUnavailable) }
-            .boxed()
-    }
-
-    fn page(
-        &self,
-        after: Seq,
-        through: Seq,
-        filter: Arc<Filter>,
-        limit: usize,
-        caller: Option<UserId>,
-    ) -> BoxFuture<'_, std::result::Result<Page, LogUnavailable>> {
-        async move {
-            let first = filter.rooms().first().copied();
-            as_replay(caller, first, self.read_page(after, through, filter, limit)).await.map_err(|error| {
-                tracing::debug!(%error, "a page of the log could not be read");
-                LogUnavailable
-            })
-        }
-        .boxed()
-    }
-}
 
 struct Feed {
     app: App,
@@ -153,34 +43,34 @@ struct Feed {
     control_seen: Arc<Notify>,
 }
 
-/// Why the feed does not go on.
+/// Why the feed could not take the next entries.
 #[derive(Debug)]
-enum Stuck {
-    /// The store does not answer for now.
-    ForNow(Error),
-    /// The log holds what this version cannot read. Without it this process could go on granting a
-    /// right that was withdrawn.
-    ForGood(Error),
+enum FeedError {
+    /// The store does not answer; the feed tries again.
+    Transient(Error),
+    /// The log has an entry that this version cannot read. The feed ends: without that entry this process could go
+    /// on granting a right that was withdrawn.
+    Fatal(Error),
 }
 
-impl From<StoreError> for Stuck {
+impl From<StoreError> for FeedError {
     fn from(error: StoreError) -> Self {
         match error {
-            StoreError::LogRow { .. } | StoreError::Corrupt(_) => Self::ForGood(error.into()),
-            error => Self::ForNow(error.into()),
+            StoreError::LogRow { .. } | StoreError::Corrupt(_) => Self::Fatal(error.into()),
+            error => Self::Transient(error.into()),
         }
     }
 }
 
-impl From<Stuck> for Error {
-    fn from(stuck: Stuck) -> Self {
-        match stuck {
-            Stuck::ForNow(error) | Stuck::ForGood(error) => error,
+impl From<FeedError> for Error {
+    fn from(error: FeedError) -> Self {
+        match error {
+            FeedError::Transient(error) | FeedError::Fatal(error) => error,
         }
     }
 }
 
-type Onward<T> = std::result::Result<T, Stuck>;
+type FeedResult<T> = std::result::Result<T, FeedError>;
 
 impl App {
     /// Starts the feed, and what else this process does beside requests: once this answers, streams
@@ -285,11 +175,11 @@ impl Feed {
             };
             match outcome {
                 Ok(()) => {}
-                Err(Stuck::ForNow(error)) => {
+                Err(FeedError::Transient(error)) => {
                     tracing::warn!(%error, "the log cannot be read; trying again");
                     tokio::time::sleep(RETRY).await;
                 }
-                Err(Stuck::ForGood(error)) => {
+                Err(FeedError::Fatal(error)) => {
                     self.app.end_streams();
                     return Err(error);
                 }
@@ -301,7 +191,7 @@ impl Feed {
 
     /// Takes what this process committed itself, which spares reading it. Where other processes
     /// wrote in between, the log is read first.
-    async fn take_hint(&mut self, items: Vec<LogItem>) -> Onward<()> {
+    async fn take_hint(&mut self, items: Vec<LogItem>) -> FeedResult<()> {
         let Some(first) = items.first() else { return Ok(()) };
         if first.id.seq.0 > self.at.seq.0 + 1 {
             return self.read_on().await;
@@ -310,7 +200,7 @@ impl Feed {
         self.take(&items[new..]).await
     }
 
-    async fn read_on(&mut self) -> Onward<()> {
+    async fn read_on(&mut self) -> FeedResult<()> {
         loop {
             let after = self.at.seq;
             let asked_at = self.app.now();
@@ -324,7 +214,7 @@ impl Feed {
         }
     }
 
-    async fn take(&mut self, items: &[LogItem]) -> Onward<()> {
+    async fn take(&mut self, items: &[LogItem]) -> FeedResult<()> {
         let Some(last) = items.last() else { return Ok(()) };
         let found = self.look_up(items).await?;
         self.end_credentials(items);
@@ -362,7 +252,7 @@ impl Feed {
 
     /// Looks up in one go what the items need to be encoded, and gives the entries of those that are no
     /// messages.
-    async fn look_up(&self, items: &[LogItem]) -> Onward<HashMap<Seq, Entry>> {
+    async fn look_up(&self, items: &[LogItem]) -> FeedResult<HashMap<Seq, Entry>> {
         let unknown: Vec<LogItem> =
             items.iter().filter(|item| self.scribe.needs_look_up(item)).cloned().collect();
         if unknown.is_empty() {

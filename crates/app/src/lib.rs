@@ -219,7 +219,7 @@ impl App {
         let encoder = Encoder::new(thread_ids.clone(), config.profile == Profile::Classic);
         let hasher = Hasher::new(config.passwords).map_err(|error| Error::Internal(error.to_string()))?;
         let scribe = feed_encode::Scribe::new(encoder.clone(), config.addresses.clone());
-        let log = feed::StoredLog::new(store.clone(), scribe.clone());
+        let log = feed::replay::StoredLog::new(store.clone(), scribe.clone());
         let hub = Hub::new(Arc::new(log), HubConfig::default());
         let guard = SignInGuard::new(config.sign_in);
         Ok(Self {

@@ -1,0 +1,31 @@
+use eddyline_model::messages::{Event, MAX_CONTENT_CHARS};
+use eddyline_model::policy::FlowDeed;
+
+use super::*;
+use crate::NewPost;
+use crate::accounts::tests::World;
+
+#[tokio::test]
+async fn a_page_of_the_log_ends_at_its_bytes_and_the_next_goes_on() {
+    let world = World::new().await;
+    let room = world.app.room(&world.ada, "acme", "main", FlowDeed::Post).await.unwrap();
+    let long = "\u{1F30A}".repeat(MAX_CONTENT_CHARS);
+    let count = 2 * REPLAY_BYTES / long.len();
+    for _ in 0..count {
+        world.app.post(&world.ada, room.clone(), NewPost::of(Event::Message, long.clone())).await.unwrap();
+    }
+    let head = world.app.store().read(|session| session.log_head()).await.unwrap().seq;
+    let log = StoredLog::new(world.app.store().clone(), world.app.inner.scribe.clone());
+    let filter = Arc::new(Filter::new(vec![room.id()], None));
+    let (mut after, mut told) = (Seq(0), 0);
+    while after < head {
+        let page = log.read_page(after, head, filter.clone(), 256).await.unwrap();
+        let bytes: usize = page.entries.iter().map(|entry| entry.size()).sum();
+        let last = page.entries.last().map_or(0, |entry| entry.size());
+        assert!(bytes - last < REPLAY_BYTES, "{bytes}");
+        assert!(page.through > after);
+        told += page.entries.iter().filter(|entry| entry.size() > long.len()).count();
+        after = page.through;
+    }
+    assert_eq!(told, count);
+}
