@@ -183,8 +183,8 @@ impl App {
         self.by_access_hash(token.hash()).await
     }
 
-    /// Finds out whom a token among the parameters stands for: an access token, and in the classic profile an API
-    /// token too.
+    /// Finds the caller whose token stands among the parameters as `access_token`: an OAuth access token, or in the
+    /// classic profile an API token, which old clients send that way.
     ///
     /// # Errors
     ///

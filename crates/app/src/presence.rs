@@ -69,7 +69,7 @@ impl Drop for Connected {
     }
 }
 
-/// What a room is told of a change.
+/// The content of the `presence` event that a room gets for a change.
 fn shown(profile: Profile, change: PresenceChange, now: Timestamp) -> Value {
     let (user, state) = (change.user.0, change.state);
     match profile {

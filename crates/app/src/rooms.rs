@@ -218,8 +218,8 @@ impl App {
 
     /// Changes something about a room in one transaction: holds it against others, loads it and the
     /// caller's organizations afresh, checks that the caller may do `deed` and that the organization
-    /// takes changes, and lets `change` do the rest. Gives the position of what was told. The groups that can be
-    /// mentioned are those that this process remembers: no right depends on them.
+    /// takes changes, and lets `change` do the rest. Gives the position of the last log entry that was
+    /// written. The groups that can be mentioned come from the cache: no right depends on them.
     pub(crate) async fn change_room<R, F>(
         &self,
         actor: &Actor,

@@ -15,7 +15,8 @@ use crate::serve::Peer;
 const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 const X_FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
 
-/// How many requests are searched for headers of a proxy that is not named. Such a proxy is seen in the first ones.
+/// How many look-ups of a client, of which a request can have several, search the headers of a proxy that is not
+/// trusted. Such a proxy shows in the first requests.
 const MOST_LOOKED_AT: u32 = 10_000;
 static LOOKED_AT: AtomicU32 = AtomicU32::new(0);
 

@@ -2,10 +2,13 @@
 
 mod applications;
 mod batch;
+mod domains;
 mod flows;
+mod groups;
 pub(crate) mod list;
 mod organizations;
 mod place;
+mod scim;
 mod secret_key;
 mod tokens;
 mod users;
@@ -18,8 +21,7 @@ use serde::Serialize;
 
 use crate::cli::{AdminCommand, OneCommand};
 use crate::config::Settings;
-use crate::output;
-use crate::{Failure, groups, scim, serve};
+use crate::{Failure, output, serve};
 
 /// Carries out what was asked for and prints the answers.
 pub(crate) async fn run(settings: Settings, command: AdminCommand, json: bool) -> Result<(), Failure> {
@@ -71,18 +73,18 @@ impl Operator {
         let addresses = serve::configured_addresses(&self.settings);
         let app = serve::open_app(&self.settings, addresses, None, FilesConfig::default()).await?;
         if let Some(place) = made {
-            output::note(&format!("made the database of Eddyline {place}"));
+            output::note(&format!("made the database of Eddyline at {place}"));
         }
         Ok(self.app.insert(app).clone())
     }
 }
 
-pub(crate) fn print(answer: &(impl Display + Serialize), json: bool) -> Result<(), Failure> {
+fn print(answer: &(impl Display + Serialize), json: bool) -> Result<(), Failure> {
     Ok(output::answer(answer, json)?)
 }
 
-/// What went wrong, in the words of the command line.
-pub(crate) fn explain(error: Error, what: &str) -> Failure {
+/// What went wrong, in the words of the command line. `what` is what a command names and may be unknown.
+fn explain(error: Error, what: &str) -> Failure {
     match error {
         Error::Invalid(errors) => {
             let texts: Vec<String> =
@@ -94,6 +96,11 @@ pub(crate) fn explain(error: Error, what: &str) -> Failure {
     }
 }
 
-pub(crate) fn named<T: std::str::FromStr<Err = InvalidName>>(option: &str, text: &str) -> Result<T, Failure> {
+/// The same of a command that names nothing but an organization.
+fn in_organization(org: &str) -> impl FnOnce(Error) -> Failure {
+    move |error| explain(error, &format!("organization {org}"))
+}
+
+fn named<T: std::str::FromStr<Err = InvalidName>>(option: &str, text: &str) -> Result<T, Failure> {
     text.parse().map_err(|error| format!("--{option} {error}").into())
 }

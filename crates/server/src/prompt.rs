@@ -26,7 +26,9 @@ pub(crate) async fn required_password(from: PasswordFrom) -> Result<Password, Fa
     let is_terminal = stdin().is_terminal();
     match from {
         PasswordFrom::Argument(password) => checked(password),
-        PasswordFrom::Input if !is_terminal => checked(read_line(stdin().lock())?),
+        PasswordFrom::Input if !is_terminal => {
+            checked(tokio::task::spawn_blocking(|| read_line(stdin().lock())).await??)
+        }
         PasswordFrom::Nowhere if !is_terminal => {
             Err("a password is needed: give it with --password-stdin or --password".into())
         }
@@ -67,7 +69,8 @@ impl Hidden {
         let mut silent = before.clone();
         silent.local_modes.remove(LocalModes::ECHO);
         let restored = before.clone();
-        // An interrupt would leave the terminal as it is then.
+        // An interrupt must not leave the terminal silent. From here on tokio takes every interrupt of this
+        // process, so the task goes on after the prompt: it then ends the process as the system would have.
         tokio::spawn(async move {
             if tokio::signal::ctrl_c().await.is_ok() {
                 let _ = tcsetattr(stdin(), OptionalActions::Now, &restored);

@@ -1,8 +1,8 @@
-//! What streams are told at once of the notices that this process commits.
+//! The full text of changes of tags that this process has just committed.
 //!
-//! The log keeps less of a change of tags than streams are told at once: it does not name the tags that
-//! were removed. The process that commits it hands the whole notice to its feed after the commit, but the
-//! feed may have read the log by then.
+//! The log does not name the tags that a change removed, but live streams do. The process that commits the
+//! change hands the full event to its feed after the commit. The feed may have read the log before that; it
+//! then takes the full event from here.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};

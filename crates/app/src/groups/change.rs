@@ -135,7 +135,8 @@ pub(crate) fn hold_names(tx: &mut Tx<'_, '_>, user: UserId) -> StoreResult<()> {
     }
 }
 
-/// Gives a group exactly these members, all of whom belong to the organization, and notes the difference.
+/// Makes these users the members of a group and puts those who came and went into `detail`, for the audit log.
+/// All of them must belong to the organization.
 fn set_members(
     tx: &mut Tx<'_, '_>,
     group: &Group,

@@ -149,7 +149,7 @@ pub async fn renew_secret_key(store: &Store, material: Option<&KeyMaterial>) -> 
     let (renewed, _) = store
         .change(NoCaller::Operator, move |tx| {
             if is_present(tx, &key)? {
-                let text = "the secret key is the one that everything was sealed with; nothing has to be given up";
+                let text = "this secret key opens everything that was sealed; there is nothing to reset";
                 return Err(Error::Conflict(text.into()).into());
             }
             if is_served(tx)? {

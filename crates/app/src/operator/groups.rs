@@ -66,8 +66,8 @@ impl App {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] for an unknown organization, group or address; [`Error::Conflict`] when the user is not
-    /// of the organization, is to come in and has the address unproved, or the group has as many members as it may.
+    /// [`Error::NotFound`] for an unknown organization, group or address; [`Error::Conflict`] when a user
+    /// who is added does not belong to the organization or has not proved the address, or when the group is full.
     pub async fn operator_set_group_member(
         &self,
         organization: &str,

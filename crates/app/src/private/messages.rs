@@ -297,7 +297,7 @@ impl App {
     }
 }
 
-/// Who has a private message to read: nobody in a conversation with oneself.
+/// The recipient for whom a private message is unread: none in a conversation with oneself.
 fn reader(message: &Message) -> Option<UserId> {
     message.to.filter(|to| message.author.user != Some(*to))
 }

@@ -13,7 +13,7 @@ async fn found(remembered: &Remembered<u8, u8>, value: u8) -> Option<u8> {
     remembered.find(true, 1, || load).await.unwrap()
 }
 
-/// A load that ends when it is told what it finds.
+/// A load that waits for its outcome, and the sender of that outcome.
 fn waiting() -> (oneshot::Sender<Option<u8>>, impl Future<Output = Result<Option<u8>, ()>>) {
     let (tell, told) = oneshot::channel();
     (tell, async { told.await.map_err(|_| ()) })

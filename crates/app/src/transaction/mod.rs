@@ -132,7 +132,8 @@ impl Database {
         self.store.committed()
     }
 
-    /// The next entries of the log, as streams are told of them at once. For the feed, which goes onward.
+    /// The next entries of the log, for the feed: changes of tags name the tags that they removed, which the
+    /// log itself does not keep.
     pub(crate) async fn log_onward(&self, after: Seq, limit: i64) -> StoreResult<Vec<LogItem>> {
         let mut items = self.read(move |session| session.log_after(after, limit)).await?;
         self.store.restore_live_notices(after, &mut items);

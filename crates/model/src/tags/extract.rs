@@ -41,8 +41,8 @@ pub struct Extracted {
 ///
 /// `explicit` are the tags it was given, in any form. Among them and in `content`, a mention of
 /// a user on the roster becomes `:user:<id>` and `:unread:<id>`, one of a group its tag and `:unread:<id>` for those
-/// of its other members who are on the roster, one of everybody becomes
-/// `:user:everyone` and `:unread:<id>` for all others; a mention of anybody else is dropped. From
+/// of its other members who are on the roster, one of everyone becomes
+/// `:user:everyone` and `:unread:<id>` for all others; any other mention is dropped. From
 /// `content` come also hashtags (at most [`MAX_TAGS`]), `:highlight:<id>` and `:url`.
 #[must_use]
 pub fn extract<R: Roster>(explicit: &[String], content: &str, context: &Context<'_, R>) -> Extracted {

@@ -6,7 +6,7 @@
 //!
 //! | tag | meaning |
 //! |---|---|
-//! | `:user:<id>`, `:user:<name>`, `:user:everyone` | mentions a user, a group, or everybody |
+//! | `:user:<id>`, `:user:<name>`, `:user:everyone` | mentions a user, a group, or everyone |
 //! | `:unread:<id>` | the user was mentioned and is to be told |
 //! | `:highlight:<id>` | the text has the user's nick as a plain word |
 //! | `:url`, `:file` | the text has a link, the message has files |

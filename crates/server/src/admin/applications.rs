@@ -10,7 +10,7 @@ use eddyline_wire::Source as WireSource;
 use serde::Serialize;
 
 use super::list::{self, Entry};
-use super::{explain, print};
+use super::{explain, in_organization, print};
 use crate::Failure;
 use crate::cli::{self, ApplicationCommand, SourceCommand};
 
@@ -22,9 +22,7 @@ pub(super) async fn run(app: &App, command: ApplicationCommand, json: bool) -> R
             list::write(json, async |last: Option<&Registered>| {
                 let after = ApplicationId(last.map_or(0, |last| last.number));
                 let page = app.operator_applications(org.as_deref(), after, list::PAGE).await;
-                let page = page.map_err(|error| {
-                    explain(error, &format!("organization {}", org.as_deref().unwrap_or_default()))
-                })?;
+                let page = page.map_err(in_organization(org.as_deref().unwrap_or_default()))?;
                 Ok(page.into_iter().map(Registered::of).collect())
             })
             .await
@@ -58,10 +56,8 @@ async fn create_application(app: &App, new: cli::NewApplication, json: bool) -> 
             out_of_band: !new.no_out_of_band,
         },
     };
-    let (application, secret) = app
-        .operator_create_application(&new.org, wanted)
-        .await
-        .map_err(|error| explain(error, &format!("organization {}", new.org)))?;
+    let (application, secret) =
+        app.operator_create_application(&new.org, wanted).await.map_err(in_organization(&new.org))?;
     print(&ApplicationCreated::of(application, secret), json)
 }
 

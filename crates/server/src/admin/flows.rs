@@ -9,7 +9,7 @@ use eddyline_model::names::{Email, FlowName};
 use serde::Serialize;
 
 use super::list::{self, Entry};
-use super::{explain, named, print};
+use super::{explain, in_organization, named, print};
 use crate::Failure;
 use crate::cli::{FlowCommand, FlowUser};
 use crate::output::{FlowCreated, Token, TokenCreated, UserAdded};
@@ -20,17 +20,15 @@ pub(super) async fn run(app: &App, command: FlowCommand, json: bool) -> Result<(
         FlowCommand::Create(new) => {
             let name: FlowName = named("name", &new.name)?;
             let wanted = NewFlow { organization: new.org.clone(), name };
-            let (id, parameterized_name) = app
-                .operator_create_flow(wanted)
-                .await
-                .map_err(|error| explain(error, &format!("organization {}", new.org)))?;
+            let (id, parameterized_name) =
+                app.operator_create_flow(wanted).await.map_err(in_organization(&new.org))?;
             print(&FlowCreated { id, name: new.name, organization: new.org, parameterized_name }, json)
         }
         FlowCommand::List { org } => {
             list::write(json, async |last: Option<&Listed>| {
                 let after = RoomId(last.map_or(0, |last| last.room));
                 let page = app.operator_flows(&org, after, list::PAGE).await;
-                let page = page.map_err(|error| explain(error, &format!("organization {org}")))?;
+                let page = page.map_err(in_organization(&org))?;
                 Ok(page.into_iter().map(|found| Listed::of(&org, found)).collect())
             })
             .await

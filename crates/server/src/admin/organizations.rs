@@ -8,10 +8,10 @@ use eddyline_model::organizations::{Organization, Subscription};
 use serde::Serialize;
 
 use super::list::{self, Entry, facts};
-use super::{explain, print};
+use super::{domains, explain, in_organization, print};
+use crate::Failure;
 use crate::cli::{self, BillingDate, OrgCommand, OrganizationUpdate};
 use crate::output::{OrganizationCreated, OrganizationUpdated};
-use crate::{Failure, domains};
 
 /// Carries out one command and prints its answer.
 pub(super) async fn run(app: &App, command: OrgCommand, json: bool) -> Result<(), Failure> {
@@ -28,7 +28,7 @@ pub(super) async fn run(app: &App, command: OrgCommand, json: bool) -> Result<()
         }
         OrgCommand::Show { org } => {
             let found = app.operator_organization(&org).await;
-            let details = found.map_err(|error| explain(error, &format!("organization {org}")))?;
+            let details = found.map_err(in_organization(&org))?;
             print(&OrganizationShown::of(details), json)
         }
         OrgCommand::Update(update) => update_organization(app, update, json).await,
@@ -43,9 +43,10 @@ async fn create_organization(app: &App, new: cli::NewOrganization, json: bool) -
         user_limit: i64::from(new.user_limit),
         parent: new.parent.clone(),
     };
-    let made = app.operator_create_organization(wanted).await.map_err(|error| {
-        explain(error, &format!("the organization {}", new.parent.as_deref().unwrap_or_default()))
-    })?;
+    let made = app
+        .operator_create_organization(wanted)
+        .await
+        .map_err(in_organization(new.parent.as_deref().unwrap_or_default()))?;
     print(
         &OrganizationCreated {
             id: made.id.0,
@@ -69,10 +70,7 @@ async fn update_organization(app: &App, update: OrganizationUpdate, json: bool) 
         subscription: trial.or(paid),
         active: fields.active,
     };
-    let now = app
-        .operator_update_organization(&org, changes)
-        .await
-        .map_err(|error| explain(error, &format!("organization {org}")))?;
+    let now = app.operator_update_organization(&org, changes).await.map_err(in_organization(&org))?;
     print(&OrganizationUpdated::of(now), json)
 }
 

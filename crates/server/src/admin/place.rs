@@ -23,7 +23,7 @@ pub(super) async fn check(settings: &Settings, makes: bool) -> Result<Option<Str
         (true, _) => Ok(None),
         (false, true) => Ok(Some(place)),
         (false, false) => Err(format!(
-            "there is no database of Eddyline {place}; `eddyline serve` makes one, and so does `eddyline admin org create`"
+            "there is no database of Eddyline at {place}; `eddyline serve` makes one, and so does `eddyline admin org create`"
         )
         .into()),
     }

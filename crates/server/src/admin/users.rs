@@ -9,7 +9,7 @@ use eddyline_model::users::User;
 use serde::Serialize;
 
 use super::list::{self, Entry, facts};
-use super::{explain, named, print};
+use super::{explain, in_organization, named, print};
 use crate::cli::{NewUser, PasswordFrom, UserCommand};
 use crate::output::{self, ActiveSet, PasswordSet, Token, TokenCreated, UserCreated};
 use crate::{Failure, prompt};
@@ -70,10 +70,7 @@ async fn create(app: &App, new: NewUser, json: bool) -> Result<(), Failure> {
         admin: new.admin,
         bot: new.bot,
     };
-    let (user, token) = app
-        .operator_create_user(person)
-        .await
-        .map_err(|error| explain(error, &format!("organization {}", new.org)))?;
+    let (user, token) = app.operator_create_user(person).await.map_err(in_organization(&new.org))?;
     if let Some(password) = &password {
         prompt::warn_if_weak(password, &[&user.email, &user.name, &user.nick]);
     }
@@ -117,8 +114,7 @@ async fn list(app: &App, org: Option<&str>, json: bool) -> Result<(), Failure> {
     list::write(json, async |last: Option<&Listed>| {
         let after = UserId(last.map_or(0, |last| last.id));
         let page = app.operator_users(org, after, list::PAGE).await;
-        let page =
-            page.map_err(|error| explain(error, &format!("organization {}", org.unwrap_or_default())))?;
+        let page = page.map_err(in_organization(org.unwrap_or_default()))?;
         Ok(page.into_iter().map(Listed::of).collect())
     })
     .await

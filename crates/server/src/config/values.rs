@@ -169,7 +169,7 @@ impl DatabaseUrl {
                 let host = url.host().unwrap_or_default();
                 format!("{}://{host}{port}{}", self.scheme(), url.path())
             }
-            _ => format!("at {}", self.scheme()),
+            _ => format!("the {} address that is configured", self.scheme()),
         }
     }
 

@@ -151,7 +151,7 @@ fn reset_gives_up_what_was_sealed(backend: Backend) {
         assert!(!output.status.success());
         String::from_utf8(output.stderr).unwrap()
     };
-    assert!(said(reset(&server, options[1])).contains("nothing has to be given up"));
+    assert!(said(reset(&server, options[1])).contains("nothing to reset"));
     let refused = said(reset(&server, other));
     assert!(refused.contains("stop it first"), "{refused}");
     assert!(server.terminate().success());

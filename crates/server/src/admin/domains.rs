@@ -6,19 +6,16 @@ use eddyline_app::App;
 use eddyline_model::names::Domain;
 use serde::Serialize;
 
+use super::{explain, in_organization, named, print};
 use crate::Failure;
-use crate::admin::{explain, named, print};
 use crate::cli::{DomainCommand, OrganizationDomain};
 
 /// Carries out one command and prints its answer.
-pub(crate) async fn run(app: &App, command: DomainCommand, json: bool) -> Result<(), Failure> {
+pub(super) async fn run(app: &App, command: DomainCommand, json: bool) -> Result<(), Failure> {
     match command {
         DomainCommand::Add(OrganizationDomain { org, domain }) => {
             let domain: Domain = named("domain", &domain)?;
-            let proved = app
-                .operator_add_domain(&org, &domain)
-                .await
-                .map_err(|error| explain(error, &format!("organization {org}")))?;
+            let proved = app.operator_add_domain(&org, &domain).await.map_err(in_organization(&org))?;
             print(&Added { organization: org, domain: domain.into_string(), proved }, json)
         }
         DomainCommand::Remove(OrganizationDomain { org, domain }) => {
@@ -30,10 +27,7 @@ pub(crate) async fn run(app: &App, command: DomainCommand, json: bool) -> Result
             print(&Removed { organization: org, domain: domain.into_string(), unproved }, json)
         }
         DomainCommand::List { org } => {
-            let domains = app
-                .operator_domains(&org)
-                .await
-                .map_err(|error| explain(error, &format!("organization {org}")))?;
+            let domains = app.operator_domains(&org).await.map_err(in_organization(&org))?;
             print(&Domains { organization: org, domains }, json)
         }
     }

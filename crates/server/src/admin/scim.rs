@@ -6,33 +6,25 @@ use eddyline_app::{App, AuditEntry, ScimDetails};
 use eddyline_model::names::Email;
 use serde::Serialize;
 
+use super::list::facts;
+use super::{explain, in_organization, named, print};
 use crate::Failure;
-use crate::admin::list::facts;
-use crate::admin::{explain, named, print};
 use crate::cli::ScimCommand;
 
 /// Carries out one command and prints its answer.
-pub(crate) async fn run(app: &App, command: ScimCommand, json: bool) -> Result<(), Failure> {
+pub(super) async fn run(app: &App, command: ScimCommand, json: bool) -> Result<(), Failure> {
     match command {
         ScimCommand::Enable { org, rotate } => {
-            let (uid, url, token) = app
-                .operator_enable_scim(&org, rotate)
-                .await
-                .map_err(|error| explain(error, &format!("organization {org}")))?;
+            let (uid, url, token) =
+                app.operator_enable_scim(&org, rotate).await.map_err(in_organization(&org))?;
             print(&Enabled { uid, url, token: token.expose().to_owned() }, json)
         }
         ScimCommand::Show { org } => {
-            let found = app
-                .operator_scim(&org)
-                .await
-                .map_err(|error| explain(error, &format!("organization {org}")))?;
+            let found = app.operator_scim(&org).await.map_err(in_organization(&org))?;
             print(&ProviderShown::of(org, found.as_ref()), json)
         }
         ScimCommand::Disable { org } => {
-            let uid = app
-                .operator_disable_scim(&org)
-                .await
-                .map_err(|error| explain(error, &format!("organization {org}")))?;
+            let uid = app.operator_disable_scim(&org).await.map_err(in_organization(&org))?;
             print(&Disabled { organization: org, uid }, json)
         }
         ScimCommand::Link { org, email } => {
@@ -51,10 +43,8 @@ pub(crate) async fn run(app: &App, command: ScimCommand, json: bool) -> Result<(
             print(&Unlinked { id: id.0, email, organization: org }, json)
         }
         ScimCommand::Audit { org, before, limit } => {
-            let records = app
-                .operator_audit(&org, before, i64::from(limit))
-                .await
-                .map_err(|error| explain(error, &format!("organization {org}")))?;
+            let records =
+                app.operator_audit(&org, before, i64::from(limit)).await.map_err(in_organization(&org))?;
             print(&Audit { records: records.into_iter().map(Record::of).collect() }, json)
         }
     }

@@ -9,28 +9,23 @@ use eddyline_model::tags::group_tag;
 use eddyline_model::users::User;
 use serde::Serialize;
 
+use super::list::{self, Entry};
+use super::{explain, in_organization, named, print};
 use crate::Failure;
-use crate::admin::{explain, named, print};
 use crate::cli::{GroupCommand, GroupMember, NamedGroup, NewGroup};
 
 /// Carries out one command and prints its answer.
-pub(crate) async fn run(app: &App, command: GroupCommand, json: bool) -> Result<(), Failure> {
+pub(super) async fn run(app: &App, command: GroupCommand, json: bool) -> Result<(), Failure> {
     match command {
         GroupCommand::Create(NewGroup { org, name }) => {
             let name: GroupName = named("name", &name)?;
-            let made = app
-                .operator_create_group(&org, name)
-                .await
-                .map_err(|error| explain(error, &format!("organization {org}")))?;
+            let made = app.operator_create_group(&org, name).await.map_err(in_organization(&org))?;
             print(&Created(OneGroup::of(made, org)), json)
         }
         GroupCommand::List { org } => {
-            let found = app
-                .operator_groups(&org)
-                .await
-                .map_err(|error| explain(error, &format!("organization {org}")))?;
-            let groups = found.into_iter().map(Line::of).collect();
-            print(&Groups { organization: org, groups }, json)
+            let found = app.operator_groups(&org).await.map_err(in_organization(&org))?;
+            let groups: Vec<Listed> = found.into_iter().map(Listed::of).collect();
+            list::write_whole(json, &groups)
         }
         GroupCommand::Show(NamedGroup { org, group }) => {
             let (found, users) = app
@@ -107,37 +102,26 @@ impl Display for Removed {
 
 /// A group in a list.
 #[derive(Serialize)]
-struct Line {
+struct Listed {
     id: i64,
     name: String,
     /// Numbers of its members.
     users: Vec<i64>,
 }
 
-impl Line {
+impl Listed {
     fn of(group: Group) -> Self {
         Self { id: group.id.0, name: group.name, users: group.users.iter().map(|user| user.0).collect() }
     }
 }
 
-/// What `group list` shows.
-#[derive(Serialize)]
-struct Groups {
-    organization: String,
-    groups: Vec<Line>,
-}
+impl Entry for Listed {
+    const NAME: &'static str = "groups";
+    const COLUMNS: &'static [&'static str] = &["ID", "MEMBERS", "NAME"];
+    const EMPTY: &'static str = "The organization has no groups";
 
-impl Display for Groups {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.groups.is_empty() {
-            return write!(f, "{} has no groups", self.organization);
-        }
-        let lines: Vec<String> = self
-            .groups
-            .iter()
-            .map(|Line { name, users, .. }| format!("@{name}: {}", members(users.len())))
-            .collect();
-        f.write_str(&lines.join("\n"))
+    fn cells(&self) -> Vec<String> {
+        vec![self.id.to_string(), self.users.len().to_string(), format!("@{}", self.name)]
     }
 }
 
