@@ -231,6 +231,7 @@ impl Feed {
         }
         self.recent.forget_before(self.app.inner.hub.ring_start());
         self.app.inner.fed.send_replace(last.id);
+        self.app.inner.latest.note(items);
         self.app.note_posts(items);
         if controlled {
             self.control_seen.notify_one();

@@ -2,7 +2,8 @@
 //! in a `tsvector`.
 
 use diesel::prelude::*;
-use diesel::sql_types::{Array, BigInt, Nullable, SmallInt, Text};
+use diesel::sql_types::{Array, BigInt, Bool, Nullable, SmallInt, Text};
+use eddyline_model::log::Seq;
 use eddyline_model::messages::MessageQuery;
 use eddyline_model::{MessageId, RoomId};
 
@@ -117,6 +118,23 @@ pub(crate) fn mirrors(c: &mut PgConnection, wanted: &[(i64, i64, &str)]) -> Resu
     .bind::<Array<Text>, _>(wanted.iter().map(|mirror| mirror.2).collect::<Vec<_>>())
     .load::<Mirror>(c)?;
     Ok(found.into_iter().map(|mirror| mirror.root_id).collect())
+}
+
+/// Whether anything happened in each of these rooms after its position, in the same order.
+pub(crate) fn news_of_each(c: &mut PgConnection, asked: &[(RoomId, Seq)]) -> Result<Vec<bool>> {
+    #[derive(QueryableByName)]
+    struct News {
+        #[diesel(sql_type = Bool)]
+        has_news: bool,
+    }
+    let found = diesel::sql_query(
+        "select exists (select 1 from event_log e where e.room_id = n.room and e.seq > n.seq) as has_news \
+         from unnest($1, $2) with ordinality as n (room, seq, place) order by n.place",
+    )
+    .bind::<Array<BigInt>, _>(column(asked, |(room, _)| room.0))
+    .bind::<Array<BigInt>, _>(column(asked, |(_, after)| after.0))
+    .load::<News>(c)?;
+    Ok(found.into_iter().map(|news| news.has_news).collect())
 }
 
 pub(crate) fn put_threads(c: &mut PgConnection, rows: &[crate::threads::Row]) -> Result<()> {

@@ -1,5 +1,7 @@
 //! Reading: who may read when, and for how long.
 
+pub(crate) mod news;
+
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 

@@ -16,6 +16,7 @@ use crate::connect::{Connections, Location};
 use crate::gate::PostGate;
 use crate::live::LiveNotices;
 use crate::reads::Readers;
+use crate::reads::news::News;
 use crate::transaction::Tx;
 use crate::work::{Closure, Undone};
 use crate::writer::{Job, Posted, Writer};
@@ -80,6 +81,7 @@ struct StoreInner {
     location: Location,
     pool: Connections,
     readers: Readers,
+    news: News,
     jobs: SyncSender<Job>,
     writer: Mutex<Option<JoinHandle<()>>>,
     committed: Mutex<Option<mpsc::Receiver<Vec<LogItem>>>>,
@@ -128,6 +130,7 @@ impl Store {
             .map_err(|error| Error::Unavailable(error.to_string()))?;
         Ok(Self {
             inner: Arc::new(StoreInner {
+                news: News::new(&location),
                 location,
                 pool,
                 readers: Readers::new(readers as usize, options.read_time),
@@ -267,6 +270,10 @@ impl Store {
 
     pub(crate) fn readers(&self) -> &Readers {
         &self.inner.readers
+    }
+
+    pub(crate) fn news(&self) -> &News {
+        &self.inner.news
     }
 
     pub(crate) fn connections(&self) -> &Connections {

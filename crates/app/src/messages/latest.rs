@@ -2,10 +2,12 @@
 //!
 //! An answer is kept with the position of the log that it was read at. Before it is given again, the
 //! log is asked whether anything happened in the room since: one look into an index, which sees what
-//! other processes wrote as well.
+//! other processes wrote as well, and which all share who ask at the same time. Where the feed has seen
+//! something since, the answer is read again at once.
 
 use std::sync::Arc;
 
+use eddyline_model::log::{LogBody, LogItem};
 use eddyline_model::messages::MessageQuery;
 use eddyline_model::{RoomId, Seq};
 use eddyline_storage::MessagePage;
@@ -23,7 +25,11 @@ const MEMORY: u64 = 8 * 1024 * 1024;
 const ROOMS: usize = 400;
 
 /// Answers by room and limit.
-pub(crate) struct Latest(Cache<(RoomId, i64), Kept, Weight>);
+pub(crate) struct Latest {
+    answers: Cache<(RoomId, i64), Kept, Weight>,
+    /// The position of the last message of a room, as far as the feed has come.
+    last: Cache<RoomId, Seq>,
+}
 
 #[derive(Clone)]
 struct Kept {
@@ -42,7 +48,24 @@ impl Weighter<(RoomId, i64), Kept> for Weight {
 
 impl Default for Latest {
     fn default() -> Self {
-        Self(Cache::with_weighter(ROOMS, MEMORY, Weight))
+        Self { answers: Cache::with_weighter(ROOMS, MEMORY, Weight), last: Cache::new(ROOMS) }
+    }
+}
+
+impl Latest {
+    /// Notes the messages that the feed has taken, so that a list after them does not ask in vain.
+    pub(crate) fn note(&self, items: &[LogItem]) {
+        for item in items {
+            if let LogBody::Message(Some(view)) = &item.body {
+                self.last.insert(view.message.room, item.id.seq);
+            }
+        }
+    }
+
+    /// The answer for a room that the feed has seen nothing newer for.
+    fn get(&self, key: (RoomId, i64)) -> Option<Kept> {
+        let kept = self.answers.get(&key)?;
+        self.last.get(&key.0).is_none_or(|last| last <= kept.read_at).then_some(kept)
     }
 }
 
@@ -66,20 +89,19 @@ impl App {
 
     async fn latest_messages(&self, room: &Room, query: MessageQuery) -> Result<MessageList> {
         let key = (room.id(), query.limit);
-        let kept = self.inner.latest.0.get(&key);
+        if let Some(kept) = self.inner.latest.get(key)
+            && !self.store().log_has_news(key.0, kept.read_at).await?
+        {
+            return Ok(kept.answer);
+        }
         let (encoder, flow) = (self.encoder().clone(), room.flow.id.clone());
         let inner = Arc::clone(&self.inner);
         let answer = self.store().read(move |session| {
-            if let Some(kept) = kept
-                && !session.log_has_news(key.0, kept.read_at)?
-            {
-                return Ok(kept.answer);
-            }
             // Read first: what happens meanwhile may be in the answer, but is never taken to be.
             let read_at = session.log_head()?.seq;
             let page = session.list_messages(key.0, &query, LIST_BYTES)?;
             let answer = MessageList::encode(&encoder, &page, &query, Place::Flow(&flow));
-            inner.latest.0.insert(key, Kept { read_at, answer: answer.clone() });
+            inner.latest.answers.insert(key, Kept { read_at, answer: answer.clone() });
             Ok(answer)
         });
         Ok(answer.await?)

@@ -164,6 +164,11 @@ impl Database {
         self.store.read(work).await
     }
 
+    /// As [`Store::log_has_news`].
+    pub(crate) async fn log_has_news(&self, room: RoomId, after: Seq) -> StoreResult<bool> {
+        self.store.log_has_news(room, after).await
+    }
+
     /// As [`Store::list`].
     pub(crate) async fn list<R, F>(
         &self,

@@ -66,7 +66,7 @@ portable! {
     }
 
     /// Whether anything happened in a room after a position.
-    pub fn log_has_news(c, room: RoomId, after: Seq) -> Result<bool> {
+    pub(crate) fn log_has_news(c, room: RoomId, after: Seq) -> Result<bool> {
         let news = event_log::table.filter(event_log::room_id.eq(room.0)).filter(event_log::seq.gt(after.0));
         Ok(diesel::select(diesel::dsl::exists(news)).get_result(c)?)
     }
@@ -147,6 +147,15 @@ impl Session<'_> {
             .collect();
         dialect!(self, insert_log, first, &rows)?;
         Ok(ids)
+    }
+
+    /// Whether anything happened in each of these rooms after its position, in the same order.
+    pub(crate) fn log_has_news_of_each(&mut self, asked: &[(RoomId, Seq)]) -> Result<Vec<bool>> {
+        #[cfg(feature = "postgres")]
+        if let (crate::session::Inner::Postgres(c), [_, _, ..]) = (&mut self.0, asked) {
+            return crate::postgres::news_of_each(c, asked);
+        }
+        asked.iter().map(|&(room, after)| self.log_has_news(room, after)).collect()
     }
 
     /// The last entry of the log; position 0 when there is none.

@@ -18,6 +18,7 @@ mod later_versions;
 mod log;
 mod migrations;
 mod model;
+mod news;
 mod organizations;
 mod people;
 mod plans;
