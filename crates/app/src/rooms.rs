@@ -290,8 +290,14 @@ impl App {
 
 fn name_key(organization: &str, flow: &str) -> String {
     let mut key = String::with_capacity(organization.len() + 1 + flow.len());
-    let lower = [organization, "/", flow].into_iter().flat_map(str::chars).flat_map(char::to_lowercase);
-    key.extend(lower);
+    for part in [organization, "/", flow] {
+        // Nearly all names are ASCII, which takes a tenth of the time.
+        match part.is_ascii() {
+            true => key.push_str(part),
+            false => key.extend(part.chars().flat_map(char::to_lowercase)),
+        }
+    }
+    key.make_ascii_lowercase();
     key
 }
 

@@ -9,6 +9,9 @@ use eddyline_model::RoomId;
 use eddyline_model::messages::MessageQuery;
 
 use crate::budget::{Account, ReadBudget};
+#[cfg(feature = "postgres")]
+use crate::cancel::Backend;
+use crate::connect::Connections;
 use crate::deadline::Deadline;
 use crate::fair::{FairSemaphore, Key, Limits, LineFull, Permit, Share};
 use crate::lists::MessagePage;
@@ -64,36 +67,29 @@ impl Store {
     {
         let budget = ReadBudget::current();
         let permit = self.readers().acquire(budget).await?;
-        let time = self.readers().time(budget);
-        let deadline = Deadline::after(time);
-        let pool = self.connections().clone();
-        #[cfg(feature = "postgres")]
-        let backend = pool.backend();
-        let _abandoned = deadline.abandon_on_drop(
+        let read = self.begin_read(self.readers().time(budget));
+        let _abandoned = read.deadline.abandon_on_drop(
             #[cfg(feature = "postgres")]
-            backend.clone(),
+            read.backend.clone(),
         );
         let task = tokio::task::spawn_blocking(move || {
             // Given back when the work has ended, which is not before the future has been dropped.
             let _permit = permit;
-            if deadline.has_passed() {
-                return Err(Error::Deadline);
-            }
-            let mut connection = pool.get_to_read(time)?;
-            #[cfg(feature = "postgres")]
-            let _executing = match (&backend, connection.process()?) {
-                (Some(backend), Some(process)) => Some(backend.executes(process)),
-                _ => None,
-            };
-            // A connection dropped while a panic unwinds is closed, and with it a database in memory
-            // would end.
-            deadline
-                .clone()
-                .run(|| catch_unwind(AssertUnwindSafe(|| work(&mut connection.session()))))
-                .unwrap_or(Err(Error::Panicked("a read")))
-                .map_err(|error| error.of_read(deadline.has_passed()))
+            read.run(work)
         });
         task.await.unwrap_or(Err(Error::Panicked("a read")))
+    }
+
+    /// A read whose time begins now.
+    fn begin_read(&self, time: Duration) -> Read {
+        let pool = self.connections().clone();
+        Read {
+            deadline: Deadline::after(time),
+            #[cfg(feature = "postgres")]
+            backend: pool.backend(),
+            pool,
+            time,
+        }
     }
 
     /// What `show` makes of the matches of a query in a room, of about so many bytes at most. They hold everything
@@ -116,6 +112,38 @@ impl Store {
             tracing::warn!(%error, "a search does without the latest messages");
         }
         self.read(move |session| Ok(show(session.list_messages(room, &query, bytes)?))).await
+    }
+}
+
+/// A read that has a permit.
+struct Read {
+    pool: Connections,
+    time: Duration,
+    deadline: Deadline,
+    #[cfg(feature = "postgres")]
+    backend: Option<Backend>,
+}
+
+impl Read {
+    /// Does it on this thread, which may block.
+    fn run<R>(self, work: impl FnOnce(&mut Session<'_>) -> Result<R>) -> Result<R> {
+        let Self { pool, time, deadline, .. } = &self;
+        if deadline.has_passed() {
+            return Err(Error::Deadline);
+        }
+        let mut connection = pool.get_to_read(*time)?;
+        #[cfg(feature = "postgres")]
+        let _executing = match (&self.backend, connection.process()?) {
+            (Some(backend), Some(process)) => Some(backend.executes(process)),
+            _ => None,
+        };
+        // A connection dropped while a panic unwinds is closed, and with it a database in memory
+        // would end.
+        deadline
+            .clone()
+            .run(|| catch_unwind(AssertUnwindSafe(|| work(&mut connection.session()))))
+            .unwrap_or(Err(Error::Panicked("a read")))
+            .map_err(|error| error.of_read(deadline.has_passed()))
     }
 }
 

@@ -63,7 +63,7 @@ fn do_its_work(server: &Server, names: &Names) {
     );
     let mut stream = client.listen(&format!("/flows?filter={}&active=true&user=1", &path[7..]));
 
-    // Post, as a form; comment, as JSON; edit; tag.
+    // Post, as a form; comment, as JSON.
     let form = "event=message&content=Hello+%40ben+%23first&tags=one,two";
     let posted = client.call("POST", &format!("{path}/messages"), &format!("{}: true", names.wait), form);
     assert_eq!((posted.status, &posted.body["id"]), (names.created, &json!(1)));
@@ -79,18 +79,20 @@ fn do_its_work(server: &Server, names: &Names) {
     let comment =
         json!({"event": "comment", "content": "Indeed", "message": 1, "flow": flow["id"]}).to_string();
     assert!(matches!(client.call("POST", "/comments", "", &comment).status, 201 | 202));
+    // They come on the stream in order. A comment has the text of its message as it is when the stream tells it.
+    assert_eq!(stream.next(), posted.body);
+    let comment = stream.next();
+    assert_eq!(comment["event"], "comment");
+    assert_eq!(comment["content"], json!({"title": "Hello @ben #first", "text": "Indeed"}));
+    assert_eq!(comment["tags"][0], names.comment_tag);
+
+    // Edit; tag.
     assert_eq!(
         client.call("PUT", &format!("{path}/messages/1"), "", r#"{"content":"Hello @ben"}"#).status,
         200
     );
     assert_eq!(client.call("PUT", &format!("{path}/messages/2"), "", "tags=done").body, json!({}));
 
-    // All of it came on the stream, in order.
-    assert_eq!(stream.next(), posted.body);
-    let comment = stream.next();
-    assert_eq!(comment["event"], "comment");
-    assert_eq!(comment["content"], json!({"title": "Hello @ben #first", "text": "Indeed"}));
-    assert_eq!(comment["tags"][0], names.comment_tag);
     let edit = stream.next();
     assert_eq!(
         (&edit["event"], &edit["content"]["updated_content"]),

@@ -60,16 +60,20 @@ impl News {
     }
 }
 
-/// A task that answers questions, one read after the other, until none waits.
-struct Answering<'a> {
-    news: &'a News,
+/// Answers questions, one read after the other, until none waits.
+struct Answering {
+    store: Store,
     ended: bool,
 }
 
-impl Answering<'_> {
-    /// All questions that wait. None ends the task.
+impl Answering {
+    fn new(store: Store) -> Self {
+        Self { store, ended: false }
+    }
+
+    /// All questions that wait. There is nothing more to do after `None`.
     fn next(&mut self) -> Option<Questions> {
-        let mut state = self.news.lock();
+        let mut state = self.store.news().lock();
         if state.waiting.is_empty() {
             state.reads -= 1;
             self.ended = true;
@@ -77,13 +81,23 @@ impl Answering<'_> {
         }
         Some(mem::take(&mut state.waiting))
     }
+
+    /// Blocks.
+    fn run(mut self) {
+        while let Some(questions) = self.next() {
+            let read = self.store.begin_read(self.store.readers().time(SHARED));
+            if let Err(error) = read.run(|session| answer(session, questions)) {
+                tracing::debug!(%error, "a shared look into the log failed");
+            }
+        }
+    }
 }
 
-impl Drop for Answering<'_> {
-    /// A task that is cancelled leaves nobody waiting for it.
+impl Drop for Answering {
+    /// Leaves nobody waiting when it ends early, as when the request that began it was dropped.
     fn drop(&mut self) {
         if !self.ended {
-            let mut state = self.news.lock();
+            let mut state = self.store.news().lock();
             state.reads -= 1;
             state.waiting.clear();
         }
@@ -100,22 +114,18 @@ impl Store {
     pub async fn log_has_news(&self, room: RoomId, after: Seq) -> Result<bool> {
         let (reply, answer) = oneshot::channel();
         if self.news().ask(room, after, reply) {
-            tokio::spawn(answer_questions(self.clone()));
+            let answering = Answering::new(self.clone());
+            let permit = self.readers().acquire(SHARED).await?;
+            // It goes on for others when this request has its answer.
+            tokio::task::spawn_blocking(move || {
+                let _permit = permit;
+                answering.run();
+            });
         }
         match answer.await {
             Ok(has_news) => Ok(has_news),
-            // The shared read failed. This one has the time and the error of the caller.
+            // The shared read failed. This one has the budget and the error of the caller.
             Err(_) => self.read(move |session| session.log_has_news(room, after)).await,
-        }
-    }
-}
-
-async fn answer_questions(store: Store) {
-    let mut answering = Answering { news: store.news(), ended: false };
-    while let Some(questions) = answering.next() {
-        let read = store.read(move |session| answer(session, questions));
-        if let Err(error) = SHARED.scope(read).await {
-            tracing::debug!(%error, "a shared look into the log failed");
         }
     }
 }
@@ -141,37 +151,33 @@ mod tests {
 
     const ROOM: RoomId = RoomId(1);
 
-    fn news() -> News {
-        News::new(&Location::Memory)
+    fn ask(store: &Store) -> (bool, oneshot::Receiver<bool>) {
+        let (reply, answer) = oneshot::channel();
+        (store.news().ask(ROOM, Seq(1), reply), answer)
     }
 
     #[test]
     fn a_question_waits_for_the_next_read_and_the_last_read_ends() {
-        let news = news();
-        let (first, _answer) = oneshot::channel();
-        let (second, _answer) = oneshot::channel();
-        let (third, _answer) = oneshot::channel();
-        assert!(news.ask(ROOM, Seq(1), first), "nobody reads yet");
-        let mut answering = Answering { news: &news, ended: false };
+        let store = Store::open("sqlite::memory:").unwrap();
+        let (starts, _answer) = ask(&store);
+        assert!(starts, "nobody reads yet");
+        let mut answering = Answering::new(store.clone());
         assert_eq!(answering.next().map(|questions| questions.len()), Some(1));
-        assert!(!news.ask(ROOM, Seq(1), second));
-        assert!(!news.ask(ROOM, Seq(1), third));
+        let ((starts, _second), (starts_too, _third)) = (ask(&store), ask(&store));
+        assert!(!starts && !starts_too);
         let shared = answering.next().and_then(|mut questions| questions.remove(&(ROOM, Seq(1))));
         assert_eq!(shared.map(|replies| replies.len()), Some(2));
         assert!(answering.next().is_none());
         drop(answering);
-        let (fourth, _answer) = oneshot::channel();
-        assert!(news.ask(ROOM, Seq(1), fourth), "nobody reads any more");
+        assert!(ask(&store).0, "nobody reads any more");
     }
 
     #[test]
-    fn a_cancelled_task_leaves_nobody_waiting() {
-        let news = news();
-        let (reply, mut answer) = oneshot::channel();
-        assert!(news.ask(ROOM, Seq(1), reply));
-        drop(Answering { news: &news, ended: false });
-        assert!(answer.try_recv().is_err_and(|error| error == oneshot::error::TryRecvError::Closed));
-        let (reply, _answer) = oneshot::channel();
-        assert!(news.ask(ROOM, Seq(1), reply));
+    fn who_ends_early_leaves_nobody_waiting() {
+        let store = Store::open("sqlite::memory:").unwrap();
+        let (_, mut answer) = ask(&store);
+        drop(Answering::new(store.clone()));
+        assert_eq!(answer.try_recv(), Err(oneshot::error::TryRecvError::Closed));
+        assert!(ask(&store).0);
     }
 }
