@@ -41,7 +41,7 @@ impl Addresses {
     /// The API address of a flow.
     #[must_use]
     pub fn flow(&self, organization: &Organization, flow: &Flow) -> String {
-        format!("{}/flows/{}/{}", self.base, organization.parameterized_name, flow.parameterized_name)
+        [&self.base, "/flows/", &organization.parameterized_name, "/", &flow.parameterized_name].concat()
     }
 
     /// Where a flow streams.

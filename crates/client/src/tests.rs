@@ -198,7 +198,7 @@ async fn renewed_tokens_are_kept_when_the_request_that_needed_them_is_dropped() 
 
     let mut buffer = [0; 4096];
     let (mut socket, _) = listener.accept().await.unwrap();
-    socket.read(&mut buffer).await.unwrap();
+    assert_ne!(socket.read(&mut buffer).await.unwrap(), 0);
     let refusal = "HTTP/1.1 401 Unauthorized\r\nwww-authenticate: Bearer error=\"invalid_token\"\r\n\
                    content-length: 0\r\nconnection: close\r\n\r\n";
     socket.write_all(refusal.as_bytes()).await.unwrap();

@@ -291,7 +291,7 @@ async fn find(call: &Call, room: &Room, query: MessageQuery, path: &str) -> Answ
     expect_answer(LIST_BYTES)?;
     let list = call.app().list_messages(room, query.clone()).await?;
     let flow = || call.app().config().addresses.flow(&room.organization, &room.flow);
-    Ok(listed(call, list, &query, || format!("{}/{path}", flow())))
+    Ok(listed(call, list, &query, || [&flow(), "/", path].concat()))
 }
 
 /// A list of messages, with a link to where it goes on at this address.
@@ -306,7 +306,7 @@ pub(crate) fn listed(
         None => answer,
         Some(next) => {
             let next = next_address(call, query, &address(), next);
-            with_header(answer, LINK, &format!("<{next}>; rel=\"next\""))
+            with_header(answer, LINK, &["<", &next, ">; rel=\"next\""].concat())
         }
     }
 }
@@ -314,7 +314,7 @@ pub(crate) fn listed(
 /// The address of the part of a list that goes on beyond `next`.
 fn next_address(call: &Call, query: &MessageQuery, address: &str, next: MessageId) -> String {
     let mut params = call.params.reader();
-    let mut given = Vec::new();
+    let mut given = Vec::with_capacity(4);
     for name in ["event", "tags"] {
         given.extend(params.list_of_text(name).map(|list| (name, list.join(","))));
     }

@@ -88,7 +88,9 @@ impl Application {
 #[must_use]
 pub fn with_query(uri: &str, parameters: &[(&str, &str)]) -> String {
     let (start, fragment) = uri.find('#').map_or((uri, ""), |at| uri.split_at(at));
-    let mut all = start.to_owned();
+    let added: usize = parameters.iter().map(|(name, value)| name.len() + value.len() + 2).sum();
+    let mut all = String::with_capacity(uri.len() + added);
+    all.push_str(start);
     for (name, value) in parameters {
         let between = match (all.contains('?'), all.ends_with(['?', '&'])) {
             (false, _) => "?",
@@ -100,7 +102,8 @@ pub fn with_query(uri: &str, parameters: &[(&str, &str)]) -> String {
         all.push('=');
         all.extend(utf8_percent_encode(value, ESCAPED));
     }
-    all + fragment
+    all.push_str(fragment);
+    all
 }
 
 /// Why an address cannot be an application's.
