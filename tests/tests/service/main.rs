@@ -11,6 +11,7 @@ mod callers;
 mod command_line;
 mod comments;
 mod deleted;
+mod documents;
 mod edits;
 mod ended_credentials;
 mod files;
