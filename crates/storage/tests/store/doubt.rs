@@ -1,4 +1,4 @@
-//! Commits whose outcome the writer does not get to know: nothing is written twice, and nothing is answered that is
+//! Commits whose outcome the writer does not learn: nothing is written twice, and nothing is answered that is
 //! not there.
 
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
@@ -15,7 +15,7 @@ use crate::queue::begin;
 use crate::schema::execute;
 use crate::world::{World, added, chat};
 
-// A server in another language says in its own words what went wrong.
+// A server in another language reports errors in that language.
 tests_on!(
     postgres, postgres_in_german: [
         a_commit_whose_answer_got_lost_is_not_repeated,
@@ -94,7 +94,7 @@ async fn a_commit_is_not_repeated_when_the_question_for_it_is_refused(home: Arc<
     let lossy = Lossy::to(&home.url).await;
     let store = lossy.open();
     let room = main_room(&store).await;
-    // Whoever asks for the batch finds no table. The first thing that the commit does for others to see.
+    // The commit hides the table in which the writer looks for its batch.
     execute(
         &home.url,
         "create function hide() returns trigger language plpgsql as $$
@@ -165,7 +165,7 @@ async fn logged(home: &Home) -> usize {
 const PASSES: u8 = 0;
 /// It is passed on, and its answer is lost.
 const AFTER_ANSWER: u8 = 1;
-/// It is passed on, and nobody waits for its answer.
+/// It is passed on, and the connection ends before its answer.
 const AT_ONCE: u8 = 2;
 /// It is not passed on.
 const BEFORE_ARRIVAL: u8 = 3;
