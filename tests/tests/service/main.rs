@@ -34,6 +34,7 @@ mod presence;
 mod private;
 mod profiles;
 mod reading;
+mod refusals;
 mod repeats;
 mod replicas;
 mod requests;
