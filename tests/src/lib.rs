@@ -10,6 +10,7 @@
 mod backends;
 mod binary;
 mod caller;
+mod certificate;
 pub mod chaos;
 mod dice;
 pub mod faults;
@@ -26,12 +27,14 @@ mod scene;
 mod secrets;
 mod server;
 mod slow;
+pub mod snippets;
 mod tenant;
 mod web;
 
 pub use backends::run;
 pub use binary::eddyline;
 pub use caller::{Caller, PASSWORD};
+pub use certificate::Certificate;
 pub use dice::Dice;
 pub use listener::Listener;
 pub use outbox::Letter;

@@ -16,7 +16,7 @@ use crate::charging::{charge, charge_user};
 use crate::quota::Owner;
 use crate::remembered::Remembered;
 use crate::transaction::Principal;
-use crate::{App, Error, Profile, Result};
+use crate::{App, Error, Limit, Profile, Result};
 
 const REMEMBERED: usize = 50_000;
 /// How much of the account that a failed sign-in named is logged.
@@ -169,7 +169,9 @@ impl App {
             Actor::FlowToken { room, .. } => (1, room.0),
         };
         let (requests, now) = (&self.inner.requests, self.now());
-        requests.check(&key, now).map_err(|wait| Error::TooManyRequests { retry_after: wait.seconds })?;
+        requests
+            .check(&key, now)
+            .map_err(|wait| Error::TooManyRequests { retry_after: wait.seconds, limit: Limit::Requests })?;
         requests.failed(&key, now);
         Ok(())
     }
@@ -359,10 +361,14 @@ impl App {
     }
 
     fn check_attempts(&self, account: &str, address: IpAddr) -> Result<()> {
-        self.inner
-            .guard
-            .check(account, address, self.now())
-            .map_err(|wait| Error::TooMany { retry_after: wait.seconds })
+        let (guard, now) = (&self.inner.guard, self.now());
+        guard.check(account, address, now).map_err(|wait| Error::TooMany {
+            retry_after: wait.seconds,
+            limit: match guard.is_address_refused(address, now) {
+                true => Limit::AddressPasswords,
+                false => Limit::AccountPasswords,
+            },
+        })
     }
 
     async fn account(&self, key: &str) -> Result<Option<KnownAccount>> {

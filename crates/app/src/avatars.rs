@@ -15,7 +15,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
 use crate::actor::Actor;
-use crate::{App, Error, Result};
+use crate::{App, Error, Limit, Result};
 
 /// How many stored pictures are made smaller at once. Anybody may ask for them, so they never take more than
 /// one core.
@@ -174,7 +174,12 @@ impl App {
         let id = actor.user()?.user.id;
         let invalid = |refused: Refused| Error::field("avatar", refused.to_string());
         let needed = eddyline_avatars::memory_needed(&file).map_err(invalid)? + COPIES * file.len() as u64;
-        let reserved = self.inner.unpacking.reserve(actor.quota_keys(), needed).await?;
+        let reserved = self
+            .inner
+            .unpacking
+            .reserve(actor.quota_keys(), needed)
+            .await
+            .map_err(|exceeded| exceeded.of(Limit::Pictures))?;
         let picture = aside(reserved, move || eddyline_avatars::accept(&file)).await?.map_err(invalid)?;
         let name = new_name();
         let (user, event) = self

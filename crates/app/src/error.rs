@@ -9,6 +9,7 @@ use eddyline_model::scopes::Scopes;
 use eddyline_scim::ScimError;
 use eddyline_storage::Error as StoreError;
 
+use crate::limit::Limit;
 use crate::mail_quota::MailQuotaExceeded;
 
 /// What is wrong with each field.
@@ -37,12 +38,16 @@ pub enum Error {
     TooMany {
         /// Seconds to wait.
         retry_after: u64,
+        /// What they were too many for.
+        limit: Limit,
     },
     /// The caller asks more often than is allowed; so many seconds later there is room again.
     #[error("too many requests")]
     TooManyRequests {
         /// Seconds to wait.
         retry_after: u64,
+        /// What they were too many for.
+        limit: Limit,
     },
     /// A quota on mail is used up.
     #[error(transparent)]
@@ -74,6 +79,14 @@ pub enum Error {
     /// It contradicts what is there.
     #[error("{0}")]
     Conflict(String),
+    /// There are as many as there may be already.
+    #[error("{text}")]
+    Full {
+        /// Which bound that is.
+        limit: Limit,
+        /// What there are as many of, in a sentence for the user.
+        text: String,
+    },
     /// An integration did not do what it was asked, or could not be asked.
     #[error(transparent)]
     Integration(#[from] IntegrationFailed),
@@ -86,9 +99,14 @@ pub enum Error {
     /// It took longer to look up than it may.
     #[error("the read took too long")]
     TookTooLong,
-    /// No more files are kept for the organization or the user, which the text says.
-    #[error("{0}")]
-    FileQuota(String),
+    /// No more files are kept for the organization or the user.
+    #[error("{text}")]
+    FileQuota {
+        /// Whose quota it is.
+        limit: Limit,
+        /// How much is kept, in a sentence for the user.
+        text: String,
+    },
     /// There is no room for more data.
     #[error("the disk is full")]
     DiskFull,
@@ -124,6 +142,21 @@ impl Error {
         Self::Invalid(BTreeMap::from([(name.to_owned(), vec![text.into()])]))
     }
 
+    /// The bound for which a request was refused.
+    #[must_use]
+    pub fn limit(&self) -> Option<Limit> {
+        match self {
+            Self::TooMany { limit, .. }
+            | Self::TooManyRequests { limit, .. }
+            | Self::Full { limit, .. }
+            | Self::FileQuota { limit, .. } => Some(*limit),
+            Self::MailQuota(exceeded) => Some(exceeded.limit),
+            Self::TooLarge => Some(Limit::Upload),
+            Self::TookTooLong => Some(Limit::ReadTime),
+            _ => None,
+        }
+    }
+
     /// What is wrong with the field `name`.
     pub(crate) fn wrong_name(wrong: InvalidName) -> Self {
         Self::field("name", wrong.to_string())
@@ -136,8 +169,11 @@ impl From<StoreError> for Error {
             StoreError::Unavailable(_) | StoreError::Busy | StoreError::LogRow { .. } => {
                 Self::Unavailable(error.to_string())
             }
-            StoreError::TooManyReads | StoreError::TooManyWrites => {
-                Self::TooManyRequests { retry_after: STORE_RETRY_SECONDS }
+            StoreError::TooManyReads => {
+                Self::TooManyRequests { retry_after: STORE_RETRY_SECONDS, limit: Limit::Reads }
+            }
+            StoreError::TooManyWrites => {
+                Self::TooManyRequests { retry_after: STORE_RETRY_SECONDS, limit: Limit::Writes }
             }
             StoreError::Deadline => Self::TookTooLong,
             StoreError::DiskFull => Self::DiskFull,

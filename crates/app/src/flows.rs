@@ -18,7 +18,7 @@ use crate::flow_links::{Shown, links};
 use crate::flow_users::bring_in;
 use crate::join_links::{new_join_secret, replace_join_secret};
 use crate::rooms::Room;
-use crate::{App, Error, FlowLimits, Result};
+use crate::{App, Error, FlowLimits, Limit, Result};
 
 /// What is to change about a flow, or about the caller's place in it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -133,12 +133,13 @@ fn check_flow_limits(
     user: UserId,
 ) -> Attempt<()> {
     let (all, own) = tx.count_flows(organization, user)?;
-    for (limit, count, who) in
-        [(limits.of_organization, all, "the organization has"), (limits.of_user, own, "you have made")]
-    {
-        if limit > 0 && count >= i64::from(limit) {
+    for (most, count, who, limit) in [
+        (limits.of_organization, all, "the organization has", Limit::OrganizationFlows),
+        (limits.of_user, own, "you have made", Limit::UserFlows),
+    ] {
+        if most > 0 && count >= i64::from(most) {
             let text = format!("{who} {count} flows, archived ones included, and more are not allowed");
-            return Err(Error::Conflict(text).into());
+            return Err(Error::Full { limit, text }.into());
         }
     }
     Ok(())

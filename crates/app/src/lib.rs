@@ -29,6 +29,7 @@ mod going_out;
 mod groups;
 mod invitations;
 mod join_links;
+mod limit;
 mod liveness;
 mod mail_quota;
 mod mailer;
@@ -97,6 +98,7 @@ pub use files::{Download, FileContent, FileQuotas, FilesConfig, NewAttachment, U
 pub use flow_list::{FLOW_LIST_BYTES, FlowList, FlowsWanted};
 pub use flows::FlowChanges;
 pub use groups::{GroupChanges, NewGroup};
+pub use limit::Limit;
 pub use mail_quota::{MailQuota, MailQuotaExceeded, MailQuotas};
 pub use mailer::Mailing;
 pub use messages::{Edit, LIST_BYTES, MessageList, NewInbox, NewPost, Posted, Pushed, PushedMail};

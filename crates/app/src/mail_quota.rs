@@ -8,6 +8,9 @@ use eddyline_model::{OrganizationId, Timestamp, UserId};
 use eddyline_storage::{Result as StoreResult, Tx};
 
 use crate::change::Attempt;
+use crate::limit::Limit;
+
+const MINUTE_MILLIS: i64 = 60_000;
 
 /// The quotas on mail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,14 +50,25 @@ pub enum MailQuota {
 pub struct MailQuotaExceeded {
     /// Whose quota it is.
     pub quota: MailQuota,
+    /// The same, and whether it is that of a minute or of a day.
+    pub limit: Limit,
     /// Seconds to wait.
     pub retry_after: u64,
 }
 
 impl MailQuotaExceeded {
-    fn new(quota: MailQuota, until: Timestamp, now: Timestamp) -> Self {
+    /// That of a quota within `window` milliseconds.
+    fn new(quota: MailQuota, window: i64, until: Timestamp, now: Timestamp) -> Self {
         let millis = u64::try_from(until.0 - now.0).unwrap_or_default();
-        Self { quota, retry_after: millis.div_ceil(1000).max(1) }
+        let limit = match (quota, window > MINUTE_MILLIS) {
+            (MailQuota::Recipient, false) => Limit::RecipientMinute,
+            (MailQuota::Recipient, true) => Limit::RecipientDay,
+            (MailQuota::Sender, false) => Limit::SenderMinute,
+            (MailQuota::Sender, true) => Limit::SenderDay,
+            (MailQuota::Organization, false) => Limit::OrganizationMinute,
+            (MailQuota::Organization, true) => Limit::OrganizationDay,
+        };
+        Self { quota, limit, retry_after: millis.div_ceil(1000).max(1) }
     }
 
     fn reason(&self) -> &'static str {
@@ -119,7 +133,7 @@ impl MailQuotas {
         if let Some((quota, limit, window)) = short {
             // There is room again when the first of the last `limit` mails is old enough.
             let first = nth_last(tx, cause, quota, limit - 1)?.unwrap_or(now);
-            let exceeded = MailQuotaExceeded::new(quota, first.plus_millis(window), now);
+            let exceeded = MailQuotaExceeded::new(quota, window, first.plus_millis(window), now);
             refused.iter().for_each(|place| verdicts[*place] = Some(exceeded));
         }
         Ok(verdicts)
@@ -146,9 +160,10 @@ impl MailQuotas {
             let times = times.get(*recipient)?;
             let until = self.recipient.bounds().filter_map(|(limit, window)| {
                 let first = times.get(usize::try_from(limit - 1).ok()?)?;
-                Some(first + window).filter(|until| *until > now.0)
+                Some((first + window, window)).filter(|(until, _)| *until > now.0)
             });
-            Some(MailQuotaExceeded::new(MailQuota::Recipient, Timestamp(until.max()?), now))
+            let (until, window) = until.max()?;
+            Some(MailQuotaExceeded::new(MailQuota::Recipient, window, Timestamp(until), now))
         };
         Ok(recipients.iter().map(verdict).collect())
     }

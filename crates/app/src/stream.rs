@@ -9,7 +9,7 @@ use eddyline_streaming::{Filter, Format, ResumePoint, SubscribeError, SubscribeR
 use crate::actor::Actor;
 use crate::presence::Connected;
 use crate::quota::{Permit, Quota};
-use crate::{App, Error, Result};
+use crate::{App, Error, Limit, Result};
 
 /// How often a stream is tried again when rights change while it opens.
 const ATTEMPTS: usize = 8;
@@ -86,7 +86,11 @@ impl App {
         if !listen.flows.is_empty() {
             actor.require_any(&[Scope::Flow])?;
         }
-        let permit = self.inner.streams.acquire(actor.quota_keys(), 1)?;
+        let permit = self
+            .inner
+            .streams
+            .acquire(actor.quota_keys(), 1)
+            .map_err(|exceeded| exceeded.of(Limit::Streams))?;
         for _ in 0..ATTEMPTS {
             let rights = self.inner.hub.rights_mark();
             // What was shown may have ended since it was looked at, when there was no stream to end.

@@ -190,6 +190,11 @@ impl SignInGuard {
         }
     }
 
+    /// Whether no password at all may be checked for this address now, for whichever account.
+    pub fn is_address_refused(&self, address: IpAddr, now: Timestamp) -> bool {
+        self.addresses.check(&network_of(address), now).is_err()
+    }
+
     /// Counts a wrong password, also one for an account that does not exist.
     pub fn failed(&self, account: &str, address: IpAddr, now: Timestamp) {
         let network = network_of(address);

@@ -38,6 +38,7 @@ mod credentials;
 mod error;
 mod files;
 mod flows;
+mod groups;
 mod integrations;
 mod messages;
 mod oauth;
@@ -55,6 +56,7 @@ pub use credentials::Credentials;
 pub use error::{ApiError, Error};
 pub use files::NewFile;
 pub use flows::{FlowChange, FlowClient};
+pub use groups::GroupChange;
 pub use messages::{MessageChange, MessageQuery, NewMessage, Posted, Sort, TagMode};
 pub use oauth::{OAuthApplication, OAuthSession, OAuthTokens};
 pub use private::PrivateClient;
@@ -64,5 +66,7 @@ pub use stream::{
     StreamRequest,
 };
 
-pub use eddyline_wire::{Author, Flow, Message, Organization, PrivateConversation, Source, Thread, User};
+pub use eddyline_wire::{
+    Author, Flow, Group, Message, Organization, PrivateConversation, Source, Thread, User,
+};
 pub use http::{HeaderMap, Method, StatusCode};

@@ -12,7 +12,7 @@ use std::net::IpAddr;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError, Weak};
 
 use bytes::Bytes;
-use eddyline_app::{Error, Owner, Quota, QuotaExceeded, QuotaKey, QuotaKeys};
+use eddyline_app::{Error, Limit, Owner, Quota, QuotaExceeded, QuotaKey, QuotaKeys};
 use http::Method;
 
 const KIB: u64 = 1024;
@@ -99,8 +99,8 @@ pub fn count_answer(bytes: Bytes) -> Result<Bytes, Error> {
 /// [`Error::TooManyRequests`].
 pub fn check_answer_room() -> Result<(), Error> {
     match REQUEST.try_with(|request| request.payer.get()) {
-        Ok(Payer::Known(keys)) => Ok(KNOWN_BYTES.check(keys)?),
-        Ok(Payer::Stranger(keys)) => Ok(STRANGERS_BYTES.check(keys)?),
+        Ok(Payer::Known(keys)) => KNOWN_BYTES.check(keys).map_err(too_many),
+        Ok(Payer::Stranger(keys)) => STRANGERS_BYTES.check(keys).map_err(too_many),
         Err(_) => Ok(()),
     }
 }
@@ -113,8 +113,8 @@ pub fn check_answer_room() -> Result<(), Error> {
 /// [`Error::TooManyRequests`].
 pub(crate) fn expect_answer(bytes: usize) -> Result<(), Error> {
     match REQUEST.try_with(|request| request.payer.get()) {
-        Ok(Payer::Known(keys)) => Ok(KNOWN_BYTES.expect(keys, bytes as u64)?),
-        Ok(Payer::Stranger(keys)) => Ok(STRANGERS_BYTES.expect(keys, bytes as u64)?),
+        Ok(Payer::Known(keys)) => KNOWN_BYTES.expect(keys, bytes as u64).map_err(too_many),
+        Ok(Payer::Stranger(keys)) => STRANGERS_BYTES.expect(keys, bytes as u64).map_err(too_many),
         Err(_) => Ok(()),
     }
 }
@@ -136,10 +136,15 @@ fn held(bytes: &Bytes) -> Result<Option<Held>, Error> {
     let payer = REQUEST.try_with(|request| request.payer.get()).ok().filter(|_| bytes.len() >= COUNTED_BYTES);
     let permit = match payer {
         None => return Ok(None),
-        Some(Payer::Known(keys)) => KNOWN_BYTES.take(keys, bytes.len() as u64)?,
-        Some(Payer::Stranger(keys)) => STRANGERS_BYTES.take(keys, bytes.len() as u64)?,
+        Some(Payer::Known(keys)) => KNOWN_BYTES.take(keys, bytes.len() as u64),
+        Some(Payer::Stranger(keys)) => STRANGERS_BYTES.take(keys, bytes.len() as u64),
     };
+    let permit = permit.map_err(too_many)?;
     Ok(Some(Held { bytes: bytes.clone(), _permit: permit }))
+}
+
+fn too_many(exceeded: QuotaExceeded) -> Error {
+    exceeded.of(Limit::Answers)
 }
 
 struct Held {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use bytes::Bytes;
-use eddyline_app::{Actor, Owner, Permit};
+use eddyline_app::{Actor, Limit, Owner, Permit};
 use eddyline_wire::forms::{self, Bounds, Form, FormError};
 use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use http::{HeaderMap, StatusCode, request::Parts};
@@ -176,7 +176,7 @@ impl Reading<'_> {
                 permit = self.count_body()?;
                 Ok::<_, Failure>(self.limit.bytes)
             }
-            _ => Err(BodyError::TooLarge.into()),
+            _ => Err(BodyError::TooLarge(self.limit.limit).into()),
         };
         let bytes = read_long_body(body, self.first_limit(), longer).await?;
         Ok((bytes, permit))
@@ -201,7 +201,8 @@ impl Reading<'_> {
     pub(crate) fn count_body(&self) -> Result<Option<Permit>, Failure> {
         let Some(sender) = self.sender else { return Ok(None) };
         let bytes = quota::body(&self.parts.headers, self.limit.bytes);
-        Ok(Some(self.shared.bodies.acquire(sender.quota_keys(), bytes)?))
+        let permit = self.shared.bodies.acquire(sender.quota_keys(), bytes);
+        Ok(Some(permit.map_err(|exceeded| exceeded.of(Limit::LongBodies))?))
     }
 
     async fn read_file(self, wanted: File, body: Body, actor: Option<&Actor>) -> Result<ReadBody, Failure> {
@@ -209,8 +210,13 @@ impl Reading<'_> {
         sender.require_any(self.endpoint.scopes)?;
         check_kind(&self.parts.headers, wanted.kinds)?;
         let bytes = quota::file_body(&self.parts.headers, wanted.bytes, 1);
-        let permit = self.shared.file_bodies.acquire(sender.quota_keys(), bytes)?;
-        let raw = read_body(body, BodyLimit { bytes: wanted.bytes, ..self.limit }).await?;
+        let permit = self
+            .shared
+            .file_bodies
+            .acquire(sender.quota_keys(), bytes)
+            .map_err(|exceeded| exceeded.of(Limit::FileBodies))?;
+        let raw =
+            read_body(body, BodyLimit { bytes: wanted.bytes, limit: Limit::FixedBody, ..self.limit }).await?;
         Ok(ReadBody { raw, permit: Some(permit), ..ReadBody::default() })
     }
 
@@ -220,9 +226,9 @@ impl Reading<'_> {
         let most = uploads::json_bytes(shared.json_upload, limit.bytes);
         let (mut permit, mut allowed) = (None, self.first_limit().bytes);
         let longer = || {
-            let Some(sender) = actor else { return Err(BodyError::TooLarge.into()) };
+            let Some(sender) = actor else { return Err(BodyError::TooLarge(limit.limit).into()) };
             if allowed >= most {
-                return Err(BodyError::TooLarge.into());
+                return Err(BodyError::TooLarge(Limit::JsonUpload).into());
             }
             if allowed < limit.bytes {
                 (permit, allowed) = (self.count_body()?, limit.bytes);
@@ -230,7 +236,8 @@ impl Reading<'_> {
             }
             sender.require_any(endpoint.scopes)?;
             let bytes = quota::file_body(&self.parts.headers, most, JSON_COPIES);
-            permit = Some(shared.file_bodies.acquire(sender.quota_keys(), bytes)?);
+            let acquired = shared.file_bodies.acquire(sender.quota_keys(), bytes);
+            permit = Some(acquired.map_err(|exceeded| exceeded.of(Limit::FileBodies))?);
             allowed = most;
             Ok(allowed)
         };

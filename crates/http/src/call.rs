@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use bytes::Bytes;
-use eddyline_app::{Actor, App, Credentials, Error, Owner, Permit, Pushing, Room, ScimProvider, Secret};
+use eddyline_app::{
+    Actor, App, Credentials, Error, Limit, Owner, Permit, Pushing, Room, ScimProvider, Secret,
+};
 use eddyline_model::policy::FlowDeed;
 use eddyline_wire::forms::{self, Bounds};
 use http::header::{AUTHORIZATION, CONTENT_TYPE};
@@ -120,7 +122,7 @@ impl Call {
         let first = first.with_body(shown);
         // Only a file may be so long.
         if long && !first.is_file() {
-            return Err(BodyError::TooLarge.into());
+            return Err(BodyError::TooLarge(Limit::Body).into());
         }
         // What was shown may have ended while the body came.
         let doubtful = actor.as_ref().is_some_and(|actor| !shared.app.is_current(actor));
@@ -215,8 +217,10 @@ fn bounds(known: bool, method: &Method) -> Bounds {
 fn body_limit(shared: &Shared, known: bool, method: &Method) -> BodyLimit {
     let limit = if known { shared.body } else { shared.unknown_body() };
     match method.is_safe() {
-        true => BodyLimit { bytes: limit.bytes.min(MAX_READ_BODY), ..limit },
-        false => limit,
+        true if limit.bytes > MAX_READ_BODY => {
+            BodyLimit { bytes: MAX_READ_BODY, limit: Limit::FixedBody, ..limit }
+        }
+        _ => limit,
     }
 }
 
@@ -242,7 +246,12 @@ pub(crate) async fn authenticate(
         app.by_flow_token(&Secret::presented(token)).await?
     } else if let Some(header) = parts.headers.get(AUTHORIZATION) {
         let credentials = Credentials::parse(header.as_bytes())?;
-        app.authenticate(credentials, client_address(shared, parts)).await?
+        let client = client_address(shared, parts);
+        let actor = app.authenticate(credentials, client).await?;
+        if let Actor::User { caller, .. } = &actor {
+            shared.proxies.note_user(client, caller.user.id);
+        }
+        actor
     } else if let Some(token) = access_token.filter(|_| shared.query_tokens) {
         app.by_parameter_token(&Secret::presented(token)).await?
     } else {

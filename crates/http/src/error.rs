@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use axum::response::Response;
-use eddyline_app::{CredentialsError, Error, IntegrationFailed, ScimError};
+use eddyline_app::{CredentialsError, Error, IntegrationFailed, Limit, ScimError};
 use eddyline_wire::forms::FormError;
 use eddyline_wire::{ErrorBody, IntegrationError};
 use http::StatusCode;
@@ -37,6 +37,9 @@ pub(crate) enum Failure {
     /// The request cannot be read.
     #[error("{1}")]
     Request(StatusCode, String),
+    /// The body is too long, or a file in it.
+    #[error("the request body is too large")]
+    TooLong(Limit),
     /// There are no credentials.
     #[error("no credentials")]
     Anonymous,
@@ -45,6 +48,15 @@ pub(crate) enum Failure {
 impl Failure {
     pub(crate) fn internal(text: String) -> Self {
         Self::App(Error::Internal(text))
+    }
+
+    /// The bound for which a request was refused.
+    fn limit(&self) -> Option<Limit> {
+        match self {
+            Self::App(error) => error.limit(),
+            Self::TooLong(limit) => Some(*limit),
+            _ => None,
+        }
     }
 
     fn bad_request(text: impl Into<String>) -> Self {
@@ -56,6 +68,7 @@ impl From<BodyError> for Failure {
     fn from(error: BodyError) -> Self {
         match error {
             BodyError::Overloaded => Self::App(Error::Unavailable(error.to_string())),
+            BodyError::TooLarge(limit) => Self::TooLong(limit),
             _ => Self::Request(error.status(), error.to_string()),
         }
     }
@@ -79,9 +92,13 @@ impl From<CredentialsError> for Failure {
     }
 }
 
-/// The answer to a failure.
+/// The answer to a failure. The log says which bound a request was refused for.
 pub(crate) fn response(failure: Failure) -> Response {
+    if let Some(limit) = failure.limit() {
+        limit.log_refusal();
+    }
     match failure {
+        Failure::TooLong(_) => plain(StatusCode::PAYLOAD_TOO_LARGE, &failure.to_string()),
         Failure::Invalid(invalid) => mistakes(invalid.errors),
         Failure::Request(status, text) => plain(status, &text),
         Failure::Anonymous => challenge("Authentication is required", "Basic realm=\"Eddyline\""),
@@ -96,11 +113,11 @@ fn of_app(error: Error) -> Response {
         Error::InvalidToken => {
             challenge("The access token is not valid", "Bearer realm=\"Eddyline\", error=\"invalid_token\"")
         }
-        Error::TooMany { retry_after } => {
+        Error::TooMany { retry_after, .. } => {
             let text = "Too many failed attempts; try again later";
             retry(plain(StatusCode::TOO_MANY_REQUESTS, text), retry_after)
         }
-        Error::TooManyRequests { retry_after } => {
+        Error::TooManyRequests { retry_after, .. } => {
             retry(plain(StatusCode::TOO_MANY_REQUESTS, "Too many requests"), retry_after)
         }
         Error::MailQuota(exceeded) => {
@@ -123,7 +140,7 @@ fn of_app(error: Error) -> Response {
         Error::Gone => plain(StatusCode::GONE, "This source was removed"),
         Error::LinkEnded => plain(StatusCode::GONE, "This link has ended"),
         Error::TooLarge => plain(StatusCode::PAYLOAD_TOO_LARGE, "the file is too large"),
-        Error::Conflict(text) => plain(StatusCode::CONFLICT, &text),
+        Error::Conflict(text) | Error::Full { text, .. } => plain(StatusCode::CONFLICT, &text),
         Error::Integration(IntegrationFailed { message, status, authentication_url }) => {
             let body = IntegrationError { message, status, authentication_url };
             uncounted(StatusCode::FAILED_DEPENDENCY, serde_json::to_vec(&body).unwrap_or_default().into())
@@ -138,7 +155,7 @@ fn of_app(error: Error) -> Response {
             let text = "This took too long to look up; ask for less, or try again";
             retry(plain(StatusCode::SERVICE_UNAVAILABLE, text), RETRY_SECONDS)
         }
-        Error::FileQuota(text) => plain(StatusCode::INSUFFICIENT_STORAGE, &text),
+        Error::FileQuota { text, .. } => plain(StatusCode::INSUFFICIENT_STORAGE, &text),
         Error::DiskFull => {
             tracing::error!("the disk is full");
             plain(StatusCode::INSUFFICIENT_STORAGE, "The server has no room for more data")

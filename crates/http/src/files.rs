@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use axum::body::Body;
 use axum::response::Response;
-use eddyline_app::{Download, QuotaKey, Variant};
+use eddyline_app::{Download, Limit, QuotaKey, Variant};
 use eddyline_model::scopes::Scope::Flow;
 use eddyline_wire::disposition;
 use futures_util::StreamExt as _;
@@ -79,7 +79,8 @@ async fn download(call: Call) -> Answer {
         Some(range) => (StatusCode::PARTIAL_CONTENT, range.end - range.start),
     };
     let keys = found.owner.quota_keys().and(QuotaKey::network(call.client_address()));
-    let permit = call.shared.downloads.acquire(keys, 1)?;
+    let permit = call.shared.downloads.acquire(keys, 1);
+    let permit = permit.map_err(|exceeded| exceeded.of(Limit::Downloads))?;
     let content = call.app().read_download(&found, range.clone()).await?;
     // It is held as long as the content is.
     let content = content.inspect(move |_| {

@@ -6,11 +6,13 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
+use eddyline_model::UserId;
 use http::header::{FORWARDED, HeaderName};
 use http::{Extensions, HeaderMap};
 use ipnet::IpNet;
 
 use crate::serve::Peer;
+use crate::shared_addresses;
 
 const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 const X_FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
@@ -66,6 +68,27 @@ impl TrustedProxies {
             (true, true) => agreed(standard(), usual()).unwrap_or(peer),
             (true, false) => standard(),
             (false, _) => usual(),
+        }
+    }
+
+    /// Notes that a user who has shown valid credentials comes from this client address. The log warns once when many
+    /// come from one: it is mostly a proxy that hides theirs, so that they share the limits of an address.
+    pub fn note_user(&self, client: IpAddr, user: UserId) {
+        if !shared_addresses::is_newly_shared(client, user) {
+            return;
+        }
+        if self.trusts(client) {
+            tracing::warn!(
+                address = %client,
+                "many users come from one address and share its limits: the proxy, which --trusted-proxy names, does not \
+                 send the addresses of its clients in Forwarded or X-Forwarded-For"
+            );
+        } else {
+            tracing::warn!(
+                address = %client,
+                "many users come from one address and share its limits: if it is a reverse proxy, name it with \
+                 --trusted-proxy, and have it send Forwarded or X-Forwarded-For"
+            );
         }
     }
 

@@ -43,6 +43,7 @@ pub mod request_id;
 mod routes;
 mod scim;
 pub mod serve;
+mod shared_addresses;
 mod sources;
 mod stream;
 mod threads;
@@ -52,7 +53,7 @@ mod users;
 use std::sync::Arc;
 
 use axum::Router;
-use eddyline_app::{App, KeyedSemaphore};
+use eddyline_app::{App, KeyedSemaphore, Limit};
 use ipnet::IpNet;
 
 pub use crate::answer_bytes::{check_answer_room, count_answer};
@@ -149,7 +150,10 @@ impl Shared {
 
     /// How large a body may be whose sender has shown nothing yet but may do so in the body.
     pub(crate) fn unknown_body(&self) -> BodyLimit {
-        BodyLimit { bytes: self.body.bytes.min(UNKNOWN_BODY_BYTES), ..self.body }
+        match self.body.bytes > UNKNOWN_BODY_BYTES {
+            true => BodyLimit { bytes: UNKNOWN_BODY_BYTES, limit: Limit::FixedBody, ..self.body },
+            false => self.body,
+        }
     }
 }
 

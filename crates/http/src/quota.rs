@@ -1,10 +1,8 @@
 //! How many files and forms the server receives at the same time, and how many it sends.
 
-use eddyline_app::{Error, Quota, QuotaExceeded};
+use eddyline_app::Quota;
 use http::HeaderMap;
 use http::header::CONTENT_LENGTH;
-
-use crate::error::Failure;
 
 const MIB: u64 = 1024 * 1024;
 
@@ -36,12 +34,6 @@ pub(crate) fn file_body(headers: &HeaderMap, most: usize, copies: u64) -> u64 {
 pub(crate) fn body(headers: &HeaderMap, most: usize) -> u64 {
     let announced = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
     announced.unwrap_or(u64::MAX).min(most as u64)
-}
-
-impl From<QuotaExceeded> for Failure {
-    fn from(exceeded: QuotaExceeded) -> Self {
-        Error::from(exceeded).into()
-    }
 }
 
 #[cfg(test)]

@@ -37,7 +37,12 @@ pub(crate) fn page(status: StatusCode, template: &impl Template) -> Response {
     let (status, text, retry) = match count_answer(text.into()) {
         Ok(text) => (status, text, None),
         Err(Error::Unavailable(_)) => (StatusCode::SERVICE_UNAVAILABLE, FULL.into(), Some(RETRY_SECONDS)),
-        Err(_) => (StatusCode::TOO_MANY_REQUESTS, FULL.into(), Some(RETRY_SECONDS)),
+        Err(error) => {
+            if let Some(limit) = error.limit() {
+                limit.log_refusal();
+            }
+            (StatusCode::TOO_MANY_REQUESTS, FULL.into(), Some(RETRY_SECONDS))
+        }
     };
     let mut response = Response::new(Body::from(text));
     *response.status_mut() = status;

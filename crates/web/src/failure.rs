@@ -2,7 +2,7 @@
 
 use askama::Template;
 use axum::response::{IntoResponse, Response};
-use eddyline_app::{AskingFailure, Error};
+use eddyline_app::{AskingFailure, Error, Limit};
 use eddyline_http::serve::BodyError;
 use http::StatusCode;
 use http::header::{HeaderValue, RETRY_AFTER};
@@ -32,6 +32,8 @@ pub(crate) enum Failure {
     Forged,
     /// A form that cannot be read.
     Unreadable(StatusCode),
+    /// A form that is too long.
+    TooLong(Limit),
     /// The query of the address cannot be read.
     UnreadableAddress,
     /// An application asks for something, and it cannot be told there what is wrong with that.
@@ -64,6 +66,7 @@ impl From<BodyError> for Failure {
     fn from(error: BodyError) -> Self {
         match error {
             BodyError::Overloaded => Self::App(Error::Unavailable(error.to_string())),
+            BodyError::TooLarge(limit) => Self::TooLong(limit),
             _ => Self::Unreadable(error.status()),
         }
     }
@@ -114,8 +117,10 @@ impl IntoResponse for Failure {
                 "It did not come from one of our pages, or the page was too old. \
                  Cookies must be allowed. Go back, load the page again, and send the form once more.",
             ),
-            Self::Unreadable(status) => {
-                say(status, "This form could not be read", "Go back, load the page again, and try once more.")
+            Self::Unreadable(status) => unreadable(status),
+            Self::TooLong(limit) => {
+                limit.log_refusal();
+                unreadable(StatusCode::PAYLOAD_TOO_LARGE)
             }
             Self::UnreadableAddress => say(
                 StatusCode::BAD_REQUEST,
@@ -139,6 +144,9 @@ impl IntoResponse for Failure {
 }
 
 fn of_app(error: Error) -> Response {
+    if let Some(limit) = error.limit() {
+        limit.log_refusal();
+    }
     match error {
         Error::NotFound | Error::NoSuchFlow(_) | Error::Gone | Error::LinkEnded => no_page(),
         Error::Denied | Error::FlowDenied(_) | Error::MissingScope(_) => say(
@@ -149,7 +157,7 @@ fn of_app(error: Error) -> Response {
         Error::Unauthenticated(_) | Error::InvalidToken => {
             say(StatusCode::FORBIDDEN, "You are not signed in", "Sign in and try once more.")
         }
-        Error::TooMany { retry_after } | Error::TooManyRequests { retry_after } => retry(
+        Error::TooMany { retry_after, .. } | Error::TooManyRequests { retry_after, .. } => retry(
             say(StatusCode::TOO_MANY_REQUESTS, "That was too often", "Wait a minute and try once more."),
             retry_after,
         ),
@@ -157,7 +165,9 @@ fn of_app(error: Error) -> Response {
             say(StatusCode::TOO_MANY_REQUESTS, "That was too much mail", &sentence(&exceeded.to_string())),
             exceeded.retry_after,
         ),
-        Error::Conflict(text) => say(StatusCode::CONFLICT, "That cannot be done now", &sentence(&text)),
+        Error::Conflict(text) | Error::Full { text, .. } => {
+            say(StatusCode::CONFLICT, "That cannot be done now", &sentence(&text))
+        }
         Error::Integration(failed) => {
             let text = match failed.authentication_url {
                 Some(url) => format!("{}: {url}", failed.message),
@@ -186,7 +196,7 @@ fn of_app(error: Error) -> Response {
             let text = "This took too long to look up. Try again in a moment.";
             retry(say(StatusCode::SERVICE_UNAVAILABLE, "Not available for now", text), RETRY_SECONDS)
         }
-        Error::FileQuota(text) => {
+        Error::FileQuota { text, .. } => {
             say(StatusCode::INSUFFICIENT_STORAGE, "That could not be kept", &format!("{text}."))
         }
         Error::DiskFull => {
@@ -199,6 +209,10 @@ fn of_app(error: Error) -> Response {
             broken()
         }
     }
+}
+
+fn unreadable(status: StatusCode) -> Response {
+    say(status, "This form could not be read", "Go back, load the page again, and try once more.")
 }
 
 fn no_page() -> Response {

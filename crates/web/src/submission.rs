@@ -3,6 +3,7 @@
 
 use axum::body::Body;
 use axum::extract::{FromRequest, FromRequestParts as _};
+use eddyline_app::Limit;
 use eddyline_http::check_answer_room;
 use eddyline_http::serve::{BodyLimit, read_body};
 use http::header::CONTENT_TYPE;
@@ -55,7 +56,12 @@ impl FromRequest<Site> for Submission {
                 (body, Some(reservation))
             }
         };
-        let limit = BodyLimit { bytes: MAX_BYTES, time: visit.body_time(), ..BodyLimit::default() };
+        let limit = BodyLimit {
+            bytes: MAX_BYTES,
+            time: visit.body_time(),
+            limit: Limit::FixedBody,
+            ..BodyLimit::default()
+        };
         let body = read_body(body, limit).await?;
         let form = Form::parse(&body).ok_or(Failure::Unreadable(StatusCode::BAD_REQUEST))?;
         if !visit.is_own_form(form.get("csrf")) {

@@ -51,6 +51,9 @@ impl FromRequestParts<Site> for Visit {
         };
         if let Some(actor) = &actor {
             mark_authenticated(&parts.extensions, actor.owner());
+            if let Actor::User { caller, .. } = actor {
+                site.proxies.note_user(client.addr, caller.user.id);
+            }
         }
         let csrf = match cookies.csrf(&parts.headers) {
             Some(token) => (token, false),

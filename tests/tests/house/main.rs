@@ -5,7 +5,7 @@
 mod arrows;
 mod conformance;
 mod migrations;
-mod readme;
+mod snippets;
 mod speech;
 
 use std::fs;

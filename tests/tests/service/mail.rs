@@ -4,8 +4,7 @@ use std::time::Duration;
 
 use eddyline_client::{Json, Method};
 use eddyline_testing::smtp::{Encryption, Identity, Options, ReceivedMail, SmtpServer};
-use eddyline_tests::{Acme, Backend, Caller, Server, run};
-use rcgen::{CertifiedKey, generate_simple_self_signed};
+use eddyline_tests::{Acme, Backend, Caller, Certificate, Server, run};
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -79,14 +78,14 @@ async fn wait_for_log(server: &Server, words: &str) {
 
 /// Runs a test with a server that sends its mail to a real mail server, encrypted and with a password.
 pub(crate) fn with_mail(backend: Backend, test: impl AsyncFnOnce(Server, SmtpServer)) {
-    let CertifiedKey { cert, signing_key } = generate_simple_self_signed(["localhost".to_owned()]).unwrap();
-    let identity = Identity { certificate: cert.pem(), key: signing_key.serialize_pem() };
+    let certificate = Certificate::new("localhost");
+    let identity = Identity { certificate: certificate.certificate_pem(), key: certificate.key_pem() };
     let login = Some(("eddyline".to_owned(), "let me out".to_owned()));
     let options = Options { encryption: Encryption::StartTls(identity), login, ..Options::default() };
     let Some(mail) = SmtpServer::start(&options) else { return };
     let files = TempDir::new().unwrap();
     let authority = files.path().join("ca.pem");
-    std::fs::write(&authority, cert.pem()).unwrap();
+    std::fs::write(&authority, certificate.certificate_pem()).unwrap();
     let port = mail.port().to_string();
     let options = [
         ["--smtp-host", "localhost"],

@@ -1,12 +1,9 @@
 //! Below the API: encryption, proxies, request ids, and whether the server is well.
 
 use std::net::Ipv4Addr;
-use std::sync::Arc;
 
 use eddyline_client::{Method, NewMessage, StatusCode, StreamRequest};
-use eddyline_tests::{Acme, Backend, Caller, Listener, Server, basic, on_both_databases, run};
-use rcgen::{CertifiedKey, generate_simple_self_signed};
-use rustls::{ClientConfig, RootCertStore};
+use eddyline_tests::{Acme, Backend, Caller, Certificate, Listener, Server, basic, on_both_databases, run};
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
@@ -34,24 +31,14 @@ on_both_databases![
 #[test]
 fn both_addresses_speak_https_with_a_certificate() {
     let files = TempDir::new().unwrap();
-    let CertifiedKey { cert, signing_key } = generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();
+    let certificate = Certificate::new("127.0.0.1");
+    certificate.write(files.path());
     let (chain, key) = (files.path().join("cert.pem"), files.path().join("key.pem"));
-    std::fs::write(&chain, cert.pem()).unwrap();
-    std::fs::write(&key, signing_key.serialize_pem()).unwrap();
-    let mut roots = RootCertStore::empty();
-    roots.add(cert.der().clone()).unwrap();
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let trusting = ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .unwrap()
-        .with_root_certificates(roots)
-        .with_no_client_auth();
-
     let options = ["--tls-cert", chain.to_str().unwrap(), "--tls-key", key.to_str().unwrap()];
     run(Backend::Sqlite, &options, async |server| {
         assert!(server.base_url().starts_with("https://"), "{}", server.base_url());
         let Acme { ada, .. } = server.acme();
-        let client = server.client().tls(trusting).api_token(&ada.token).build().unwrap();
+        let client = server.client().tls(certificate.trusting()).api_token(&ada.token).build().unwrap();
         let mut stream = Listener::open(&client, &StreamRequest::new().flow("acme/main")).await;
         client.flow("acme", "main").post(&NewMessage::chat("hidden")).await.unwrap();
         let message = stream.event("message").await;

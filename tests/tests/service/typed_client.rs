@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use eddyline_client::{
-    Credentials, Event, FlowChange, MessageChange, MessageQuery, NewFile, NewMessage, OAuthApplication,
-    OAuthSession, OAuthTokens, Source, StatusCode, StreamRequest,
+    Credentials, Event, FlowChange, GroupChange, MessageChange, MessageQuery, NewFile, NewMessage,
+    OAuthApplication, OAuthSession, OAuthTokens, Source, StatusCode, StreamRequest,
 };
 use eddyline_tests::{Tenant, note_secret, on_shared_servers};
 use serde_json::json;
@@ -14,6 +14,7 @@ on_shared_servers![
     messages_are_posted_and_found,
     people_come_and_go,
     organizations_are_shown_and_changed,
+    groups_are_made_changed_and_removed,
     an_integration_makes_a_source_and_posts_through_it,
     two_talk_in_private,
     a_file_is_uploaded_and_downloaded,
@@ -98,6 +99,35 @@ async fn organizations_are_shown_and_changed(tenant: Tenant) {
     );
     client.remove_from_organization(&tenant.name, olga.id).await.unwrap();
     assert_eq!(client.users().await.unwrap().len(), 2);
+}
+
+async fn groups_are_made_changed_and_removed(tenant: Tenant) {
+    let (ada, ben) = (&tenant.ada, &tenant.ben);
+    let client = &ada.client;
+    let made = client.create_group(&tenant.name, "backend", &[ada.id]).await.unwrap();
+    assert_eq!(
+        (made.name.as_str(), made.tag.as_str(), &made.users),
+        ("backend", ":user:backend", &vec![ada.id])
+    );
+    assert_eq!(ben.client.group(&tenant.name, made.id).await.unwrap(), made);
+    client.add_to_group(&tenant.name, made.id, ben.id).await.unwrap();
+    client.remove_from_group(&tenant.name, made.id, ada.id).await.unwrap();
+    let changed = ben.client.group(&tenant.name, made.id).await.unwrap();
+    assert_eq!(changed.users, [ben.id]);
+    assert_eq!(ben.client.groups(&tenant.name).await.unwrap(), [changed.clone()]);
+    let rename = GroupChange { name: Some("server".into()), ..GroupChange::default() };
+    let renamed = client.change_group(&tenant.name, made.id, &rename).await.unwrap();
+    assert_eq!((renamed.name.as_str(), &renamed.users), ("server", &changed.users));
+    let replace = GroupChange { users: Some(vec![ada.id, ben.id]), ..GroupChange::default() };
+    let mut users = client.change_group(&tenant.name, made.id, &replace).await.unwrap().users;
+    users.sort_unstable();
+    assert_eq!(users, [ada.id, ben.id]);
+    let refused = ben.client.remove_group(&tenant.name, made.id).await.unwrap_err();
+    assert_eq!(refused.status(), Some(StatusCode::FORBIDDEN));
+    let taken = client.create_group(&tenant.name, "server", &[]).await.unwrap_err();
+    assert_eq!(taken.status(), Some(StatusCode::CONFLICT));
+    client.remove_group(&tenant.name, made.id).await.unwrap();
+    assert!(client.groups(&tenant.name).await.unwrap().is_empty());
 }
 
 async fn an_integration_makes_a_source_and_posts_through_it(tenant: Tenant) {

@@ -22,7 +22,7 @@ use std::net::IpAddr;
 use eddyline_model::flows::Flow;
 use eddyline_model::organizations::Organization;
 
-use crate::{App, Error, Result};
+use crate::{App, Error, Limit, Result};
 
 pub(crate) use access::{end_access, end_address_claims};
 pub(crate) use address::{displace, follow_up_change, holder_of, holds_address, keeps_address};
@@ -54,9 +54,13 @@ impl App {
     /// that it is bounded as failed sign-ins are.
     pub(crate) fn count_mail_request(&self, recipient: &str, client: IpAddr) -> Result<()> {
         let (requests, now) = (&self.inner.mail_requests, self.now());
-        requests
-            .check(recipient, client, now)
-            .map_err(|wait| Error::TooManyRequests { retry_after: wait.seconds })?;
+        requests.check(recipient, client, now).map_err(|wait| Error::TooManyRequests {
+            retry_after: wait.seconds,
+            limit: match requests.is_address_refused(client, now) {
+                true => Limit::AddressLetters,
+                false => Limit::AccountLetters,
+            },
+        })?;
         requests.failed(recipient, client, now);
         Ok(())
     }

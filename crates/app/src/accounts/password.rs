@@ -13,7 +13,7 @@ use tracing::Instrument as _;
 
 use crate::charging::current_keys;
 use crate::quota::{Permit, Quota, QuotaKeys};
-use crate::{App, Error, Result};
+use crate::{App, Error, Limit, Result};
 
 /// Sets the hash of a password, and ends what the old one or a link has opened: all sessions, and the
 /// links to a new password.
@@ -96,7 +96,12 @@ impl App {
     async fn new_password_permit(&self) -> Result<Option<Permit>> {
         let caller = current_keys().map(QuotaKeys::caller);
         let Some(caller) = caller else { return Ok(None) };
-        let permit = self.inner.new_passwords.acquire_within(caller.into(), 1, NEW_PASSWORD_WAIT).await?;
+        let permit = self
+            .inner
+            .new_passwords
+            .acquire_within(caller.into(), 1, NEW_PASSWORD_WAIT)
+            .await
+            .map_err(|exceeded| exceeded.of(Limit::NewPasswords))?;
         Ok(Some(permit))
     }
 

@@ -240,7 +240,7 @@ async fn a_client_that_asks_for_mail_too_often_has_to_wait() {
     for _ in 0..10 {
         ask().await.unwrap();
     }
-    assert!(matches!(ask().await, Err(Error::TooManyRequests { retry_after: 60 })));
+    assert!(matches!(ask().await, Err(Error::TooManyRequests { retry_after: 60, .. })));
     world.pass(MINUTE);
     ask().await.unwrap();
 }

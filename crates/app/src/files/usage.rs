@@ -10,7 +10,7 @@ use eddyline_storage::COUNTED_FILE_BYTES;
 use tokio::time::Instant;
 
 use crate::rooms::Room;
-use crate::{App, Error, Result};
+use crate::{App, Error, Limit, Result};
 
 /// How long a sum is used before the database is asked again. Uploads through this process are added to it at once;
 /// those through other processes, and removals there, count after this time.
@@ -115,9 +115,13 @@ impl App {
     /// [`Error::FileQuota`].
     pub(crate) async fn check_file_quota(&self, of: FilesOf, bytes: u64) -> Result<()> {
         let quotas = self.config().files.quotas;
-        let (quota, whose) = match of {
-            FilesOf::Organization(_) => (quotas.organization, "The files of the organization"),
-            FilesOf::Private(_) => (quotas.private, "The files of your private conversations"),
+        let (quota, whose, limit) = match of {
+            FilesOf::Organization(_) => {
+                (quotas.organization, "The files of the organization", Limit::OrganizationFiles)
+            }
+            FilesOf::Private(_) => {
+                (quotas.private, "The files of your private conversations", Limit::PrivateFiles)
+            }
         };
         if quota == 0 {
             return Ok(());
@@ -137,7 +141,7 @@ impl App {
         // An empty file is refused too once the quota is reached.
         if kept.saturating_add(bytes.max(1)) > quota {
             let text = format!("{whose} take {kept} of at most {quota} bytes; remove some to send others");
-            return Err(Error::FileQuota(text));
+            return Err(Error::FileQuota { limit, text });
         }
         Ok(())
     }

@@ -25,7 +25,7 @@ use crate::mail_quota::MailQuotaExceeded;
 use crate::quota::{KeyedSemaphore, Quota, QuotaKey};
 use crate::rooms::Room;
 use crate::transaction::NoCaller;
-use crate::{App, Error, Result};
+use crate::{App, Error, Limit, Result};
 
 /// How many entries a list may have.
 const MAX_ITEMS: usize = 10_000;
@@ -112,8 +112,12 @@ impl App {
         message: Option<String>,
     ) -> Result<ImportedInvitations> {
         let list = read(list)?;
-        let permit =
-            self.inner.imports.permits.acquire(QuotaKey::Organization(room.organization.id).into(), 1)?;
+        let permit = self
+            .inner
+            .imports
+            .permits
+            .acquire(QuotaKey::Organization(room.organization.id).into(), 1)
+            .map_err(|exceeded| exceeded.of(Limit::Imports))?;
         let import = Import { app: self.clone(), actor: actor.clone(), room: Arc::clone(room), message };
         // A task of its own: a client that hangs up must not keep the flow from hearing of what was done.
         let task = tokio::spawn(async move {

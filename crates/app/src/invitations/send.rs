@@ -12,7 +12,7 @@ use super::accept::is_in_force;
 use super::end::revoke;
 use crate::mail_quota::{MailCause, MailQuotaExceeded, MailQuotas};
 use crate::rooms::Room;
-use crate::{Error, InvitationLimits};
+use crate::{Error, InvitationLimits, Limit};
 
 /// What bounds invitations.
 #[derive(Clone, Copy, Debug)]
@@ -33,7 +33,7 @@ pub(super) enum Refusal {
 impl From<Refusal> for Error {
     fn from(refusal: Refusal) -> Self {
         match refusal {
-            Refusal::Full(_) => Self::Conflict(refusal.to_string()),
+            Refusal::Full(_) => Self::Full { limit: Limit::PendingInvitations, text: refusal.to_string() },
             Refusal::Mail(exceeded) => Self::MailQuota(exceeded),
         }
     }

@@ -7,7 +7,7 @@ use eddyline_model::messages::MessageQuery;
 
 use crate::charging::current_keys;
 use crate::quota::{KeyedSemaphore, Permit, Quota};
-use crate::{App, Result};
+use crate::{App, Limit, Result};
 
 /// How long a search waits for others of its caller or organization.
 const WAIT: Duration = Duration::from_secs(5);
@@ -39,7 +39,14 @@ impl App {
     /// [`crate::Error::TooManyRequests`] when the searches of the caller or its organization take too long.
     pub(crate) async fn search_permit(&self, query: &MessageQuery) -> Result<Option<Permit>> {
         let Some(keys) = current_keys().filter(|_| query.search.is_some()) else { return Ok(None) };
-        Ok(Some(self.inner.searches.0.acquire_within(keys, 1, WAIT).await?))
+        Ok(Some(
+            self.inner
+                .searches
+                .0
+                .acquire_within(keys, 1, WAIT)
+                .await
+                .map_err(|exceeded| exceeded.of(Limit::Searches))?,
+        ))
     }
 }
 

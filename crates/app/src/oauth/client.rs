@@ -7,7 +7,7 @@ use eddyline_auth::{RetryAfter, constant_time_eq};
 use eddyline_model::applications::Application;
 
 use super::ClientFailure;
-use crate::{App, Error};
+use crate::{App, Error, Limit};
 
 /// An application that has shown who it is.
 #[derive(Clone, Debug)]
@@ -64,5 +64,8 @@ impl App {
 
 /// Refuses those who guessed wrong too often.
 pub(super) fn waits_for(verdict: Result<(), RetryAfter>) -> Result<(), ClientFailure> {
-    verdict.map_err(|wait| ClientFailure::App(Error::TooMany { retry_after: wait.seconds }))
+    verdict.map_err(|wait| {
+        let limit = Limit::ApplicationSecrets;
+        ClientFailure::App(Error::TooMany { retry_after: wait.seconds, limit })
+    })
 }

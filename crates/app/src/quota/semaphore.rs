@@ -12,7 +12,7 @@ use tokio::time::timeout;
 
 use super::line::{Lines, Waiter};
 use super::{Quota, QuotaKey, QuotaKeys};
-use crate::Error;
+use crate::{Error, Limit};
 
 /// Seconds after which a caller whose share is in use may try again.
 const RETRY_SECONDS: u64 = 2;
@@ -26,11 +26,13 @@ pub enum QuotaExceeded {
     Total,
 }
 
-impl From<QuotaExceeded> for Error {
-    fn from(exceeded: QuotaExceeded) -> Self {
-        match exceeded {
-            QuotaExceeded::Share(_) => Self::TooManyRequests { retry_after: RETRY_SECONDS },
-            QuotaExceeded::Total => Self::Unavailable("the process is at its bound for such requests".into()),
+impl QuotaExceeded {
+    /// The answer to a request that was refused for it.
+    #[must_use]
+    pub fn of(self, limit: Limit) -> Error {
+        match self {
+            Self::Share(_) => Error::TooManyRequests { retry_after: RETRY_SECONDS, limit },
+            Self::Total => Error::Unavailable(format!("the process is at its bound: {limit}")),
         }
     }
 }

@@ -31,7 +31,7 @@ pub use find::UsersWanted;
 use crate::change::Attempt;
 use crate::charging::charge_provider;
 use crate::quota::{Owner, QuotaKey};
-use crate::{App, Error, Result};
+use crate::{App, Error, Limit, Result};
 
 /// How many wrong tokens are taken in a minute for a provider from one address, unless said otherwise.
 pub const SCIM_ATTEMPTS: u32 = 10;
@@ -125,7 +125,10 @@ impl App {
             _ => {
                 let (failures, key, now) =
                     (&self.inner.scim_failures, (uid, network_of(address)), self.now());
-                failures.check(&key, now).map_err(|wait| Error::TooMany { retry_after: wait.seconds })?;
+                failures.check(&key, now).map_err(|wait| Error::TooMany {
+                    retry_after: wait.seconds,
+                    limit: Limit::ProviderTokens,
+                })?;
                 failures.failed(&key, now);
                 Err(wrong_token())
             }

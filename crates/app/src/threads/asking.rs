@@ -14,7 +14,7 @@ use url::Url;
 use crate::config::Profile;
 use crate::error::IntegrationFailed;
 use crate::quota::{KeyedSemaphore, Owner, Quota, QuotaKey};
-use crate::{Error, Result};
+use crate::{Error, Limit, Result};
 
 /// How many integrations are asked at the same time. Each may take as long as the timeout allows. The
 /// actions of one application have a share, so that a slow one leaves the others alone, and one user has
@@ -64,7 +64,7 @@ impl Integrations {
     pub(crate) async fn ask(&self, asked: Asked) -> Result<()> {
         let Asked { application, owner, thread, url, method, token, body } = asked;
         let keys = owner.quota_keys().and(QuotaKey::Application(application));
-        let permit = self.actions.acquire(keys, 1)?;
+        let permit = self.actions.acquire(keys, 1).map_err(|exceeded| exceeded.of(Limit::Actions))?;
         let mut token = HeaderValue::try_from(token)
             .map_err(|_| Error::Internal("a signed token does not fit a header".into()))?;
         token.set_sensitive(true);

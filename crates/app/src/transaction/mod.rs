@@ -26,7 +26,7 @@ use crate::actor::Actor;
 use crate::change::Attempt;
 use crate::charging::current_keys;
 use crate::quota::{KeyedSemaphore, Permit, Quota, QuotaKeys};
-use crate::{App, Result};
+use crate::{App, Limit, Result};
 
 /// Why a write has no caller whose credential might end before it is committed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -232,7 +232,7 @@ impl Database {
 
     /// A permit for a write that waits for its commit.
     fn write_permit(&self, keys: QuotaKeys) -> Result<Permit> {
-        Ok(self.writes.acquire(keys, 1)?)
+        self.writes.acquire(keys, 1).map_err(|exceeded| exceeded.of(Limit::Writes))
     }
 
     /// A permit for a transaction, to be held until it is committed. It is waited for while enough others of the
@@ -241,7 +241,11 @@ impl Database {
         if IS_COUNTED.try_with(|()| ()).is_ok() {
             return Ok(TransactionPermit { _permits: None });
         }
-        let transaction = self.transactions.acquire_within(keys, 1, TRANSACTION_WAIT).await?;
+        let transaction = self
+            .transactions
+            .acquire_within(keys, 1, TRANSACTION_WAIT)
+            .await
+            .map_err(|exceeded| exceeded.of(Limit::Writes))?;
         // Counted once it has a place in the queue: those that wait outside would use up the share of an organization.
         let write = self.write_permit(keys)?;
         Ok(TransactionPermit { _permits: Some((write, transaction)) })
@@ -249,7 +253,8 @@ impl Database {
 
     /// The same, but fails at once where it would wait.
     pub(crate) fn transaction_permit_now(&self, keys: QuotaKeys) -> Result<TransactionPermit> {
-        let transaction = self.transactions.acquire(keys, 1)?;
+        let transaction =
+            self.transactions.acquire(keys, 1).map_err(|exceeded| exceeded.of(Limit::Writes))?;
         Ok(TransactionPermit { _permits: Some((self.write_permit(keys)?, transaction)) })
     }
 

@@ -16,7 +16,7 @@ use crate::actor::{Actor, Credential};
 use crate::change::Attempt;
 use crate::groups::change::hold_names;
 use crate::mail_quota::MailCause;
-use crate::{App, Error, Result};
+use crate::{App, Error, Limit, Result};
 
 /// What a user changes about themselves; what is absent stays.
 #[derive(Clone, Debug, Default)]
@@ -140,7 +140,10 @@ impl App {
     /// Counts that a user tries an address, which tells whether another account has it.
     fn count_new_address(&self, user: UserId) -> Result<()> {
         let (tried, now) = (&self.inner.new_addresses, self.now());
-        tried.check(&user, now).map_err(|wait| Error::TooManyRequests { retry_after: wait.seconds })?;
+        tried.check(&user, now).map_err(|wait| Error::TooManyRequests {
+            retry_after: wait.seconds,
+            limit: Limit::NewAddresses,
+        })?;
         tried.failed(&user, now);
         Ok(())
     }

@@ -5,6 +5,7 @@ use std::pin::pin;
 use std::time::Duration;
 
 use bytes::Bytes;
+use eddyline_app::Limit;
 use http::StatusCode;
 use http_body::Body;
 use http_body_util::BodyExt;
@@ -22,11 +23,14 @@ pub struct BodyLimit {
     pub time: Duration,
     /// How slowly it may come.
     pub rate: MinimumRate,
+    /// What the log says that a longer one was refused for.
+    pub limit: Limit,
 }
 
 impl Default for BodyLimit {
     fn default() -> Self {
-        Self { bytes: 1024 * 1024, time: Duration::from_secs(60), rate: MinimumRate::default() }
+        let (time, rate) = (Duration::from_secs(60), MinimumRate::default());
+        Self { bytes: 1024 * 1024, time, rate, limit: Limit::Body }
     }
 }
 
@@ -35,7 +39,7 @@ impl Default for BodyLimit {
 pub enum BodyError {
     /// There are more bytes than allowed.
     #[error("the request body is too large")]
-    TooLarge,
+    TooLarge(Limit),
     /// It did not arrive in time, or came too slowly.
     #[error("the request body took too long to arrive")]
     Timeout,
@@ -58,7 +62,7 @@ impl BodyError {
     #[must_use]
     pub fn status(self) -> StatusCode {
         match self {
-            Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
             Self::Timeout => StatusCode::REQUEST_TIMEOUT,
             Self::Aborted => StatusCode::BAD_REQUEST,
             Self::Overloaded => StatusCode::SERVICE_UNAVAILABLE,
@@ -76,7 +80,7 @@ pub async fn read_body<B>(body: B, limit: BodyLimit) -> Result<Bytes, BodyError>
 where
     B: Body<Data = Bytes, Error: Error + 'static>,
 {
-    read_long_body(body, limit, || Err(BodyError::TooLarge)).await
+    read_long_body(body, limit, || Err(BodyError::TooLarge(limit.limit))).await
 }
 
 /// The same for a body that may be longer than `limit`: each time it turns out to be longer than it may be,

@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use eddyline_app::Limit;
 use rustls::ServerConfig;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
@@ -144,6 +145,7 @@ impl Acceptor {
         let admitted = self.trusts(addr) || self.unknown.admit(addr.ip());
         if !admitted {
             tracing::debug!(%addr, "closed a connection of a network that has its share of unknown ones");
+            Limit::Connections.log_refusal();
         }
         admitted
     }

@@ -3,6 +3,7 @@
 use base64::Engine as _;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use bytes::Bytes;
+use eddyline_app::Limit;
 
 use crate::call::invalid;
 use crate::error::Failure;
@@ -54,13 +55,13 @@ impl Described {
 /// Base64 of either alphabet, with or without padding, in lines, or as a `data:` address.
 async fn decode(text: String, most: usize) -> Result<Bytes, Failure> {
     if text.len() / 4 * 3 > most + most / 16 + 1024 {
-        return Err(BodyError::TooLarge.into());
+        return Err(BodyError::TooLarge(Limit::JsonUpload).into());
     }
     let decoded = tokio::task::spawn_blocking(move || decode_now(&text)).await;
     let decoded = decoded.map_err(|error| Failure::internal(error.to_string()))?;
     let bytes = decoded.ok_or_else(|| invalid("content[data]", "is not valid Base64"))?;
     if bytes.len() > most {
-        return Err(BodyError::TooLarge.into());
+        return Err(BodyError::TooLarge(Limit::JsonUpload).into());
     }
     Ok(bytes.into())
 }

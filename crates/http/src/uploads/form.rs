@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use axum::body::Body;
 use bytes::Bytes;
-use eddyline_app::{Actor, App, Error, Permit};
+use eddyline_app::{Actor, App, Error, Limit, Permit};
 use eddyline_model::files::MAX_ATTACHMENTS;
 use eddyline_model::messages::Event;
 use eddyline_model::policy::FlowDeed;
@@ -71,7 +71,9 @@ pub(crate) async fn read_form(
                 Some(_) => text.await?,
                 None => timeout_at(until, text).await.map_err(|_| BodyError::Timeout)??,
             };
-            unknown = unknown.checked_sub(name.len() + text.len()).ok_or(BodyError::TooLarge)?;
+            unknown = unknown
+                .checked_sub(name.len() + text.len())
+                .ok_or(BodyError::TooLarge(shared.unknown_body().limit))?;
             texts += name.len() + text.len();
             if texts > UNCOUNTED_BODY && texts_permit.is_none() {
                 texts_permit = reading.count_body()?;
@@ -89,7 +91,8 @@ pub(crate) async fn read_form(
             let sender = know_sender(reading, &so_far, actor).await?;
             unknown = usize::MAX;
             admit(shared, segments, sender, &query.clone().with_body(so_far)).await?;
-            permit = Some(shared.forms.acquire(sender.quota_keys(), 1)?);
+            let acquired = shared.forms.acquire(sender.quota_keys(), 1);
+            permit = Some(acquired.map_err(|exceeded| exceeded.of(Limit::Forms))?);
             // Files are not in memory.
             texts_permit = texts_permit.filter(|_| texts > UNCOUNTED_BODY);
         }
@@ -268,7 +271,7 @@ impl From<multipart::Error> for Failure {
         let text = error.to_string();
         match error {
             Utf8(name) => invalid(&name, &text),
-            LongText(_) => BodyError::TooLarge.into(),
+            LongText(_) => BodyError::TooLarge(Limit::Body).into(),
             TooManyParts => Self::Request(StatusCode::PAYLOAD_TOO_LARGE, text),
             Body(why) => why.downcast::<BodyError>().map_or(BodyError::Aborted, |error| *error).into(),
             _ => Self::Request(StatusCode::BAD_REQUEST, text),

@@ -399,3 +399,11 @@ fn the_example_in_the_documentation_is_valid() {
     fs::write(&file, example).unwrap();
     load(Layer::default(), Some(file.path()), []).unwrap();
 }
+
+#[test]
+fn settings_that_the_log_names_for_a_refusal_are_options() {
+    let named = eddyline_app::Limit::ALL.iter().filter_map(|limit| limit.setting());
+    for setting in named {
+        assert!(OptionSpec::by_key(setting).is_some(), "{setting}");
+    }
+}

@@ -1,19 +1,17 @@
 //! PostgreSQL going away in the middle of things: what was answered is there, exactly once.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier};
 
 use diesel::connection::SimpleConnection as _;
 use diesel::prelude::*;
 use eddyline_model::log::{EventId, LogBody};
 use eddyline_model::messages::MessageQuery;
-use eddyline_model::{MessageId, Seq, UserId};
+use eddyline_model::{MessageId, Seq};
 use eddyline_storage::{Error, Options, Store, Undone};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
 
-use crate::home::{Home, open_at, tests_on};
+use crate::home::{Home, tests_on};
 use crate::world::{World, added, chat};
 
 // A server in another language says in its own words what went wrong.
@@ -21,8 +19,6 @@ tests_on!(
     postgres, postgres_in_german: [
         posts_survive_the_end_of_all_connections,
         a_commit_that_failed_is_tried_again,
-        a_commit_whose_answer_got_lost_is_not_repeated,
-        a_commit_still_under_way_is_waited_for,
         transactions_that_lock_each_other_are_tried_again,
         what_is_tried_again_may_be_decided_against,
         what_ended_a_transaction_without_a_known_reason_is_tried_again,
@@ -144,108 +140,8 @@ async fn a_commit_that_failed_is_tried_again(home: Arc<Home>) {
     assert_eq!(world.find(all).await, (1..=20).collect::<Vec<_>>());
 }
 
-async fn a_commit_whose_answer_got_lost_is_not_repeated(home: Arc<Home>) {
-    World::new(&home).await;
-    lose_answers(&home, AFTER_ANSWER).await;
-}
-
-async fn a_commit_still_under_way_is_waited_for(home: Arc<Home>) {
-    World::new(&home).await;
-    // A commit takes its time, so that the question for it comes before its end.
-    crate::schema::execute(
-        &home.url,
-        "create function dally() returns trigger language plpgsql as $$
-         begin perform pg_sleep(0.2); return null; end $$;
-         create constraint trigger at_commit after insert on event_log deferrable initially deferred
-         for each row execute function dally();",
-    );
-    lose_answers(&home, AT_ONCE).await;
-}
-
-/// Posts over a connection that is lost at every third commit.
-async fn lose_answers(home: &Home, how: u8) {
-    let direct = home.open();
-    let (proxy, cut) = lossy_proxy(&home.url).await;
-    let store = open_at(&home.url.replace(host(&home.url), &proxy), 4096);
-    let room = store.read(|session| session.room_by_flow_id("id-of-main")).await;
-    let (room, author) = (room.expect("a read").expect("the flow"), UserId(1));
-    for n in 1..=12 {
-        if n % 3 == 0 {
-            cut.store(how, Ordering::SeqCst);
-        }
-        let text = format!("number {n}");
-        let event = if n % 2 == 0 {
-            let posted = store.post(chat(room, author, &text)).await.expect("an answer");
-            let event = posted.event;
-            assert_eq!(added(posted).message.id, MessageId(n));
-            event
-        } else {
-            let write = store.write(move |tx| tx.post(&[chat(room, author, &text)]));
-            write.await.expect("an answer").1
-        };
-        assert_eq!(cut.load(Ordering::SeqCst), NEVER, "the answer got lost");
-        assert_eq!(event.map(|event| event.seq), Some(Seq(n)));
-    }
-    let log = direct.read(|session| session.log_after(Seq(0), 100)).await.expect("the log");
-    assert_eq!(log.len(), 12);
-}
-
-fn host(url: &str) -> &str {
-    url.split(['@', '/']).find(|part| part.contains(':') && !part.ends_with(':')).expect("a host")
-}
-
 /// How long something is waited for that must come.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(60);
-
-/// When the connection is lost at the next commit.
-const NEVER: u8 = 0;
-const AFTER_ANSWER: u8 = 1;
-const AT_ONCE: u8 = 2;
-
-/// A way to PostgreSQL that, when told, loses the answer to the next commit and the connection.
-async fn lossy_proxy(url: &str) -> (String, Arc<AtomicU8>) {
-    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
-    let address = listener.local_addr().expect("an address").to_string();
-    let (cut, server) = (Arc::new(AtomicU8::new(NEVER)), host(url).to_owned());
-    let told = cut.clone();
-    tokio::spawn(async move {
-        while let Ok((client, _)) = listener.accept().await {
-            let server = TcpStream::connect(&server).await.expect("PostgreSQL answers");
-            tokio::spawn(carry(client, server, told.clone()));
-        }
-    });
-    (address, cut)
-}
-
-async fn carry(client: TcpStream, server: TcpStream, cut: Arc<AtomicU8>) {
-    let (mut from_client, mut to_client) = client.into_split();
-    let (mut from_server, mut to_server) = server.into_split();
-    let mut lost = NEVER;
-    let (mut sent, mut answered) = (vec![0; 65_536], vec![0; 65_536]);
-    loop {
-        tokio::select! {
-            Ok(length) = from_client.read(&mut sent) => {
-                if length == 0 || to_server.write_all(&sent[..length]).await.is_err() {
-                    return;
-                }
-                let commits = sent[..length].windows(7).any(|bytes| bytes == b"COMMIT\0");
-                if commits && lost == NEVER {
-                    lost = cut.swap(NEVER, Ordering::SeqCst);
-                }
-                if lost == AT_ONCE {
-                    return;
-                }
-            }
-            Ok(length) = from_server.read(&mut answered) => {
-                // Once PostgreSQL has answered, the commit is done.
-                if lost == AFTER_ANSWER || length == 0 || to_client.write_all(&answered[..length]).await.is_err() {
-                    return;
-                }
-            }
-            else => return,
-        }
-    }
-}
 
 async fn transactions_that_lock_each_other_are_tried_again(home: Arc<Home>) {
     let world = World::new(&home).await;

@@ -4,6 +4,7 @@ mod applications;
 mod audit;
 mod changes;
 mod credentials;
+mod doubt;
 mod failures;
 mod files;
 mod finding;

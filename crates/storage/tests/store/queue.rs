@@ -5,7 +5,7 @@ use std::sync::mpsc;
 
 use eddyline_model::messages::{Draft, MessageQuery};
 use eddyline_model::{MessageId, Seq};
-use eddyline_storage::Error;
+use eddyline_storage::{Error, Store};
 use tokio::sync::oneshot;
 
 use crate::home::{Home, on_every_database};
@@ -40,12 +40,12 @@ async fn hold(world: &World) -> (mpsc::Sender<()>, tokio::task::JoinHandle<()>) 
 }
 
 /// Begins to post; the draft is in the queue when this returns.
-fn begin(
-    world: &World,
+pub(crate) fn begin(
+    store: &Store,
     draft: Draft,
 ) -> impl Future<Output = eddyline_storage::Result<eddyline_storage::Posted>> {
     use std::task::{Context, Poll, Waker};
-    let store = world.store.clone();
+    let store = store.clone();
     let mut post = Box::pin(async move { store.post(draft).await });
     let first = match post.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(answer) => Some(answer),
@@ -62,7 +62,7 @@ fn begin(
 async fn more_writes_than_the_queue_holds_are_refused(home: Arc<Home>) {
     let world = World::in_store(home.open_with(2)).await;
     let (release, job) = hold(&world).await;
-    let say = |text: &str| begin(&world, chat(world.main, world.ann, text));
+    let say = |text: &str| begin(&world.store, chat(world.main, world.ann, text));
     let (one, two, three) = (say("one"), say("two"), say("three"));
     assert!(matches!(three.await, Err(Error::Busy)));
     assert!(matches!(world.store.write(|_| Ok(())).await, Err(Error::Busy)));
@@ -77,7 +77,7 @@ async fn closing_finishes_what_waits(home: Arc<Home>) {
     let world = World::new(&home).await;
     let (release, job) = hold(&world).await;
     let waiting: Vec<_> =
-        (0..20).map(|n| begin(&world, chat(world.main, world.ann, &format!("waiting {n}")))).collect();
+        (0..20).map(|n| begin(&world.store, chat(world.main, world.ann, &format!("waiting {n}")))).collect();
     let closing = tokio::spawn({
         let store = world.store.clone();
         async move { store.close().await }
@@ -134,7 +134,7 @@ async fn a_read_that_panics_leaves_the_store_usable(home: Arc<Home>) {
 async fn a_post_is_kept_though_nobody_waits_for_its_answer(home: Arc<Home>) {
     let world = World::new(&home).await;
     let (release, job) = hold(&world).await;
-    drop(begin(&world, chat(world.main, world.ann, "gone before the answer")));
+    drop(begin(&world.store, chat(world.main, world.ann, "gone before the answer")));
     release.send(()).expect("the writer waits");
     job.await.expect("the write ends");
     let next = world.say(chat(world.main, world.ann, "next")).await;
@@ -148,7 +148,8 @@ async fn a_draft_the_database_refuses_does_not_take_others_with_it(home: Arc<Hom
     // PostgreSQL has no NUL in texts, SQLite does.
     let texts: Vec<String> =
         (0..9).map(|n| if n == 4 { "a\0b".into() } else { format!("text {n}") }).collect();
-    let posts: Vec<_> = texts.iter().map(|text| begin(&world, chat(world.main, world.ann, text))).collect();
+    let posts: Vec<_> =
+        texts.iter().map(|text| begin(&world.store, chat(world.main, world.ann, text))).collect();
     release.send(()).expect("the writer waits");
     job.await.expect("the write ends");
     let mut kept = Vec::new();

@@ -1,45 +1,19 @@
 //! SIGHUP: the server reads its certificate and its log levels again, and goes on.
 
 use std::fs;
-use std::path::Path;
 use std::process::Command;
-use std::sync::Arc;
 
 use eddyline_client::{Client, Method};
-use eddyline_tests::{Backend, Patience, Server, run};
-use rcgen::{CertifiedKey, generate_simple_self_signed};
-use rustls::{ClientConfig, RootCertStore};
+use eddyline_tests::{Backend, Certificate, Patience, Server, run};
 use tempfile::TempDir;
 
-/// A certificate for this machine, in two files.
-struct Pair(CertifiedKey<rcgen::KeyPair>);
+/// A client that trusts this certificate alone.
+fn client(certificate: &Certificate, server: &Server) -> Client {
+    server.client().tls(certificate.trusting()).build().unwrap()
+}
 
-impl Pair {
-    fn new() -> Self {
-        Self(generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap())
-    }
-
-    fn write(&self, directory: &Path) {
-        fs::write(directory.join("cert.pem"), self.0.cert.pem()).unwrap();
-        fs::write(directory.join("key.pem"), self.0.signing_key.serialize_pem()).unwrap();
-    }
-
-    /// A client that trusts this certificate alone.
-    fn client(&self, server: &Server) -> Client {
-        let mut roots = RootCertStore::empty();
-        roots.add(self.0.cert.der().clone()).unwrap();
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let trusting = ClientConfig::builder_with_provider(provider)
-            .with_safe_default_protocol_versions()
-            .unwrap()
-            .with_root_certificates(roots)
-            .with_no_client_auth();
-        server.client().tls(trusting).build().unwrap()
-    }
-
-    async fn is_shown(&self, server: &Server) -> bool {
-        self.client(server).request(Method::GET, "/healthz").send().await.is_ok()
-    }
+async fn is_shown(certificate: &Certificate, server: &Server) -> bool {
+    client(certificate, server).request(Method::GET, "/healthz").send().await.is_ok()
 }
 
 /// Sends SIGHUP and waits until the server has taken notice of this many signals.
@@ -55,17 +29,17 @@ async fn hang_up(server: &Server, count: usize) {
 #[test]
 fn a_new_certificate_is_shown_and_a_broken_one_is_not() {
     let files = TempDir::new().unwrap();
-    let (first, second) = (Pair::new(), Pair::new());
+    let (first, second) = (Certificate::new("127.0.0.1"), Certificate::new("127.0.0.1"));
     first.write(files.path());
     let path = |name: &str| files.path().join(name).to_str().unwrap().to_owned();
     let (cert, key) = (path("cert.pem"), path("key.pem"));
     run(Backend::Sqlite, &["--tls-cert", &cert, "--tls-key", &key], async |server| {
-        assert!(first.is_shown(&server).await && !second.is_shown(&server).await);
-        let open = first.client(&server);
+        assert!(is_shown(&first, &server).await && !is_shown(&second, &server).await);
+        let open = client(&first, &server);
         assert_eq!(open.request(Method::GET, "/healthz").send().await.unwrap().status, 200);
         second.write(files.path());
         hang_up(&server, 1).await;
-        assert!(second.is_shown(&server).await && !first.is_shown(&server).await);
+        assert!(is_shown(&second, &server).await && !is_shown(&first, &server).await);
         assert_eq!(
             open.request(Method::GET, "/healthz").send().await.unwrap().status,
             200,
@@ -74,10 +48,10 @@ fn a_new_certificate_is_shown_and_a_broken_one_is_not() {
         fs::write(&cert, "no certificate").unwrap();
         hang_up(&server, 2).await;
         assert!(server.log().contains("cert.pem holds no certificate"), "{}", server.log());
-        assert!(second.is_shown(&server).await);
+        assert!(is_shown(&second, &server).await);
         first.write(files.path());
         hang_up(&server, 3).await;
-        assert!(first.is_shown(&server).await);
+        assert!(is_shown(&first, &server).await);
     });
 }
 

@@ -1,0 +1,67 @@
+//! Configuration of reverse proxies, which the proxies themselves check where they are installed.
+
+use std::io::Write as _;
+use std::process::Command;
+use std::{fs, io};
+
+use eddyline_tests::Certificate;
+use tempfile::TempDir;
+
+use super::{blocks_in, place};
+
+/// Whether a program is installed. Where it is not, its check is passed over, with a line that says so.
+fn is_installed(program: &str) -> bool {
+    let found = Command::new(program).arg("-v").output().is_ok();
+    if !found {
+        // Past the test harness, which would show it for failed tests only.
+        let _ =
+            writeln!(io::stderr(), "eddyline tests: {program} is not installed; its check is passed over");
+    }
+    found
+}
+
+#[test]
+fn configurations_of_nginx_are_right() {
+    let blocks = blocks_in(&["nginx"]);
+    if !is_installed("nginx") {
+        return;
+    }
+    let directory = TempDir::new().unwrap();
+    let at = directory.path().display();
+    Certificate::new("chat.example.org").write(directory.path());
+    for block in blocks {
+        // Addresses and files that a test may have.
+        let server = block.text.replace("listen 443", &format!("listen unix:{at}/socket"));
+        let server = server.replace("/etc/ssl/chat.example.org.pem", &format!("{at}/cert.pem"));
+        let server = server.replace("/etc/ssl/chat.example.org.key", &format!("{at}/key.pem"));
+        let file = directory.path().join("nginx.conf");
+        let text = format!(
+            "pid {at}/nginx.pid; error_log stderr; events {{}} http {{ access_log off; {temporary}\n{server}}}",
+            temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
+                .map(|name| format!("{name}_temp_path {at}/{name};"))
+                .join(" ")
+        );
+        fs::write(&file, text).unwrap();
+        let output = Command::new("nginx").arg("-t").arg("-c").arg(&file).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{}: {said}", place(&block));
+    }
+}
+
+#[test]
+fn configurations_of_caddy_are_right() {
+    let blocks = blocks_in(&["caddyfile"]);
+    if !is_installed("caddy") {
+        return;
+    }
+    let directory = TempDir::new().unwrap();
+    for block in blocks {
+        let file = directory.path().join("Caddyfile");
+        fs::write(&file, &block.text).unwrap();
+        let mut command = Command::new("caddy");
+        command.args(["validate", "--adapter", "caddyfile", "--config"]).arg(&file);
+        let output = command.env("HOME", directory.path()).env_remove("XDG_DATA_HOME").output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{}: {said}", place(&block));
+    }
+}
