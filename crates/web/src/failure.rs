@@ -3,6 +3,7 @@
 use askama::Template;
 use axum::response::{IntoResponse, Response};
 use eddyline_app::{AskingFailure, Error};
+use eddyline_http::PictureFormError;
 use eddyline_http::serve::BodyError;
 use http::StatusCode;
 use http::header::{HeaderValue, RETRY_AFTER};
@@ -65,6 +66,15 @@ impl From<BodyError> for Failure {
         match error {
             BodyError::Overloaded => Self::App(Error::Unavailable(error.to_string())),
             _ => Self::Unreadable(error.status()),
+        }
+    }
+}
+
+impl From<PictureFormError> for Failure {
+    fn from(error: PictureFormError) -> Self {
+        match error {
+            PictureFormError::Unreadable(status) => Self::Unreadable(status),
+            PictureFormError::App(error) => Self::App(error),
         }
     }
 }
