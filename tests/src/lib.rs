@@ -48,4 +48,4 @@ pub use secrets::note_secret;
 pub use server::{Backend, Server, Setting};
 pub use slow::SlowRequest;
 pub use tenant::{Tenant, run_on_shared};
-pub use web::{CSRF, Page, SESSION, Visitor};
+pub use web::{CSRF, PARTS, Page, SESSION, Visitor};

@@ -15,6 +15,8 @@ pub const SESSION: &str = "eddyline-session";
 /// The cookie with the token of forms.
 pub const CSRF: &str = "eddyline-csrf";
 
+/// What a form in parts is sent with.
+pub const PARTS: &str = "Content-Type: multipart/form-data; boundary=parts";
 const FORM: &str = "Content-Type: application/x-www-form-urlencoded";
 
 /// A browser with nothing in it but cookies.
@@ -142,6 +144,28 @@ impl Visitor {
         SlowRequest::open(&self.host, "POST", path, &lines, encode(&fields).as_bytes()).await
     }
 
+    /// Sends a form in parts with the token, of which one is a file of this name.
+    pub async fn upload(&mut self, path: &str, name: &str, file: &[u8]) -> Page {
+        let body = self.parts(name, file);
+        self.send_bytes("POST", path, &[PARTS], &body).await
+    }
+
+    /// As [`Visitor::upload`], but for the end of the form; gives what is left to do.
+    pub async fn upload_slowly(&mut self, path: &str, name: &str, file: &[u8]) -> SlowRequest {
+        let lines = [self.cookie_line(), PARTS.to_owned()];
+        SlowRequest::open(&self.host, "POST", path, &lines, &self.parts(name, file)).await
+    }
+
+    fn parts(&self, name: &str, file: &[u8]) -> Vec<u8> {
+        let token = self.cookie(CSRF).expect("every page brings a token");
+        let head = format!(
+            "--parts\r\nContent-Disposition: form-data; name=\"csrf\"\r\n\r\n{token}\r\n\
+             --parts\r\nContent-Disposition: form-data; name=\"{name}\"; filename=\"file\"\r\n\
+             Content-Type: application/octet-stream\r\n\r\n"
+        );
+        [head.as_bytes(), file, b"\r\n--parts--\r\n"].concat()
+    }
+
     fn cookie_line(&self) -> String {
         let pairs: Vec<_> = self.cookies.iter().map(|(name, value)| format!("{name}={value}")).collect();
         format!("Cookie: {}", pairs.join("; "))
@@ -149,6 +173,10 @@ impl Visitor {
 
     /// Sends any request.
     pub async fn send(&mut self, method: &str, path: &str, headers: &[&str], body: &str) -> Page {
+        self.send_bytes(method, path, headers, body.as_bytes()).await
+    }
+
+    async fn send_bytes(&mut self, method: &str, path: &str, headers: &[&str], body: &[u8]) -> Page {
         let mut head = format!("{method} {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n", self.host);
         if !self.cookies.is_empty() {
             head += &format!("{}\r\n", self.cookie_line());
@@ -160,7 +188,7 @@ impl Visitor {
             head += &format!("Content-Length: {}\r\n", body.len());
         }
         let mut socket = TcpStream::connect(&self.host).await.unwrap();
-        socket.write_all(format!("{head}\r\n{body}").as_bytes()).await.unwrap();
+        socket.write_all(&[head.as_bytes(), b"\r\n", body].concat()).await.unwrap();
         let mut answer = String::new();
         socket.read_to_string(&mut answer).await.unwrap();
         let page = Page::parse(&answer);

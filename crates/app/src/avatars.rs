@@ -193,6 +193,17 @@ impl App {
         Ok(User::of(&user, &self.config().addresses.base))
     }
 
+    /// Whether the caller has uploaded a picture.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Denied`] for flow tokens.
+    pub async fn has_uploaded_avatar(&self, actor: &Actor) -> Result<bool> {
+        let name = actor.user()?.user.avatar.clone();
+        let found = self.store().read(move |session| session.avatar_of(&name)).await?;
+        Ok(found.is_some_and(|avatar| avatar.uploaded))
+    }
+
     /// Goes back to the drawn picture. Doing it twice does nothing.
     ///
     /// # Errors

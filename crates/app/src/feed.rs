@@ -100,11 +100,12 @@ impl App {
         Ok(tokio::spawn(async move {
             let beat = app.run_heartbeat(&control_seen, stop.clone());
             let presence = app.run_presence(stop.clone());
+            let exchange = app.run_presence_exchange(stop.clone());
             let mailer = app.run_mailer(stop.clone());
             let tidying = app.run_tidying(stop.clone());
             let cleaning = app.run_file_cleaning(stop.clone());
             let work = feed.run(committed, stop);
-            let rest = async { tokio::join!(beat, presence, mailer, tidying, cleaning) };
+            let rest = async { tokio::join!(beat, presence, exchange, mailer, tidying, cleaning) };
             // A task of its own: it yields all the time, and the feed must not wait for that.
             let hub = app.inner.hub.clone();
             let wakes = tokio::spawn(async move { hub.run_wakes().await });

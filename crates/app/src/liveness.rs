@@ -17,6 +17,8 @@ const TRUST_MILLIS: i64 = 2_000;
 const PATIENCE: Duration = Duration::from_millis(2_500);
 /// A process that showed no sign of life for so long is not waited for.
 pub(crate) const SILENCE_MILLIS: i64 = 12_000;
+/// A process that showed no sign of life for so long is taken off the list.
+pub(crate) const FORGOTTEN_MILLIS: i64 = 10 * SILENCE_MILLIS;
 /// How often a process shows that it lives.
 const BEAT: Duration = Duration::from_secs(4);
 const POLL: Duration = Duration::from_millis(15);
@@ -82,15 +84,20 @@ impl App {
         Ok(self.store().read(move |session| session.all_have_read(seq, since)).await?)
     }
 
-    /// Shows once that this process lives, and how far it has read.
+    /// Shows once that this process lives, and how far it has read. Notes whether there are others.
     pub(crate) async fn beat(&self) -> Result<()> {
         let (node, seq) = (self.inner.node.clone(), self.position());
-        self.store()
+        let (has_others, _) = self
+            .store()
             .write(NoCaller::Process, move |tx| {
                 let now = tx.now();
-                tx.beat(&node, now, seq)
+                tx.beat(&node, now, seq)?;
+                tx.has_other_nodes(&node, now.plus_millis(-SILENCE_MILLIS))
             })
             .await?;
+        if has_others {
+            self.inner.presence.note_others();
+        }
         Ok(())
     }
 
@@ -116,7 +123,7 @@ impl App {
     pub(crate) async fn leave(&self) {
         let node = self.inner.node.clone();
         let gone = self.store().write(NoCaller::Process, move |tx| {
-            let since = tx.now().plus_millis(-10 * SILENCE_MILLIS);
+            let since = tx.now().plus_millis(-FORGOTTEN_MILLIS);
             tx.forget_node(&node, since)
         });
         if let Err(error) = gone.await {

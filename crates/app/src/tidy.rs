@@ -1,10 +1,11 @@
-//! Throwing away what has ended, now and then: links, sessions that nobody uses, codes and tokens.
+//! Throwing away what has ended, now and then: links, sessions that nobody uses, codes and tokens, killed servers.
 
 use std::time::Duration;
 
 use tokio::sync::watch;
 
 use crate::accounts::SESSION_DAYS;
+use crate::liveness::FORGOTTEN_MILLIS;
 use crate::transaction::NoCaller;
 use crate::{App, Result};
 
@@ -35,6 +36,7 @@ impl App {
             tx.delete_ended_links(now)?;
             tx.delete_ended_claims(now)?;
             tx.delete_silent_writers(now.plus_millis(-DAY_MILLIS))?;
+            tx.forget_silent_nodes(now.plus_millis(-FORGOTTEN_MILLIS))?;
             tx.delete_idle_sessions(now.plus_millis(-SESSION_DAYS * DAY_MILLIS))
         });
         ended.await?;

@@ -17,7 +17,8 @@ use crate::endpoint::Endpoint;
 use crate::endpoint::Shape::{Media, One};
 
 const PICTURES: &[&str] = &["image/png", "image/jpeg", "image/gif", "image/webp"];
-const MAX_BYTES: usize = 5 * 1024 * 1024;
+/// The most bytes of a picture that is uploaded.
+pub(crate) const MAX_BYTES: usize = 5 * 1024 * 1024;
 
 /// An address shows one uploaded picture for good.
 const LASTING: &str = "public, max-age=31536000, immutable";

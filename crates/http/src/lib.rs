@@ -35,6 +35,7 @@ mod openapi;
 mod organizations;
 mod params;
 mod path;
+mod picture_form;
 mod private;
 mod push;
 mod quota;
@@ -60,6 +61,7 @@ pub use crate::answer_bytes::{check_answer_room, count_answer};
 pub use crate::face::{Api, Face};
 pub use crate::forwarded::{ClientInfo, TrustedProxies};
 use crate::names::Names;
+pub use crate::picture_form::{FileBodies, PictureForm, PictureFormError, read_picture_form};
 use crate::routes::Routes;
 use crate::serve::{BodyBudget, BodyLimit};
 
@@ -73,6 +75,9 @@ pub struct Config {
     /// What the bodies of callers without credentials may take together, 32 MiB by default. Clones of
     /// the configuration share it.
     pub unknown_bodies: BodyBudget,
+    /// What files that are received into memory may take together: pictures of users, and files in JSON. Clones of
+    /// the configuration share it.
+    pub file_bodies: FileBodies,
     /// The most bytes of a file that comes as Base64 in JSON, which is in memory as a whole.
     pub json_upload_bytes: usize,
     /// How many files are handed out at once. A fourth of them may be for one organization, a sixteenth
@@ -93,6 +98,7 @@ impl Default for Config {
             trusted_proxies: Vec::new(),
             body: BodyLimit::default(),
             unknown_bodies: BodyBudget::new(UNKNOWN_BODIES_BYTES),
+            file_bodies: FileBodies::default(),
             json_upload_bytes: 16 * 1024 * 1024,
             downloads: 512,
             stream_prefix: Some("/stream".to_owned()),
@@ -116,7 +122,7 @@ pub(crate) struct Shared {
     /// Whether an access token may stand among the parameters.
     pub(crate) query_tokens: bool,
     /// Bytes of files that are being received into memory.
-    pub(crate) file_bodies: KeyedSemaphore,
+    pub(crate) file_bodies: FileBodies,
     /// Bytes of longer bodies without files.
     pub(crate) bodies: KeyedSemaphore,
     /// Forms with parts that are being received.
@@ -140,7 +146,7 @@ impl Shared {
             body,
             unknown_bodies,
             query_tokens,
-            file_bodies: KeyedSemaphore::new(quota::FILE_BODIES),
+            file_bodies: config.file_bodies.clone(),
             bodies: KeyedSemaphore::new(quota::BODIES),
             forms: KeyedSemaphore::new(quota::FORMS),
             downloads: KeyedSemaphore::new(quota::downloads(config.downloads)),

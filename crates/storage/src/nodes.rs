@@ -26,6 +26,12 @@ portable! {
         Ok(())
     }
 
+    /// Takes the serving processes off the list that have been silent since `since`.
+    pub fn forget_silent_nodes(c, since: Timestamp) -> Result<()> {
+        diesel::delete(nodes::table.filter(nodes::heartbeat.lt(since.0))).execute(c)?;
+        Ok(())
+    }
+
     /// Whether every process that showed a sign of life since `since` has read the log up to
     /// `seq`.
     pub fn all_have_read(c, seq: Seq, since: Timestamp) -> Result<bool> {

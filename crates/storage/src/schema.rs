@@ -398,7 +398,22 @@ diesel::table! {
     writers (id) { id -> Text, batch -> BigInt, noted_at -> BigInt, }
 }
 diesel::table! {
-    nodes (id) { id -> Text, heartbeat -> BigInt, seq_read -> BigInt, }
+    nodes (id) {
+        id -> Text,
+        heartbeat -> BigInt,
+        seq_read -> BigInt,
+        presence_at -> BigInt,
+        presence_from -> BigInt,
+    }
+}
+diesel::table! {
+    node_presence (node, user_id) {
+        node -> Text,
+        user_id -> BigInt,
+        changed_at -> BigInt,
+        present -> Bool,
+        places -> Binary,
+    }
 }
 
 diesel::allow_tables_to_appear_in_same_query!(

@@ -1,4 +1,4 @@
-//! Who is online, and how often an activity is worth telling. Neither is stored.
+//! Who is online, and how often an activity is worth telling. Neither is in the log.
 
 use std::collections::HashMap;
 
@@ -48,7 +48,8 @@ pub struct PresenceChange {
     pub state: PresenceState,
 }
 
-/// Counts the streams of each user. The liveliest of them is how the user appears.
+/// Counts the streams of each user, and holds how the user appears by the streams of other servers. The liveliest
+/// of all is how the user appears.
 #[derive(Debug, Default)]
 pub struct Presence {
     streams: HashMap<UserId, Streams>,
@@ -58,18 +59,24 @@ pub struct Presence {
 struct Streams {
     active: u32,
     idle: u32,
+    elsewhere: PresenceState,
 }
 
 impl Presence {
     /// A stream of `user` was opened. Gives the change when he appears otherwise now.
     pub fn connect(&mut self, user: UserId, stream: PresenceState) -> Option<PresenceChange> {
-        self.change(user, stream, |count| count.saturating_add(1))
+        self.count(user, stream, |count| count.saturating_add(1))
     }
 
     /// A stream that was opened with the state `stream` was closed. Gives the change when the
     /// user appears otherwise now.
     pub fn disconnect(&mut self, user: UserId, stream: PresenceState) -> Option<PresenceChange> {
-        self.change(user, stream, |count| count.saturating_sub(1))
+        self.count(user, stream, |count| count.saturating_sub(1))
+    }
+
+    /// Other servers show `user` in this state. Gives the change when the user appears otherwise now.
+    pub fn set_elsewhere(&mut self, user: UserId, state: PresenceState) -> Option<PresenceChange> {
+        self.change(user, |streams| streams.elsewhere = state)
     }
 
     /// How `user` appears.
@@ -78,24 +85,35 @@ impl Presence {
         self.streams.get(&user).copied().unwrap_or_default().state()
     }
 
-    /// All who are not offline, in no particular order.
-    pub fn online(&self) -> impl Iterator<Item = (UserId, PresenceState)> {
-        self.streams.iter().map(|(user, streams)| (*user, streams.state()))
+    /// How `user` appears by the streams of this server alone.
+    #[must_use]
+    pub fn own_state(&self, user: UserId) -> PresenceState {
+        self.streams.get(&user).copied().unwrap_or_default().own_state()
     }
 
-    fn change(
+    /// Whether everyone is offline.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.streams.is_empty()
+    }
+
+    fn count(
         &mut self,
         user: UserId,
         stream: PresenceState,
         count: impl Fn(u32) -> u32,
     ) -> Option<PresenceChange> {
-        let mut streams = self.streams.get(&user).copied().unwrap_or_default();
-        let before = streams.state();
-        match stream {
+        self.change(user, |streams| match stream {
             PresenceState::Active => streams.active = count(streams.active),
             PresenceState::Idle => streams.idle = count(streams.idle),
-            PresenceState::Offline => return None,
-        }
+            PresenceState::Offline => {}
+        })
+    }
+
+    fn change(&mut self, user: UserId, change: impl FnOnce(&mut Streams)) -> Option<PresenceChange> {
+        let mut streams = self.streams.get(&user).copied().unwrap_or_default();
+        let before = streams.state();
+        change(&mut streams);
         let state = streams.state();
         if state == PresenceState::Offline {
             self.streams.remove(&user);
@@ -108,6 +126,10 @@ impl Presence {
 
 impl Streams {
     fn state(self) -> PresenceState {
+        self.own_state().max(self.elsewhere)
+    }
+
+    fn own_state(self) -> PresenceState {
         match self {
             Self { active: 1.., .. } => PresenceState::Active,
             Self { idle: 1.., .. } => PresenceState::Idle,
@@ -167,11 +189,26 @@ mod tests {
         assert_eq!(presence.connect(ANN, Active), None);
         assert_eq!(presence.disconnect(ANN, Active), None);
         assert_eq!(presence.disconnect(ANN, Active), changed_to(Idle));
-        assert_eq!(presence.online().collect::<Vec<_>>(), [(ANN, Idle)]);
+        assert_eq!((presence.state(ANN), presence.is_empty()), (Idle, false));
         assert_eq!(presence.disconnect(ANN, Idle), changed_to(Offline));
         assert_eq!(presence.disconnect(ANN, Offline), None);
-        assert_eq!(presence.online().count(), 0);
-        assert_eq!(presence.state(ANN), Offline);
+        assert_eq!((presence.state(ANN), presence.is_empty()), (Offline, true));
+    }
+
+    #[test]
+    fn a_user_is_present_as_long_as_one_server_says_so() {
+        use PresenceState::{Active, Idle, Offline};
+        let mut presence = Presence::default();
+        let changed_to = |state| Some(PresenceChange { user: ANN, state });
+        assert_eq!(presence.connect(ANN, Idle), changed_to(Idle));
+        assert_eq!(presence.set_elsewhere(ANN, Idle), None);
+        assert_eq!(presence.set_elsewhere(ANN, Active), changed_to(Active));
+        assert_eq!(presence.disconnect(ANN, Idle), None);
+        assert_eq!((presence.state(ANN), presence.own_state(ANN)), (Active, Offline));
+        assert_eq!(presence.connect(ANN, Active), None);
+        assert_eq!(presence.set_elsewhere(ANN, Offline), None);
+        assert_eq!(presence.disconnect(ANN, Active), changed_to(Offline));
+        assert!(presence.is_empty());
     }
 
     #[test]

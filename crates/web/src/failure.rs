@@ -3,6 +3,7 @@
 use askama::Template;
 use axum::response::{IntoResponse, Response};
 use eddyline_app::{AskingFailure, Error, Limit};
+use eddyline_http::PictureFormError;
 use eddyline_http::serve::BodyError;
 use http::StatusCode;
 use http::header::{HeaderValue, RETRY_AFTER};
@@ -68,6 +69,16 @@ impl From<BodyError> for Failure {
             BodyError::Overloaded => Self::App(Error::Unavailable(error.to_string())),
             BodyError::TooLarge(limit) => Self::TooLong(limit),
             _ => Self::Unreadable(error.status()),
+        }
+    }
+}
+
+impl From<PictureFormError> for Failure {
+    fn from(error: PictureFormError) -> Self {
+        match error {
+            PictureFormError::Unreadable(status) => Self::Unreadable(status),
+            PictureFormError::TooLong(limit) => Self::TooLong(limit),
+            PictureFormError::App(error) => Self::App(error),
         }
     }
 }

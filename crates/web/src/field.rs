@@ -13,7 +13,7 @@ pub(crate) struct Field {
     kind: &'static str,
     /// What browsers may fill in by themselves.
     autocomplete: &'static str,
-    /// Of a switch, empty when it is off.
+    /// Of a switch, empty when it is off. Of a file, the kinds to choose from.
     value: String,
     /// The values to choose from, each with what people read.
     choices: Vec<(String, String)>,
@@ -40,6 +40,11 @@ impl Field {
     /// Several lines of text.
     pub(crate) fn lines(name: &'static str, label: &'static str) -> Self {
         Self::new(name, label, "lines", "off")
+    }
+
+    /// A file of one of these kinds, with commas between.
+    pub(crate) fn file(name: &'static str, label: &'static str, kinds: &str) -> Self {
+        Self::new(name, label, "file", "off").value(kinds)
     }
 
     /// Yes or no.
@@ -169,6 +174,11 @@ impl FormView {
         !self.problems.is_empty() || self.fields.iter().any(|field| !field.problems.is_empty())
     }
 
+    /// Whether the form is sent in parts.
+    fn has_file(&self) -> bool {
+        self.fields.iter().any(|field| field.kind == "file")
+    }
+
     fn id(&self, field: &Field) -> String {
         format!("{}{}", self.prefix, field.name)
     }
@@ -210,6 +220,18 @@ mod tests {
             "<input id=\"off\" name=\"off\" type=\"checkbox\" value=\"1\">",
             "&#60;/textarea&#62;a\nb</textarea>",
             "<button type=\"submit\" aria-label=\"Go: it\">Go</button>",
+        ] {
+            assert!(html.contains(part), "{part} in {html}");
+        }
+    }
+
+    #[test]
+    fn a_form_with_a_file_is_sent_in_parts() {
+        let form = FormView::new("/x", "token", "Go").field(Field::file("f", "File", "image/png"));
+        let html = form.render().unwrap();
+        for part in [
+            "<form method=\"post\" action=\"/x\" enctype=\"multipart/form-data\">",
+            "<input id=\"f\" name=\"f\" type=\"file\" accept=\"image/png\" required>",
         ] {
             assert!(html.contains(part), "{part} in {html}");
         }

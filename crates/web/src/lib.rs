@@ -9,6 +9,7 @@
 //! The crate may know the application and how HTTP is read, and no database.
 
 mod answer;
+mod browser;
 mod cookies;
 mod failure;
 mod field;
@@ -22,13 +23,14 @@ mod root;
 mod scope_words;
 mod segments;
 mod submission;
+mod upload;
 mod visit;
 
 use std::sync::Arc;
 
 use eddyline_app::App;
 use eddyline_http::serve::BodyBudget;
-use eddyline_http::{Config, TrustedProxies};
+use eddyline_http::{Config, FileBodies, TrustedProxies};
 
 pub use crate::front::{Pages, Rooted};
 use crate::origin::OwnOrigin;
@@ -61,6 +63,7 @@ pub fn service(app: App, config: &Config) -> Pages {
             proxies: TrustedProxies::new(config.trusted_proxies.clone()),
             body_time: config.body.time,
             unknown_bodies: config.unknown_bodies.clone(),
+            file_bodies: config.file_bodies.clone(),
             app,
         }),
     };
@@ -81,6 +84,8 @@ struct Inner {
     proxies: TrustedProxies,
     body_time: std::time::Duration,
     unknown_bodies: BodyBudget,
+    /// Bytes of files that are being received into memory.
+    file_bodies: FileBodies,
 }
 
 impl std::ops::Deref for Site {

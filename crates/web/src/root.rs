@@ -21,7 +21,7 @@ impl Root {
         Self(if decent { path.trim_end_matches('/') } else { "" }.into())
     }
 
-    /// Puts the path into a page's links and forms, and into where a browser is sent on to.
+    /// Puts the path into a page's links, pictures and forms, and into where a browser is sent on to.
     pub(crate) async fn put_back(&self, response: Response) -> Response {
         if self.0.is_empty() {
             return response;
@@ -40,7 +40,7 @@ impl Root {
         // It is in memory already. What people typed has no quotes in it, so these are our own.
         let bytes = to_bytes(body, usize::MAX).await.unwrap_or_default();
         let text = String::from_utf8_lossy(&bytes);
-        let text = ["href", "action"].iter().fold(text.into_owned(), |text, attribute| {
+        let text = ["href", "src", "action"].iter().fold(text.into_owned(), |text, attribute| {
             text.replace(&format!("{attribute}=\"/"), &format!("{attribute}=\"{}/", self.0))
         });
         head.headers.remove(CONTENT_LENGTH);

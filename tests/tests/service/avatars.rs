@@ -33,7 +33,7 @@ async fn upload(caller: &Caller, kind: &str, file: &[u8]) -> RawResponse {
 }
 
 /// A black and white PNG picture of so many points a side, without compression.
-fn png(side: u32) -> Vec<u8> {
+pub(crate) fn png(side: u32) -> Vec<u8> {
     let mut rows = Vec::new();
     for row in 0..side {
         rows.push(0);

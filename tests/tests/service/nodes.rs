@@ -67,7 +67,7 @@ on_two_servers![
 ];
 
 /// The same person at another server.
-fn at(server: &Server, caller: &Caller) -> Caller {
+pub(crate) fn at(server: &Server, caller: &Caller) -> Caller {
     let client = server.client().api_token(&caller.token).build().unwrap();
     Caller { client, id: caller.id, email: caller.email.clone(), token: caller.token.clone() }
 }

@@ -4,6 +4,8 @@ use eddyline_client::{Json, StreamRequest};
 use eddyline_tests::{Acme, Caller, Listener, Server, on_both_databases};
 use serde_json::json;
 
+mod servers;
+
 on_both_databases![
     that_somebody_posted_is_told_after_the_post_and_once_a_minute,
     an_active_stream_is_a_sign_of_activity,

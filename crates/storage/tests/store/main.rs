@@ -24,6 +24,7 @@ mod organizations;
 mod people;
 mod plans;
 mod posting;
+mod presence;
 mod private;
 mod queue;
 mod random;

@@ -1,7 +1,8 @@
-//! One's own account: names, address, password. What else opens it has pages of its own.
+//! One's own account: picture, names, address, password. What else opens it has pages of its own.
 
 pub(super) mod applications;
 pub(super) mod organization;
+pub(super) mod picture;
 pub(super) mod sessions;
 pub(super) mod tokens;
 
@@ -11,6 +12,7 @@ use eddyline_app::{Error, FieldErrors, OwnOrganization, Password, Result as AppR
 use eddyline_model::users::User;
 use http::StatusCode;
 
+use self::picture::PictureView;
 use super::password::HINT;
 use crate::answer::see_other;
 use crate::failure::{Failure, sentence};
@@ -33,6 +35,8 @@ struct AccountPage {
     here: &'static str,
     done: Option<&'static str>,
     organizations: Vec<OwnOrganization>,
+    /// Absent where only a form with a mistake is shown.
+    picture: Option<PictureView>,
     forms: Vec<(&'static str, FormView)>,
 }
 
@@ -48,6 +52,8 @@ pub(super) async fn show(visit: Visit) -> Result<Response, Failure> {
     let done = match visit.query("done") {
         "profile" => Some("Your names are changed."),
         "email" => Some("Your address is changed. The old one gets a mail by which it can be undone."),
+        "picture" => Some("Your picture is changed."),
+        "no-picture" => Some("Your picture is removed. Your initials are shown instead."),
         "password" => Some("Your password is changed, and all your other sessions have ended."),
         _ => None,
     };
@@ -59,7 +65,9 @@ pub(super) async fn show(visit: Visit) -> Result<Response, Failure> {
     ];
     let mut organizations = visit.app().own_organizations(actor).await?;
     organizations.retain(|organization| organization.administered);
-    Ok(visit.page(&AccountPage { inside: visit.inside(), here: "/account", done, organizations, forms }))
+    let picture = Some(PictureView::of(&visit, actor).await?);
+    let inside = visit.inside();
+    Ok(visit.page(&AccountPage { inside, here: "/account", done, organizations, picture, forms }))
 }
 
 /// Each of the forms changes what it shows.
@@ -70,6 +78,7 @@ pub(super) async fn change(sent: Submission) -> Result<Response, Failure> {
         "profile" => change_profile(&sent, user).await,
         "email" => change_email(&sent).await,
         "password" => change_password(&sent, user).await,
+        "no-picture" => picture::remove(&sent).await,
         _ => Err(Failure::Unreadable(StatusCode::BAD_REQUEST)),
     }
 }
@@ -90,7 +99,7 @@ async fn change_profile(sent: &Submission, user: &User) -> Result<Response, Fail
     }
     let outcome = if errors.is_empty() { apply(sent, changes).await } else { Err(Error::Invalid(errors)) };
     let form = profile(&sent.visit, name, nick, website);
-    finish(sent, "profile", "Names", form, outcome)
+    finish(&sent.visit, "profile", "Names", form, outcome)
 }
 
 async fn change_email(sent: &Submission) -> Result<Response, Failure> {
@@ -101,7 +110,7 @@ async fn change_email(sent: &Submission) -> Result<Response, Failure> {
     let outcome = if errors.is_empty() { apply(sent, changes).await } else { Err(Error::Invalid(errors)) };
     let visit = &sent.visit;
     let fresh = visit.app().has_signed_in_lately(visit.signed_in()?).await?;
-    finish(sent, "email", "E-mail address", email(visit, sent.get("email"), fresh), outcome)
+    finish(visit, "email", "E-mail address", email(visit, sent.get("email"), fresh), outcome)
 }
 
 async fn change_password(sent: &Submission, user: &User) -> Result<Response, Failure> {
@@ -118,7 +127,7 @@ async fn change_password(sent: &Submission, user: &User) -> Result<Response, Fai
             let session = visit.app().sign_in(&user.email, &new, visit.client()).await?;
             visit.begin_session(&session, "/account?done=password").await
         }
-        refused => finish(sent, "password", "Password", password(visit), refused),
+        refused => finish(visit, "password", "Password", password(visit), refused),
     }
 }
 
@@ -146,13 +155,12 @@ async fn apply(sent: &Submission, changes: UserChanges) -> AppResult<()> {
 
 /// Goes on to the page anew, or shows the form again with what is wrong.
 fn finish(
-    sent: &Submission,
+    visit: &Visit,
     part: &str,
     title: &'static str,
     form: FormView,
     outcome: AppResult<()>,
 ) -> Result<Response, Failure> {
-    let visit = &sent.visit;
     let form = match outcome {
         Ok(()) => return Ok(see_other(&format!("/account?done={part}"))),
         Err(Error::Invalid(errors)) => form.errors(errors),
@@ -164,6 +172,7 @@ fn finish(
         here: "/account",
         done: None,
         organizations: Vec::new(),
+        picture: None,
         forms: vec![(title, form)],
     };
     Ok(visit.page_with(StatusCode::BAD_REQUEST, &page))

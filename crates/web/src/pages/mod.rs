@@ -41,6 +41,7 @@ pub(crate) fn router(site: Site) -> Router {
         .route("/app/{organization}/{flow}", get(flows::show).post(flows::change))
         .route("/app/{organization}/{flow}/inbox", get(inbox::show).post(inbox::remove))
         .route("/account", get(account::show).post(account::change))
+        .route("/account/picture", post(account::picture::upload))
         .route("/oauth/authorize", get(authorize::show).post(authorize::decide))
         .route("/oauth/authorize/{code}", get(code::show))
         .route(

@@ -7,6 +7,8 @@ use eddyline_client::{Json, Method};
 use eddyline_tests::{Caller, PASSWORD, Robot, Tenant, Visitor, on_shared_servers};
 use serde_json::json;
 
+use crate::avatars::png;
+
 on_shared_servers![
     every_form_has_a_row,
     forms_of_a_session_that_ended_do_nothing,
@@ -14,6 +16,8 @@ on_shared_servers![
     forms_of_somebody_who_was_made_inactive_do_nothing,
 ];
 
+/// The form that is sent in parts, with a picture.
+const UPLOAD: &str = "/account/picture";
 const NEW_PASSWORD: &str = "seventeen green umbrellas";
 
 /// A form: the route it is sent to, and its fields, with what stands in braces filled in.
@@ -40,6 +44,8 @@ const FORMS: &[Form] = &[
         "/account",
         &[("part", "password"), ("current_password", PASSWORD), ("password", "a thief's own umbrella")],
     ),
+    form("/account", "/account", &[("part", "no-picture")]),
+    form(UPLOAD, UPLOAD, &[]),
     form("/account/applications", "/account/applications", &[("application", "{application}")]),
     form("/account/tokens", "/account/tokens", &[("name", "for ever")]),
     form("/account/tokens/{token}", "/account/tokens/{token}", &[("do", "rename"), ("name", "changed")]),
@@ -169,7 +175,12 @@ impl<'t> Stage<'t> {
                 form.fields.iter().map(|(name, value)| (*name, self.fill(value, &token))).collect();
             let fields: Vec<(&str, &str)> =
                 fields.iter().map(|(name, value)| (*name, value.as_str())).collect();
-            begun.push((form, thief.post_slowly(&self.fill(form.path, &token), &fields).await));
+            let path = self.fill(form.path, &token);
+            let request = match form.route {
+                UPLOAD => thief.upload_slowly(&path, "avatar", &png(64)).await,
+                _ => thief.post_slowly(&path, &fields).await,
+            };
+            begun.push((form, request));
         }
         end().await;
         for (form, request) in begun {

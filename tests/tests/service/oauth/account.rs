@@ -273,6 +273,8 @@ async fn one_sees_and_ends_ones_sessions(tenant: Tenant) {
     let mut this = sign_in_as(server, email, "This <b>\tone").await;
     let mut phone = sign_in_as(server, email, "Phone").await;
     let mut tablet = sign_in_as(server, email, &"é".repeat(300)).await;
+    let fox = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";
+    sign_in_as(server, email, fox).await;
     let mut silent = server.signed_in(email, PASSWORD).await;
     let mut ada = sign_in_as(server, &tenant.ada.email, "Ada's").await;
 
@@ -282,12 +284,14 @@ async fn one_sees_and_ends_ones_sessions(tenant: Tenant) {
         ". This &#60;b&#62;one</h2>",
         "<strong>This one.</strong> Began 20",
         &format!(". {}</h2>", "é".repeat(200)),
+        ". Firefox on Linux</h2>",
+        &format!("<p class=\"hint\">{fox}</p>"),
         ". A browser that does not say what it is</h2>",
         "End all others",
     ] {
         page.says(200, part);
     }
-    assert_eq!(page.text.matches("name=\"session\"").count(), 3, "one does not end the one that looks");
+    assert_eq!(page.text.matches("name=\"session\"").count(), 4, "one does not end the one that looks");
     assert!(!page.text.contains("Ada"), "{}", page.text);
 
     let id = session_of(&page, "Phone");

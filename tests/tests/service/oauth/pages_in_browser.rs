@@ -4,6 +4,8 @@
 use eddyline_testing::browser::Browser;
 use eddyline_tests::{Acme, Backend, CALLBACK, PASSWORD, Server, note_secret, run};
 
+use crate::avatars::png;
+
 #[test]
 fn a_developer_sees_to_an_application_and_a_token_in_a_browser() {
     run(Backend::Sqlite, &[], async |server: Server| {
@@ -14,16 +16,19 @@ fn a_developer_sees_to_an_application_and_a_token_in_a_browser() {
             sign_in(&browser, &server, &ada.email);
             see_to_an_application(&browser, &server);
             see_to_a_token(&browser, &server);
+            see_to_a_picture(&browser, &server);
             for path in
                 ["/account", "/account/applications", "/account/sessions", "/account/organizations/acme"]
             {
                 browser.open(&format!("{}{path}", server.base_url()));
                 is_fit(&browser);
             }
-            // Refusals of this very page are no complaints, and neither is advice.
-            let refusals = format!("{}/developer ", server.base_url());
+            // Refusals of these very pages are no complaints, and neither is advice.
+            let refusals =
+                ["/developer ", "/account/picture "].map(|path| server.base_url().to_owned() + path);
+            let is_refusal = |line: &String| refusals.iter().any(|refusal| line.contains(refusal));
             let mut complaints = browser.log();
-            complaints.retain(|line| !line.contains(&refusals) && !line.starts_with("DEBUG "));
+            complaints.retain(|line| !is_refusal(line) && !line.starts_with("DEBUG "));
             assert_eq!(complaints, Vec::<String>::new(), "no policy is broken");
         });
     });
@@ -79,6 +84,32 @@ fn see_to_an_application(browser: &Browser, server: &Server) {
         is_fit(browser);
     }
     assert_eq!(browser.url(), format!("{}/developer?done=removed", server.base_url()));
+}
+
+fn see_to_a_picture(browser: &Browser, server: &Server) {
+    let files = tempfile::tempdir().unwrap();
+    let file = |name: &str, bytes: &[u8]| {
+        let path = files.path().join(name);
+        std::fs::write(&path, bytes).unwrap();
+        path.display().to_string()
+    };
+    let shown = || browser.execute("return document.querySelector('img').naturalWidth");
+    browser.open(&format!("{}/account", server.base_url()));
+    is_fit(browser);
+    let drawn = browser.attribute("img.avatar", "src");
+    browser.fill_label("New picture", &file("notes.txt", b"no picture"));
+    browser.press("Change the picture");
+    assert!(browser.text().contains("That did not work"), "{}", browser.text());
+    is_fit(browser);
+    browser.fill_label("New picture", &file("checks.png", &png(300)));
+    browser.press("Change the picture");
+    assert_eq!(browser.url(), format!("{}/account?done=picture", server.base_url()));
+    is_fit(browser);
+    assert_ne!(browser.attribute("img.avatar", "src"), drawn);
+    assert!(shown().as_i64().is_some_and(|width| width >= 192), "{}", shown());
+    browser.press("Remove the picture");
+    assert_eq!(browser.count("img.avatar"), 1);
+    assert!(browser.text().contains("Your initials are shown instead"), "{}", browser.text());
 }
 
 fn see_to_a_token(browser: &Browser, server: &Server) {

@@ -1,11 +1,14 @@
 //! The browsers that are signed in to one's account.
 
+use std::borrow::Cow;
+
 use askama::Template;
 use axum::response::Response;
 use eddyline_app::OneSession;
 use http::StatusCode;
 
 use crate::answer::see_other;
+use crate::browser::short_name;
 use crate::failure::Failure;
 use crate::field::FormView;
 use crate::submission::Submission;
@@ -72,6 +75,16 @@ fn ending(visit: &Visit, number: usize, session: &OneSession) -> FormView {
         .quiet()
 }
 
-fn called(session: &OneSession) -> &str {
-    if session.agent.is_empty() { "A browser that does not say what it is" } else { &session.agent }
+/// What the browser is, as short as can be told.
+fn called(session: &OneSession) -> Cow<'_, str> {
+    match short_name(&session.agent) {
+        Some(name) => name.into(),
+        None if session.agent.is_empty() => "A browser that does not say what it is".into(),
+        None => session.agent.as_str().into(),
+    }
+}
+
+/// What the browser calls itself, where that is not said already.
+fn whole_agent(session: &OneSession) -> Option<&str> {
+    short_name(&session.agent).map(|_| session.agent.as_str())
 }

@@ -1,0 +1,194 @@
+//! Presence between servers on one database: once a second each publishes what changed among its users and reads
+//! what changed at the others.
+//!
+//! Each server has rows of its own (`node_presence`), one for each user present, so that a server which starts late
+//! or misses a round reads the present state, and what a killed server published is left out with that server. A
+//! server that knows of no other neither writes nor reads.
+
+use std::time::Duration;
+
+use eddyline_model::{Timestamp, UserId};
+use eddyline_storage::{OtherNode, PresenceRow};
+use eddyline_streaming::presence::PresenceState;
+use tokio::sync::watch;
+use tokio::time::sleep;
+
+use super::place::{Place, decode, encode};
+use super::{MINUTE_MILLIS, Ordering};
+use crate::liveness::SILENCE_MILLIS;
+use crate::transaction::NoCaller;
+use crate::{App, Result};
+
+/// How often a server publishes and reads.
+const EVERY: Duration = Duration::from_secs(1);
+/// How many rooms are told in one go, so that their listeners can take it; see [`PAUSE`].
+const TOLD: usize = 64;
+/// The pause between two goes.
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// How far this server has published.
+#[derive(Debug, Default)]
+struct Published {
+    /// The time of its newest rows. Absent when it has published none, or they have been removed.
+    at: Option<Timestamp>,
+    /// When rows of users who left were last removed.
+    cleared: Timestamp,
+}
+
+impl App {
+    /// Exchanges presence with other servers, until `stop` says so.
+    pub(crate) async fn run_presence_exchange(&self, mut stop: watch::Receiver<bool>) {
+        let mut timer = tokio::time::interval(EVERY);
+        timer.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        let mut published = Published::default();
+        while !*stop.borrow() {
+            tokio::select! {
+                _ = timer.tick() => {}
+                changed = stop.changed() => if changed.is_err() { return } else { continue },
+            }
+            if let Err(error) = self.exchange_presence(&mut published).await {
+                tracing::debug!(%error, "presence could not be exchanged with other servers");
+            }
+        }
+    }
+
+    async fn exchange_presence(&self, published: &mut Published) -> Result<()> {
+        if !self.inner.presence.others.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        let (node, since) = (self.inner.node.clone(), self.now().plus_millis(-SILENCE_MILLIS));
+        let others = self.store().read(move |session| session.other_nodes(&node, since)).await?;
+        self.forget_missing(&others).await;
+        if others.is_empty() {
+            return self.end_publishing(published).await;
+        }
+        let outcome = self.publish_presence(published).await;
+        for other in others {
+            self.read_presence(other).await?;
+        }
+        outcome
+    }
+
+    async fn publish_presence(&self, published: &mut Published) -> Result<()> {
+        let now = self.now();
+        let from = published.at;
+        let clear = from.filter(|_| now.0.saturating_sub(published.cleared.0) >= MINUTE_MILLIS);
+        let batch = {
+            let mut state = self.inner.presence.state();
+            if from.is_none() {
+                state.publish_all();
+            }
+            state.next_batch(now)
+        };
+        if batch.is_empty() && from.is_some() && clear.is_none() {
+            return Ok(());
+        }
+        let node = self.inner.node.clone();
+        let rows: Vec<_> = batch.iter().map(row).collect();
+        let written = self.store().write(NoCaller::Process, move |tx| {
+            // Later than all rows before, whatever the clock does.
+            let at = tx.now().max(from.unwrap_or_default().plus_millis(1));
+            let is_listed = match from {
+                Some(from) => tx.advance_presence(&node, from, at)?,
+                None => tx.start_presence(&node, at)?,
+            };
+            if is_listed && clear.is_some() {
+                tx.clear_presence(&node, now.plus_millis(-MINUTE_MILLIS))?;
+            }
+            if is_listed && !rows.is_empty() {
+                tx.put_presence(&node, at, &rows)?;
+            }
+            Ok(is_listed.then_some(at))
+        });
+        match written.await {
+            Ok((at, _)) => {
+                published.at = at;
+                if clear.is_some() || from.is_none() {
+                    published.cleared = now;
+                }
+                Ok(())
+            }
+            Err(error) => {
+                if let Some(outgoing) = &mut self.inner.presence.state().outgoing {
+                    outgoing.add(batch.iter().map(|(user, _)| *user));
+                }
+                Err(error.into())
+            }
+        }
+    }
+
+    /// Removes what was published, since there is no other server to read it. One that starts later would find users
+    /// who have left.
+    async fn end_publishing(&self, published: &mut Published) -> Result<()> {
+        if published.at.is_some() {
+            let node = self.inner.node.clone();
+            self.store().write(NoCaller::Process, move |tx| tx.end_presence(&node)).await?;
+            published.at = None;
+        }
+        self.inner.presence.state().outgoing = None;
+        self.inner.presence.others.store(false, Ordering::Relaxed);
+        Ok(())
+    }
+
+    async fn read_presence(&self, other: OtherNode) -> Result<()> {
+        let read = self.inner.presence.state().elsewhere.read_up_to(&other.id);
+        // From the beginning, where rows have been removed that were not read.
+        let whole = read < other.presence_from || read > other.presence_at;
+        if whole || read < other.presence_at {
+            let (node, after) = (other.id.clone(), if whole { Timestamp(0) } else { read });
+            let rows = self.store().read(move |session| session.presence_since(&node, after)).await?;
+            let mut told = 0;
+            if whole {
+                let known = self.inner.presence.state().elsewhere.users_of(&other.id);
+                let is_gone = |user: &UserId| rows.binary_search_by_key(user, |row| row.user).is_err();
+                for user in known.into_iter().filter(is_gone) {
+                    self.take_paced(&mut told, &other.id, user, Box::default(), self.now()).await;
+                }
+            }
+            for PresenceRow { user, places, .. } in rows {
+                // A later version may write what this one does not know; then the user is absent.
+                let places = decode(&places).unwrap_or_default();
+                self.take_paced(&mut told, &other.id, user, places, self.now()).await;
+            }
+        }
+        let mut state = self.inner.presence.state();
+        state.elsewhere.note(&other.id, other.presence_at, other.heartbeat);
+        Ok(())
+    }
+
+    /// Takes away the users of servers that are not on the list any more: they were last there when their server
+    /// last showed a sign of life.
+    async fn forget_missing(&self, others: &[OtherNode]) {
+        let listed = |id: &str| others.iter().any(|other| other.id == id);
+        let missing = self.inner.presence.state().elsewhere.missing(listed);
+        for (id, heartbeat) in missing {
+            let users = self.inner.presence.state().elsewhere.users_of(&id);
+            let mut told = 0;
+            for user in users {
+                self.take_paced(&mut told, &id, user, Box::default(), heartbeat).await;
+            }
+            self.inner.presence.state().elsewhere.remove(&id);
+        }
+    }
+
+    /// Takes over how another server shows a user, with a pause where many rooms have been `told`.
+    async fn take_paced(
+        &self,
+        told: &mut usize,
+        node: &str,
+        user: UserId,
+        places: Box<[Place]>,
+        at: Timestamp,
+    ) {
+        *told += self.take_places(node, user, places, at);
+        if *told >= TOLD {
+            *told = 0;
+            sleep(PAUSE).await;
+        }
+    }
+}
+
+fn row((user, places): &(UserId, Vec<Place>)) -> PresenceRow {
+    let present = places.iter().any(|place| place.state != PresenceState::Offline);
+    PresenceRow { user: *user, present, places: encode(places) }
+}

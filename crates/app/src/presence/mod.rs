@@ -1,0 +1,341 @@
+//! Who is there: what streams show of their users, and when users last did something. Kept in
+//! memory, where the lists of a flow's people find it, and written once a minute.
+//!
+//! Where several servers serve one database, each publishes there who is present, and reads what the others
+//! published ([`exchange`]).
+
+mod elsewhere;
+mod exchange;
+mod outgoing;
+mod place;
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use eddyline_model::log::{LogBody, LogItem, Seq};
+use eddyline_model::messages::Message;
+use eddyline_model::{RoomId, Timestamp, UserId};
+use eddyline_streaming::presence::{ActivityThrottle, Presence, PresenceChange, PresenceState};
+use eddyline_streaming::{Audience, Transient, TransientKind};
+use eddyline_wire::FlowUser;
+use serde_json::{Value, json};
+use tokio::sync::watch;
+
+use self::elsewhere::Elsewhere;
+use self::outgoing::Outgoing;
+use self::place::Place;
+use crate::transaction::NoCaller;
+use crate::{App, Profile};
+
+/// How often what is known is written down.
+const FLUSH: Duration = Duration::from_secs(60);
+/// How much of it is written at once.
+const FLUSH_PART: usize = 256;
+/// How long an activity is news.
+const MINUTE_MILLIS: i64 = 60_000;
+
+/// Who is connected, and what was seen of whom since the last writing.
+#[derive(Default)]
+pub(crate) struct Online {
+    state: Mutex<State>,
+    /// Whether other servers are known to serve this database.
+    others: AtomicBool,
+}
+
+#[derive(Default)]
+struct State {
+    presence: HashMap<RoomId, Presence>,
+    throttle: ActivityThrottle,
+    /// Who is present by the streams of this server.
+    here: BTreeSet<(UserId, RoomId)>,
+    /// What is not written down yet.
+    seen: HashMap<(RoomId, UserId), Seen>,
+    /// What other servers are to be told; absent while there are none.
+    outgoing: Option<Outgoing>,
+    elsewhere: Elsewhere,
+}
+
+/// When a user was last there, and last did something; 0 when that is not known here.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Seen {
+    ping: Timestamp,
+    activity: Timestamp,
+}
+
+impl Online {
+    // What a panicking holder leaves is counters and times, all of them usable.
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes that other servers serve this database too.
+    pub(crate) fn note_others(&self) {
+        self.others.store(true, Ordering::Relaxed);
+    }
+}
+
+impl State {
+    /// Changes how a user appears in a room, and gives what the room is told.
+    fn change(
+        &mut self,
+        user: UserId,
+        room: RoomId,
+        change: impl FnOnce(&mut Presence) -> Option<PresenceChange>,
+    ) -> Option<PresenceChange> {
+        let presence = self.presence.entry(room).or_default();
+        let told = change(presence);
+        if presence.own_state(user) == PresenceState::Offline {
+            self.here.remove(&(user, room));
+        } else {
+            self.here.insert((user, room));
+        }
+        if presence.is_empty() {
+            self.presence.remove(&room);
+        }
+        told
+    }
+
+    /// Other servers are to be told of all who are present.
+    fn publish_all(&mut self) {
+        let outgoing = self.outgoing.get_or_insert_default();
+        outgoing.add(self.here.iter().map(|(user, _)| *user));
+    }
+
+    /// The next users that other servers are to be told of.
+    fn next_batch(&mut self, now: Timestamp) -> Vec<(UserId, Vec<Place>)> {
+        let Self { presence, here, outgoing, .. } = self;
+        let state_of =
+            |user, room| presence.get(&room).map(|presence| presence.own_state(user)).unwrap_or_default();
+        outgoing.as_mut().map(|outgoing| outgoing.next_batch(here, state_of, now)).unwrap_or_default()
+    }
+}
+
+/// A stream that shows its user as present, until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Connected {
+    app: App,
+    user: UserId,
+    state: PresenceState,
+    rooms: Box<[RoomId]>,
+}
+
+impl Drop for Connected {
+    fn drop(&mut self) {
+        self.app
+            .change_presence(self.user, &self.rooms, |presence| presence.disconnect(self.user, self.state));
+        self.app.note_leaving(self.user, &self.rooms);
+    }
+}
+
+/// The content of the `presence` event that a room gets for a change.
+fn shown(profile: Profile, change: PresenceChange, now: Timestamp) -> Value {
+    let (user, state) = (change.user.0, change.state);
+    match profile {
+        Profile::Spec => json!({"user_id": user, "state": state.as_str()}),
+        Profile::Classic => {
+            json!({"user_id": user, "state": state.number(), "updated_at": now.to_string()})
+        }
+    }
+}
+
+/// Whether an activity is recent enough to be told.
+fn is_news(at: Timestamp, now: Timestamp) -> bool {
+    now.0.saturating_sub(at.0) < MINUTE_MILLIS
+}
+
+impl App {
+    /// Notes that a stream shows its user as present in these rooms.
+    pub(crate) fn connect(&self, user: UserId, state: PresenceState, rooms: Box<[RoomId]>) -> Connected {
+        self.change_presence(user, &rooms, |presence| presence.connect(user, state));
+        if state == PresenceState::Active {
+            let now = self.now();
+            for room in &rooms {
+                self.note_opened(user, *room, now);
+            }
+        }
+        Connected { app: self.clone(), user, state, rooms }
+    }
+
+    /// Changes how a user appears, and tells it to each room and to the other servers. Rooms are told while the
+    /// state is held, so that a room hears of changes in their order.
+    fn change_presence(
+        &self,
+        user: UserId,
+        rooms: &[RoomId],
+        change: impl Fn(&mut Presence) -> Option<PresenceChange>,
+    ) {
+        let mut state = self.inner.presence.state();
+        for room in rooms {
+            if let Some(change) = state.change(user, *room, &change) {
+                self.tell_presence(*room, change);
+            }
+        }
+        if let Some(outgoing) = &mut state.outgoing {
+            outgoing.add([user]);
+        }
+    }
+
+    fn tell_presence(&self, room: RoomId, change: PresenceChange) {
+        let content = shown(self.config().profile, change, self.now());
+        let object = json!({"event": "presence", "user": change.user.to_string(), "content": content});
+        self.inner.hub.publish_transient(Transient {
+            kind: TransientKind::Presence,
+            audience: Audience::Room(room),
+            after: Seq(0),
+            object: object.to_string().into_bytes(),
+        });
+    }
+
+    /// Notes that a user opened an active stream, and tells it to the room and to the other servers.
+    fn note_opened(&self, user: UserId, room: RoomId, at: Timestamp) {
+        self.note_activity(user, room, at);
+        if self.tell_activity(user, room, at, Seq(0))
+            && let Some(outgoing) = &mut self.inner.presence.state().outgoing
+        {
+            outgoing.note_opened(user, room, at);
+        }
+    }
+
+    fn note_activity(&self, user: UserId, room: RoomId, at: Timestamp) {
+        let mut state = self.inner.presence.state();
+        let seen = state.seen.entry((room, user)).or_default();
+        seen.activity = seen.activity.max(at);
+    }
+
+    fn note_leaving(&self, user: UserId, rooms: &[RoomId]) {
+        let now = self.now();
+        let mut state = self.inner.presence.state();
+        for room in rooms {
+            state.seen.entry((*room, user)).or_default().ping = now;
+        }
+    }
+
+    /// Takes over how another server shows a user, as it was at a time. Gives how many rooms were told.
+    fn take_places(&self, node: &str, user: UserId, places: Box<[Place]>, at: Timestamp) -> usize {
+        let mut state = self.inner.presence.state();
+        let differences = state.elsewhere.take(node, user, places);
+        for difference in &differences {
+            let shown = state.elsewhere.state(user, difference.room);
+            if let Some(change) =
+                state.change(user, difference.room, |presence| presence.set_elsewhere(user, shown))
+            {
+                self.tell_presence(difference.room, change);
+            }
+            if difference.left {
+                let seen = state.seen.entry((difference.room, user)).or_default();
+                seen.ping = seen.ping.max(at);
+            }
+        }
+        drop(state);
+        let now = self.now();
+        for difference in &differences {
+            if let Some(opened) = difference.opened.filter(|opened| is_news(*opened, now)) {
+                self.note_activity(user, difference.room, opened);
+                self.tell_activity(user, difference.room, opened, Seq(0));
+            }
+        }
+        differences.len()
+    }
+
+    /// Brings people as they were read from the store up to what was seen of them since.
+    pub(crate) fn bring_up_to_date(&self, room: RoomId, people: &mut [FlowUser]) {
+        let now = self.now();
+        let state = self.inner.presence.state();
+        let presence = state.presence.get(&room);
+        for person in people {
+            let user = UserId(person.id);
+            let Seen { ping, activity } = state.seen.get(&(room, user)).copied().unwrap_or_default();
+            let is_present = presence.is_some_and(|presence| presence.state(user) != PresenceState::Offline);
+            let ping = if is_present { now } else { ping };
+            person.last_ping = person.last_ping.max(ping.0);
+            person.last_activity = person.last_activity.max(activity.0);
+        }
+    }
+
+    /// Notes that a user posted a message, as soon as it is stored.
+    pub(crate) fn note_post(&self, message: &Message) {
+        if let Some(user) = message.author.user {
+            self.note_activity(user, message.room, message.sent);
+        }
+    }
+
+    /// Tells a room that a user did something, at most once a minute. Never before the log entry
+    /// at `after`, which is what the user did. `false` when it was told within the last minute.
+    fn tell_activity(&self, user: UserId, room: RoomId, at: Timestamp, after: Seq) -> bool {
+        if !self.inner.presence.state().throttle.due(user, room, self.now()) {
+            return false;
+        }
+        let Some(flow) = self.inner.scribe.known_flow_id(room) else { return true };
+        let content = json!({"last_activity": at.0});
+        let object =
+            json!({"event": "activity.user", "flow": flow.0, "user": user.to_string(), "content": content});
+        self.inner.hub.publish_transient(Transient {
+            kind: TransientKind::Activity,
+            audience: Audience::Room(room),
+            after,
+            object: object.to_string().into_bytes(),
+        });
+        true
+    }
+
+    /// Notes who posted, and lets their rooms know once the posts are published.
+    pub(crate) fn note_posts(&self, items: &[LogItem]) {
+        let now = self.now();
+        for item in items {
+            let LogBody::Message(Some(view)) = &item.body else { continue };
+            // What was posted long ago, as at a start, is no news.
+            let is_news = is_news(view.message.sent, now);
+            if let (Some(user), true) = (view.message.author.user, is_news) {
+                self.note_post(&view.message);
+                self.tell_activity(user, view.message.room, view.message.sent, item.id.seq);
+            }
+        }
+    }
+
+    /// Writes down every minute who was seen, until `stop` says so, and then once more.
+    pub(crate) async fn run_presence(&self, mut stop: watch::Receiver<bool>) {
+        let mut timer = tokio::time::interval(FLUSH);
+        timer.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        while !*stop.borrow() {
+            tokio::select! {
+                _ = timer.tick() => self.flush_seen().await,
+                changed = stop.changed() => if changed.is_err() { break },
+            }
+        }
+        self.flush_seen().await;
+    }
+
+    async fn flush_seen(&self) {
+        let seen = self.seen();
+        if seen.is_empty() {
+            return;
+        }
+        let mut rows: Vec<_> =
+            seen.iter().map(|((room, user), at)| (*room, *user, at.ping, at.activity)).collect();
+        // In order and in parts: several processes do this at once, and posts shall not wait for it.
+        rows.sort_unstable_by_key(|row| (row.0, row.1));
+        for part in rows.chunks(FLUSH_PART) {
+            let part = part.to_vec();
+            if let Err(error) = self.store().write(NoCaller::Process, move |tx| tx.touch_members(&part)).await
+            {
+                tracing::debug!(%error, "who was seen could not be written down");
+                return;
+            }
+        }
+        // Kept until here, so that at no time it is found neither in memory nor in the store.
+        self.inner.presence.state().seen.retain(|key, at| seen.get(key) != Some(at));
+    }
+
+    /// What is to be written down, with those who are there now.
+    fn seen(&self) -> HashMap<(RoomId, UserId), Seen> {
+        let now = self.now();
+        let mut state = self.inner.presence.state();
+        let State { here, seen, .. } = &mut *state;
+        for (user, room) in &*here {
+            seen.entry((*room, *user)).or_default().ping = now;
+        }
+        seen.clone()
+    }
+}

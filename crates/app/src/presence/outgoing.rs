@@ -1,0 +1,114 @@
+//! What other servers do not know yet of the users who are present here.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use eddyline_model::{RoomId, Timestamp, UserId};
+use eddyline_streaming::presence::PresenceState;
+
+use super::MINUTE_MILLIS;
+use super::place::Place;
+
+/// The most users of one batch.
+const USERS: usize = 512;
+/// A batch that has so many rooms takes no further user.
+const PLACES: usize = 16 * 1024;
+/// In how many rooms other servers show a user as present at this one, those with the lowest numbers.
+const PLACES_OF_USER: usize = 1_000;
+
+/// The users whose rows at other servers are out of date.
+#[derive(Debug, Default)]
+pub(super) struct Outgoing {
+    changed: BTreeSet<UserId>,
+    /// When active streams were opened, as far as that was told here within the last minute.
+    opened: BTreeMap<(UserId, RoomId), Timestamp>,
+}
+
+impl Outgoing {
+    /// These users are to be published, or published again.
+    pub(super) fn add(&mut self, users: impl IntoIterator<Item = UserId>) {
+        self.changed.extend(users);
+    }
+
+    /// A user opened an active stream, which was told here.
+    pub(super) fn note_opened(&mut self, user: UserId, room: RoomId, at: Timestamp) {
+        self.opened.insert((user, room), at);
+        self.changed.insert(user);
+    }
+
+    /// Takes the next users with their places, within the bounds of a batch. `here` has the rooms in which users are
+    /// present, and `state_of` tells how.
+    pub(super) fn next_batch(
+        &mut self,
+        here: &BTreeSet<(UserId, RoomId)>,
+        state_of: impl Fn(UserId, RoomId) -> PresenceState,
+        now: Timestamp,
+    ) -> Vec<(UserId, Vec<Place>)> {
+        self.opened.retain(|_, at| now.0.saturating_sub(at.0) < MINUTE_MILLIS);
+        let mut batch = Vec::new();
+        let mut size = 0;
+        while batch.len() < USERS && size < PLACES {
+            let Some(user) = self.changed.pop_first() else { break };
+            let rooms = (user, RoomId(i64::MIN))..=(user, RoomId(i64::MAX));
+            let mut places: BTreeMap<RoomId, Place> = self
+                .opened
+                .range(rooms.clone())
+                .map(|((_, room), _)| (*room, Place::absent(*room)))
+                .collect();
+            places.extend(here.range(rooms).map(|(_, room)| (*room, Place::absent(*room))));
+            let mut places: Vec<Place> = places.into_values().take(PLACES_OF_USER).collect();
+            for place in &mut places {
+                place.state = state_of(user, place.room);
+                place.opened = self.opened.get(&(user, place.room)).copied().unwrap_or_default();
+            }
+            size += places.len();
+            batch.push((user, places));
+        }
+        batch
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use PresenceState::{Active, Idle, Offline};
+
+    const NOW: Timestamp = Timestamp(1_700_000_000_000);
+
+    fn idle_everywhere(
+        outgoing: &mut Outgoing,
+        here: &BTreeSet<(UserId, RoomId)>,
+    ) -> Vec<(UserId, Vec<Place>)> {
+        outgoing.next_batch(here, |user, room| if here.contains(&(user, room)) { Idle } else { Offline }, NOW)
+    }
+
+    #[test]
+    fn a_batch_has_who_changed_with_all_their_rooms() {
+        let mut outgoing = Outgoing::default();
+        let here = BTreeSet::from([(UserId(1), RoomId(1)), (UserId(1), RoomId(3)), (UserId(2), RoomId(1))]);
+        outgoing.add([UserId(1), UserId(3)]);
+        outgoing.note_opened(UserId(1), RoomId(2), NOW);
+        outgoing.note_opened(UserId(1), RoomId(3), NOW.plus_millis(-MINUTE_MILLIS));
+        let idle = |room| Place { state: Idle, ..Place::absent(RoomId(room)) };
+        let left = Place { opened: NOW, ..Place::absent(RoomId(2)) };
+        let first = (UserId(1), vec![idle(1), left, idle(3)]);
+        assert_eq!(idle_everywhere(&mut outgoing, &here), [first, (UserId(3), vec![])]);
+        assert_eq!(idle_everywhere(&mut outgoing, &here), []);
+    }
+
+    #[test]
+    fn batches_are_bounded_and_lose_nobody() {
+        let mut outgoing = Outgoing::default();
+        let mut here: BTreeSet<_> = (1..=1_200).map(|user| (UserId(user), RoomId(1))).collect();
+        outgoing.add(here.iter().map(|(user, _)| *user));
+        let mut lengths = Vec::new();
+        while let batch @ [_, ..] = &idle_everywhere(&mut outgoing, &here)[..] {
+            lengths.push(batch.len());
+        }
+        assert_eq!(lengths, [512, 512, 176]);
+        here = (1..=20).flat_map(|user| (1..=1_500).map(move |room| (UserId(user), RoomId(room)))).collect();
+        outgoing.add((1..=20).map(UserId));
+        let batch = outgoing.next_batch(&here, |_, _| Active, NOW);
+        assert_eq!((batch.len(), batch[0].1.len()), (17, PLACES_OF_USER));
+        assert_eq!(outgoing.next_batch(&here, |_, _| Active, NOW).len(), 3);
+    }
+}

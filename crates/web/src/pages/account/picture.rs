@@ -1,0 +1,62 @@
+//! One's own picture.
+
+use axum::response::Response;
+use eddyline_app::{Actor, Error};
+
+use super::{finish, see_other};
+use crate::failure::Failure;
+use crate::field::{Field, FormView};
+use crate::submission::Submission;
+use crate::upload::Upload;
+use crate::visit::Visit;
+
+const KINDS: &str = "image/png,image/jpeg,image/gif,image/webp";
+
+/// The picture as the page of the account shows it.
+pub(super) struct PictureView {
+    pub(super) address: String,
+    pub(super) upload: FormView,
+    /// Absent where none was uploaded.
+    pub(super) removal: Option<FormView>,
+}
+
+impl PictureView {
+    pub(super) async fn of(visit: &Visit, actor: &Actor) -> Result<Self, Failure> {
+        let is_uploaded = visit.app().has_uploaded_avatar(actor).await?;
+        Ok(Self {
+            // Pages are served beside the API.
+            address: format!("/avatars/{}/192", actor.user()?.user.avatar),
+            upload: uploading(visit),
+            removal: is_uploaded.then(|| {
+                FormView::new("/account", visit.csrf(), "Remove the picture")
+                    .hidden("part", "no-picture")
+                    .quiet()
+            }),
+        })
+    }
+}
+
+pub(in crate::pages) async fn upload(sent: Upload) -> Result<Response, Failure> {
+    let visit = &sent.visit;
+    let actor = visit.signed_in_for("/account")?;
+    let picture = sent.picture();
+    let outcome = if picture.is_empty() {
+        Err(Error::field("avatar", "can't be blank"))
+    } else {
+        visit.app().set_avatar(actor, picture).await.map(drop)
+    };
+    finish(visit, "picture", "Picture", uploading(visit), outcome)
+}
+
+pub(super) async fn remove(sent: &Submission) -> Result<Response, Failure> {
+    let visit = &sent.visit;
+    visit.app().delete_avatar(visit.signed_in()?).await?;
+    Ok(see_other("/account?done=no-picture"))
+}
+
+fn uploading(visit: &Visit) -> FormView {
+    FormView::new("/account/picture", visit.csrf(), "Change the picture").prefix("picture-").field(
+        Field::file("avatar", "New picture", KINDS)
+            .hint("PNG, JPEG, GIF or WebP of at most 5 MiB. A square is cut from its middle."),
+    )
+}

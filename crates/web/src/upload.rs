@@ -1,0 +1,51 @@
+//! A form with a picture that somebody sent: read within bounds, and checked against forgery before anybody
+//! acts on it.
+
+use axum::body::{Body, Bytes};
+use axum::extract::{FromRequest, FromRequestParts as _};
+use eddyline_http::serve::BodyLimit;
+use eddyline_http::{PictureForm, check_answer_room, read_picture_form};
+use http::Request;
+
+use crate::Site;
+use crate::failure::Failure;
+use crate::visit::Visit;
+
+/// Where the form is, and where to sign in for.
+const PAGE: &str = "/account";
+
+/// A form with a picture, and who sent it.
+pub(crate) struct Upload {
+    pub(crate) visit: Visit,
+    form: PictureForm,
+}
+
+impl Upload {
+    /// The picture as it came; empty when none was chosen.
+    pub(crate) fn picture(&self) -> Bytes {
+        self.form.picture()
+    }
+}
+
+impl FromRequest<Site> for Upload {
+    type Rejection = Failure;
+
+    async fn from_request(request: Request<Body>, site: &Site) -> Result<Self, Failure> {
+        let (mut parts, body) = request.into_parts();
+        let mut visit = Visit::from_request_parts(&mut parts, site).await?;
+        if visit.is_foreign(&parts.headers) {
+            return Err(Failure::Forged);
+        }
+        let sender = visit.signed_in_for(PAGE)?;
+        // Once something is done, its page cannot be refused.
+        check_answer_room()?;
+        let limit = BodyLimit { time: visit.body_time(), ..BodyLimit::default() };
+        let form = read_picture_form(&parts.headers, body, sender, limit, &site.file_bodies).await?;
+        if !visit.is_own_form(form.text("csrf")) {
+            return Err(Failure::Forged);
+        }
+        // The session may have ended while the body came.
+        visit.look_up_again().await?;
+        Ok(Self { visit, form })
+    }
+}

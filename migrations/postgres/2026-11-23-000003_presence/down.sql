@@ -1,0 +1,3 @@
+drop table node_presence;
+alter table nodes drop column presence_from;
+alter table nodes drop column presence_at;
