@@ -38,7 +38,7 @@ pub enum Error {
     TooMany {
         /// Seconds to wait.
         retry_after: u64,
-        /// What they were too many for.
+        /// The limit that was exceeded.
         limit: Limit,
     },
     /// The caller asks more often than is allowed; so many seconds later there is room again.
@@ -46,7 +46,7 @@ pub enum Error {
     TooManyRequests {
         /// Seconds to wait.
         retry_after: u64,
-        /// What they were too many for.
+        /// The limit that was exceeded.
         limit: Limit,
     },
     /// A quota on mail is used up.
@@ -79,12 +79,12 @@ pub enum Error {
     /// It contradicts what is there.
     #[error("{0}")]
     Conflict(String),
-    /// There are as many as there may be already.
+    /// A limit on how many there may be is reached.
     #[error("{text}")]
     Full {
         /// Which bound that is.
         limit: Limit,
-        /// What there are as many of, in a sentence for the user.
+        /// The limit, in a sentence for the user.
         text: String,
     },
     /// An integration did not do what it was asked, or could not be asked.

@@ -46,10 +46,10 @@ limits! {
     ApplicationSecrets: "too many wrong secrets of applications from one address", "oauth_attempts_per_address";
     /// Wrong tokens of an identity provider from one address.
     ProviderTokens: "too many wrong tokens of an identity provider from one address", "scim_attempts_per_address";
-    /// Letters with links that one address asks for, to one account.
-    AccountLetters: "too many letters asked for one account from one address", "password_attempts_per_account";
-    /// Letters with links that one address asks for.
-    AddressLetters: "too many letters asked for from one address", "password_attempts_per_address";
+    /// Mails with links that one address requests for one account.
+    AccountLetters: "too many mails with links requested for one account from one address", "password_attempts_per_account";
+    /// Mails with links that one address requests.
+    AddressLetters: "too many mails with links requested from one address", "password_attempts_per_address";
     /// New addresses that one user tries.
     NewAddresses: "too many new addresses tried by one user in a day";
     /// Streams of one caller or organization.

@@ -1,4 +1,4 @@
-//! Throwing away what has ended, now and then: links, sessions that nobody uses, codes and tokens, killed servers.
+//! Removing now and then what has ended: links, unused sessions, codes, tokens, and servers that died.
 
 use std::time::Duration;
 

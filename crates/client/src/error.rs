@@ -32,6 +32,9 @@ pub enum Error {
     /// No complete answer came within the client's time limit.
     #[error("no answer within {0:?}")]
     Timeout(Duration),
+    /// The tokio runtime ended in the middle of a renewal of OAuth tokens.
+    #[error("the runtime ended while tokens were renewed")]
+    RuntimeEnded,
     /// The server refused.
     #[error("{0}")]
     Api(ApiError),

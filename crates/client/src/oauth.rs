@@ -1,12 +1,13 @@
 //! OAuth tokens that are renewed when they expire (specification, section 5; RFC 6749, section 6).
 
 use std::fmt;
+use std::panic::resume_unwind;
 use std::sync::{Arc, Mutex as SyncMutex, MutexGuard, PoisonError};
 
 use http::header::WWW_AUTHENTICATE;
 use http::{HeaderMap, Method, StatusCode};
 use serde::{Deserialize, Serialize};
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, OwnedMutexGuard};
 use tokio::task::JoinHandle;
 
 use crate::client::Client;
@@ -40,7 +41,7 @@ pub struct OAuthSession(Arc<Shared>);
 struct Shared {
     application: OAuthApplication,
     tokens: SyncMutex<OAuthTokens>,
-    renewing: Mutex<()>,
+    renewing: Arc<Mutex<()>>,
     renewed: Box<dyn Fn(&OAuthTokens) + Send + Sync>,
 }
 
@@ -53,7 +54,7 @@ impl OAuthSession {
         renewed: impl Fn(&OAuthTokens) + Send + Sync + 'static,
     ) -> Self {
         let (tokens, renewed) = (SyncMutex::new(tokens), Box::new(renewed));
-        Self(Arc::new(Shared { application, tokens, renewing: Mutex::default(), renewed }))
+        Self(Arc::new(Shared { application, tokens, renewing: Arc::default(), renewed }))
     }
 
     /// The present tokens.
@@ -66,20 +67,37 @@ impl OAuthSession {
     }
 
     /// Gets the pair of tokens after the one with this access token, unless another request has done so.
-    ///
-    /// In a task of its own: when the request that needs the tokens is dropped or late, the pair that the server has
-    /// made by then is kept all the same. The pair before it is good for nothing any more.
-    pub(crate) fn renew(&self, client: &Client, expired: String) -> JoinHandle<Result<(), Error>> {
-        let (session, client) = (self.clone(), client.clone());
-        tokio::spawn(async move { session.get_next(&client, &expired).await })
-    }
-
-    async fn get_next(&self, client: &Client, expired: &str) -> Result<(), Error> {
-        let _one_at_a_time = self.0.renewing.lock().await;
-        let tokens = self.tokens();
-        if tokens.access_token != expired {
+    pub(crate) async fn renew(&self, client: &Client, expired: &str) -> Result<(), Error> {
+        let one_at_a_time = self.0.renewing.clone().lock_owned().await;
+        if self.tokens().access_token != expired {
             return Ok(());
         }
+        match self.begin_renewal(client, one_at_a_time).await {
+            Ok(renewed) => renewed,
+            Err(error) => match error.try_into_panic() {
+                // Of the application's `renewed`.
+                Ok(panic) => resume_unwind(panic),
+                Err(_) => Err(Error::RuntimeEnded),
+            },
+        }
+    }
+
+    /// In a task of its own: when the request that needs the tokens is dropped or late, the pair that the server has
+    /// made by then is kept all the same. The pair before it is no longer valid.
+    fn begin_renewal(
+        &self,
+        client: &Client,
+        one_at_a_time: OwnedMutexGuard<()>,
+    ) -> JoinHandle<Result<(), Error>> {
+        let (session, client) = (self.clone(), client.clone());
+        tokio::spawn(async move {
+            let _one_at_a_time = one_at_a_time;
+            session.get_next(&client).await
+        })
+    }
+
+    async fn get_next(&self, client: &Client) -> Result<(), Error> {
+        let tokens = self.tokens();
         let OAuthApplication { client_id, client_secret } = &self.0.application;
         let form = [
             ("grant_type", "refresh_token"),

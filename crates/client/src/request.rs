@@ -1,7 +1,5 @@
 //! One request and its answer, in the raw.
 
-use std::panic::resume_unwind;
-
 use bytes::Bytes;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode};
@@ -145,11 +143,7 @@ impl RequestBuilder {
         if !is_expired(answer.status(), answer.headers()) {
             return Ok(answer);
         }
-        match session.renew(&client, expired).await {
-            Ok(renewed) => renewed?,
-            // Nobody cancels it, so what ends it early is a panic of the application's `renewed`.
-            Err(error) => resume_unwind(error.into_panic()),
-        }
+        session.renew(&client, &expired).await?;
         again.headers_mut().insert(AUTHORIZATION, authorization(client.credentials())?);
         client.send(again).await
     }

@@ -105,13 +105,14 @@ async fn parse(
     body: Bytes,
     content_type: &str,
 ) -> Result<(Vec<(String, String)>, Vec<u8>), multipart::Error> {
+    let length = body.len();
     let mut form = Multipart::new(stream::iter([Ok::<_, BodyError>(body)]), content_type)?;
     let (mut texts, mut picture) = (Vec::new(), None);
     while let Some(mut part) = form.next().await? {
         if part.name != PICTURE {
             texts.push((part.name.clone(), form.text(part).await?));
         } else if picture.is_none() {
-            let mut bytes = Vec::new();
+            let mut bytes = Vec::with_capacity(length);
             while let Some(piece) = part.chunk().await? {
                 bytes.extend_from_slice(&piece);
             }

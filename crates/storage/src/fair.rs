@@ -134,6 +134,11 @@ impl<K: Copy + Ord> FairSemaphore<K> {
         Permit { key, state: Arc::clone(&self.state) }
     }
 
+    /// Whether anybody waits for a permit.
+    pub(crate) fn is_awaited(&self) -> bool {
+        !lock(&self.state).turn.is_empty()
+    }
+
     #[cfg(test)]
     pub(crate) fn waiting(&self) -> usize {
         lock(&self.state).callers.values().map(|caller| caller.waiting).sum()

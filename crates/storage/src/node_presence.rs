@@ -117,11 +117,27 @@ portable! {
         Ok(())
     }
 
-    /// The rows of a process that are newer than `after`, in the order of the users.
-    pub fn presence_since(c, node: &str, after: Timestamp) -> Result<Vec<PresenceRow>> {
+    /// Since when no row of a process has been removed; see [`OtherNode::presence_from`]. `None` when the process is not
+    /// on the list.
+    pub fn presence_from(c, node: &str) -> Result<Option<Timestamp>> {
+        let from = nodes::table.find(node).select(nodes::presence_from).get_result::<i64>(c).optional()?;
+        Ok(from.map(Timestamp))
+    }
+
+    /// The next `limit` rows of a process that are newer than `after`, in the order of the users, of the users after
+    /// `last`.
+    pub fn presence_since(
+        c,
+        node: &str,
+        after: Timestamp,
+        last: UserId,
+        limit: i64,
+    ) -> Result<Vec<PresenceRow>> {
         let rows: Vec<(i64, bool, Vec<u8>)> = node_presence::table
             .filter(node_presence::node.eq(node))
             .filter(node_presence::changed_at.gt(after.0))
+            .filter(node_presence::user_id.gt(last.0))
+            .limit(limit)
             .order(node_presence::user_id)
             .select((node_presence::user_id, node_presence::present, node_presence::places))
             .load(c)?;

@@ -55,7 +55,8 @@ impl Store {
     /// Reads. The closure runs where it may block, and should ask all it needs.
     ///
     /// The read counts for the budget of the task ([`ReadBudget::current`]) and waits for a permit of it. A
-    /// statement that is under way when the deadline passes, or when this future is dropped, is interrupted. What waits when the future is dropped waits no longer.
+    /// statement that is under way when the deadline passes, or when this future is dropped, is interrupted.
+    /// A future that is dropped while it waits for a permit leaves the line.
     ///
     /// # Errors
     ///

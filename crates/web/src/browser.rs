@@ -1,7 +1,6 @@
 //! Short names of browsers.
 
-/// What stands in the texts by which browsers call themselves, the telling ones first: most also name those that
-/// they want to be taken for.
+/// Parts of the `User-Agent` header of browsers, the most specific first: most browsers also name others in it.
 const BROWSERS: [(&str, &str); 11] = [
     ("EdgA/", "Edge"),
     ("EdgiOS/", "Edge"),

@@ -5,6 +5,7 @@
 //! or misses a round reads the present state, and what a killed server published is left out with that server. A
 //! server that knows of no other neither writes nor reads.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use eddyline_model::{Timestamp, UserId};
@@ -21,6 +22,11 @@ use crate::{App, Result};
 
 /// How often a server publishes and reads.
 const EVERY: Duration = Duration::from_secs(1);
+/// How many batches are written at once, as long as there are more. All users of a server that begins are mostly
+/// among these, so that others do not take them for absent meanwhile.
+const BATCHES: usize = 16;
+/// How many rows are read at once.
+const ROWS: i64 = 512;
 /// How many rooms are told in one go, so that their listeners can take it; see [`PAUSE`].
 const TOLD: usize = 64;
 /// The pause between two goes.
@@ -73,18 +79,19 @@ impl App {
         let now = self.now();
         let from = published.at;
         let clear = from.filter(|_| now.0.saturating_sub(published.cleared.0) >= MINUTE_MILLIS);
-        let batch = {
+        let batches: Vec<_> = {
             let mut state = self.inner.presence.state();
             if from.is_none() {
                 state.publish_all();
             }
-            state.next_batch(now)
+            let batches = (0..BATCHES).map(|_| state.next_batch(now));
+            batches.take_while(|batch| !batch.is_empty()).collect()
         };
-        if batch.is_empty() && from.is_some() && clear.is_none() {
+        if batches.is_empty() && from.is_some() && clear.is_none() {
             return Ok(());
         }
         let node = self.inner.node.clone();
-        let rows: Vec<_> = batch.iter().map(row).collect();
+        let rows: Vec<Vec<_>> = batches.iter().map(|batch| batch.iter().map(row).collect()).collect();
         let written = self.store().write(NoCaller::Process, move |tx| {
             // Later than all rows before, whatever the clock does.
             let at = tx.now().max(from.unwrap_or_default().plus_millis(1));
@@ -95,8 +102,8 @@ impl App {
             if is_listed && clear.is_some() {
                 tx.clear_presence(&node, now.plus_millis(-MINUTE_MILLIS))?;
             }
-            if is_listed && !rows.is_empty() {
-                tx.put_presence(&node, at, &rows)?;
+            if is_listed {
+                rows.iter().try_for_each(|rows| tx.put_presence(&node, at, rows))?;
             }
             Ok(is_listed.then_some(at))
         });
@@ -110,7 +117,7 @@ impl App {
             }
             Err(error) => {
                 if let Some(outgoing) = &mut self.inner.presence.state().outgoing {
-                    outgoing.add(batch.iter().map(|(user, _)| *user));
+                    outgoing.add(batches.iter().flatten().map(|(user, _)| *user));
                 }
                 Err(error.into())
             }
@@ -134,25 +141,41 @@ impl App {
         let read = self.inner.presence.state().elsewhere.read_up_to(&other.id);
         // From the beginning, where rows have been removed that were not read.
         let whole = read < other.presence_from || read > other.presence_at;
-        if whole || read < other.presence_at {
-            let (node, after) = (other.id.clone(), if whole { Timestamp(0) } else { read });
-            let rows = self.store().read(move |session| session.presence_since(&node, after)).await?;
-            let mut told = 0;
-            if whole {
-                let known = self.inner.presence.state().elsewhere.users_of(&other.id);
-                let is_gone = |user: &UserId| rows.binary_search_by_key(user, |row| row.user).is_err();
-                for user in known.into_iter().filter(is_gone) {
-                    self.take_paced(&mut told, &other.id, user, Box::default(), self.now()).await;
-                }
-            }
+        if !whole && read == other.presence_at {
+            self.inner.presence.state().elsewhere.note(&other.id, read, other.heartbeat);
+            return Ok(());
+        }
+        let after = if whole { Timestamp(0) } else { read };
+        let mut gone: BTreeSet<UserId> = match whole {
+            true => self.inner.presence.state().elsewhere.users_of(&other.id).into_iter().collect(),
+            false => BTreeSet::new(),
+        };
+        let (mut told, mut last) = (0, UserId(0));
+        loop {
+            let node = other.id.clone();
+            let rows =
+                self.store().read(move |session| session.presence_since(&node, after, last, ROWS)).await?;
+            let is_last = (rows.len() as i64) < ROWS;
             for PresenceRow { user, places, .. } in rows {
+                gone.remove(&user);
+                last = user;
                 // A later version may write what this one does not know; then the user is absent.
                 let places = decode(&places).unwrap_or_default();
                 self.take_paced(&mut told, &other.id, user, places, self.now()).await;
             }
+            if is_last {
+                break;
+            }
         }
-        let mut state = self.inner.presence.state();
-        state.elsewhere.note(&other.id, other.presence_at, other.heartbeat);
+        for user in gone {
+            self.take_paced(&mut told, &other.id, user, Box::default(), self.now()).await;
+        }
+        let node = other.id.clone();
+        let from = self.store().read(move |session| session.presence_from(&node)).await?;
+        // Otherwise rows that were not read may have been removed meanwhile: the next round reads all.
+        if whole || from.is_none_or(|from| from <= read) {
+            self.inner.presence.state().elsewhere.note(&other.id, other.presence_at, other.heartbeat);
+        }
         Ok(())
     }
 

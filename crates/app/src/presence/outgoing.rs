@@ -1,6 +1,7 @@
 //! What other servers do not know yet of the users who are present here.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
 
 use eddyline_model::{RoomId, Timestamp, UserId};
 use eddyline_streaming::presence::PresenceState;
@@ -19,6 +20,8 @@ const PLACES_OF_USER: usize = 1_000;
 #[derive(Debug, Default)]
 pub(super) struct Outgoing {
     changed: BTreeSet<UserId>,
+    /// The user who was published last. Those after it come next, so that nobody is passed over for ever.
+    last: Option<UserId>,
     /// When active streams were opened, as far as that was told here within the last minute.
     opened: BTreeMap<(UserId, RoomId), Timestamp>,
 }
@@ -35,6 +38,14 @@ impl Outgoing {
         self.changed.insert(user);
     }
 
+    fn next(&mut self) -> Option<UserId> {
+        let after = (self.last.map_or(Bound::Unbounded, Bound::Excluded), Bound::Unbounded);
+        let user = self.changed.range(after).next().or_else(|| self.changed.first()).copied()?;
+        self.changed.remove(&user);
+        self.last = Some(user);
+        Some(user)
+    }
+
     /// Takes the next users with their places, within the bounds of a batch. `here` has the rooms in which users are
     /// present, and `state_of` tells how.
     pub(super) fn next_batch(
@@ -47,7 +58,7 @@ impl Outgoing {
         let mut batch = Vec::new();
         let mut size = 0;
         while batch.len() < USERS && size < PLACES {
-            let Some(user) = self.changed.pop_first() else { break };
+            let Some(user) = self.next() else { break };
             let rooms = (user, RoomId(i64::MIN))..=(user, RoomId(i64::MAX));
             let mut places: BTreeMap<RoomId, Place> = self
                 .opened
@@ -110,5 +121,16 @@ mod tests {
         let batch = outgoing.next_batch(&here, |_, _| Active, NOW);
         assert_eq!((batch.len(), batch[0].1.len()), (17, PLACES_OF_USER));
         assert_eq!(outgoing.next_batch(&here, |_, _| Active, NOW).len(), 3);
+    }
+
+    #[test]
+    fn users_who_change_all_the_time_do_not_keep_others_back() {
+        let mut outgoing = Outgoing::default();
+        let here = BTreeSet::from([(UserId(900), RoomId(1))]);
+        outgoing.add((1..=900).map(UserId));
+        assert_eq!(idle_everywhere(&mut outgoing, &here).len(), USERS);
+        outgoing.add((1..=512).map(UserId));
+        let batch = idle_everywhere(&mut outgoing, &here);
+        assert!(batch.iter().any(|(user, _)| *user == UserId(900)));
     }
 }

@@ -271,7 +271,7 @@ impl From<multipart::Error> for Failure {
         let text = error.to_string();
         match error {
             Utf8(name) => invalid(&name, &text),
-            LongText(_) => BodyError::TooLarge(Limit::Body).into(),
+            LongText(_) => BodyError::TooLarge(Limit::FixedBody).into(),
             TooManyParts => Self::Request(StatusCode::PAYLOAD_TOO_LARGE, text),
             Body(why) => why.downcast::<BodyError>().map_or(BodyError::Aborted, |error| *error).into(),
             _ => Self::Request(StatusCode::BAD_REQUEST, text),

@@ -11,12 +11,19 @@ use tokio::sync::oneshot;
 
 use crate::budget::{Account, ReadBudget};
 use crate::connect::Location;
+use crate::fair::Permit;
 use crate::session::Session;
 use crate::store::Store;
 use crate::{Error, Result};
 
 /// The budget of the shared reads. They count for no caller: one question costs a look into an index.
 const SHARED: ReadBudget = ReadBudget { caller: Account::NEWS, group: Account::NEWS, line: usize::MAX };
+
+/// How many questions wait at most. Those beyond are answered by reads of their callers, which wait in the lines of
+/// these.
+const MOST_WAITING: usize = 4096;
+/// How many reads one thread makes before it gives back its permit and its connection for a moment.
+const READS_AT_A_STRETCH: usize = 64;
 
 /// What is asked, and who waits for the answer.
 type Questions = BTreeMap<(RoomId, Seq), Vec<oneshot::Sender<bool>>>;
@@ -32,7 +39,21 @@ pub(crate) struct News {
 #[derive(Debug, Default)]
 struct State {
     waiting: Questions,
+    /// The number of senders in `waiting`.
+    count: usize,
+    /// How many answer, or are about to.
     reads: usize,
+}
+
+/// What becomes of a question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Asked {
+    /// A read that will begin answers it.
+    Waits,
+    /// The caller is to begin a read.
+    Begins,
+    /// Too many questions wait.
+    Refused,
 }
 
 impl News {
@@ -50,13 +71,18 @@ impl News {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Puts a question in the line. Tells whether the caller is to start another task that answers questions.
-    fn ask(&self, room: RoomId, after: Seq, reply: oneshot::Sender<bool>) -> bool {
+    fn ask(&self, room: RoomId, after: Seq, reply: oneshot::Sender<bool>) -> Asked {
         let mut state = self.lock();
+        if state.count >= MOST_WAITING {
+            return Asked::Refused;
+        }
         state.waiting.entry((room, after)).or_default().push(reply);
-        let starts = state.reads < self.most_reads;
-        state.reads += usize::from(starts);
-        starts
+        state.count += 1;
+        if state.reads >= self.most_reads {
+            return Asked::Waits;
+        }
+        state.reads += 1;
+        Asked::Begins
     }
 }
 
@@ -79,27 +105,58 @@ impl Answering {
             self.ended = true;
             return None;
         }
+        state.count = 0;
         Some(mem::take(&mut state.waiting))
     }
 
-    /// Blocks.
-    fn run(mut self) {
-        while let Some(questions) = self.next() {
-            let read = self.store.begin_read(self.store.readers().time(SHARED));
+    /// Answers, on a thread of its own. It goes on for others when the request that began it has its answer.
+    fn start(self, permit: Permit<Account>) {
+        tokio::task::spawn_blocking(move || {
+            let rest = self.run();
+            drop(permit);
+            if let Some(rest) = rest {
+                rest.start_again();
+            }
+        });
+    }
+
+    fn start_again(self) {
+        tokio::spawn(async move {
+            if let Ok(permit) = self.store.readers().acquire(SHARED).await {
+                self.start(permit);
+            }
+        });
+    }
+
+    /// Blocks. Gives itself back when others wait for a permit to read, which it must not keep from them, and after
+    /// some reads.
+    fn run(mut self) -> Option<Self> {
+        for _ in 0..READS_AT_A_STRETCH {
+            let questions = self.next()?;
+            let readers = self.store.readers();
+            let read = self.store.begin_read(readers.time(SHARED));
             if let Err(error) = read.run(|session| answer(session, questions)) {
                 tracing::debug!(%error, "a shared look into the log failed");
             }
+            if readers.semaphore.is_awaited() {
+                break;
+            }
         }
+        Some(self)
     }
 }
 
 impl Drop for Answering {
-    /// Leaves nobody waiting when it ends early, as when the request that began it was dropped.
+    /// Leaves nobody waiting when it ends early, as when the request that began it was dropped, and no other read
+    /// will take the questions along.
     fn drop(&mut self) {
         if !self.ended {
             let mut state = self.store.news().lock();
             state.reads -= 1;
-            state.waiting.clear();
+            if state.reads == 0 {
+                state.count = 0;
+                state.waiting.clear();
+            }
         }
     }
 }
@@ -112,21 +169,30 @@ impl Store {
     ///
     /// As [`Store::read`].
     pub async fn log_has_news(&self, room: RoomId, after: Seq) -> Result<bool> {
-        let (reply, answer) = oneshot::channel();
-        if self.news().ask(room, after, reply) {
-            let answering = Answering::new(self.clone());
-            let permit = self.readers().acquire(SHARED).await?;
-            // It goes on for others when this request has its answer.
-            tokio::task::spawn_blocking(move || {
-                let _permit = permit;
-                answering.run();
-            });
+        match self.ask_with_others(room, after).await {
+            Some(has_news) => Ok(has_news),
+            // This read has the budget and the error of the caller.
+            None => self.read(move |session| session.log_has_news(room, after)).await,
         }
-        match answer.await {
-            Ok(has_news) => Ok(has_news),
-            // The shared read failed. This one has the budget and the error of the caller.
-            Err(_) => self.read(move |session| session.log_has_news(room, after)).await,
+    }
+
+    /// The answer of a shared read. `None` when that failed, or too many wait.
+    async fn ask_with_others(&self, room: RoomId, after: Seq) -> Option<bool> {
+        let (reply, mut answer) = oneshot::channel();
+        match self.news().ask(room, after, reply) {
+            Asked::Refused => return None,
+            Asked::Waits => {}
+            Asked::Begins => {
+                let answering = Answering::new(self.clone());
+                tokio::select! {
+                    biased;
+                    // A read of another has taken the question along.
+                    has_news = &mut answer => return has_news.ok(),
+                    permit = self.readers().acquire(SHARED) => answering.start(permit.ok()?),
+                }
+            }
         }
+        answer.await.ok()
     }
 }
 
@@ -151,7 +217,7 @@ mod tests {
 
     const ROOM: RoomId = RoomId(1);
 
-    fn ask(store: &Store) -> (bool, oneshot::Receiver<bool>) {
+    fn ask(store: &Store) -> (Asked, oneshot::Receiver<bool>) {
         let (reply, answer) = oneshot::channel();
         (store.news().ask(ROOM, Seq(1), reply), answer)
     }
@@ -159,17 +225,17 @@ mod tests {
     #[test]
     fn a_question_waits_for_the_next_read_and_the_last_read_ends() {
         let store = Store::open("sqlite::memory:").unwrap();
-        let (starts, _answer) = ask(&store);
-        assert!(starts, "nobody reads yet");
+        let (asked, _answer) = ask(&store);
+        assert_eq!(asked, Asked::Begins, "nobody reads yet");
         let mut answering = Answering::new(store.clone());
         assert_eq!(answering.next().map(|questions| questions.len()), Some(1));
-        let ((starts, _second), (starts_too, _third)) = (ask(&store), ask(&store));
-        assert!(!starts && !starts_too);
+        let ((second, _answer), (third, _other)) = (ask(&store), ask(&store));
+        assert_eq!((second, third), (Asked::Waits, Asked::Waits));
         let shared = answering.next().and_then(|mut questions| questions.remove(&(ROOM, Seq(1))));
         assert_eq!(shared.map(|replies| replies.len()), Some(2));
         assert!(answering.next().is_none());
         drop(answering);
-        assert!(ask(&store).0, "nobody reads any more");
+        assert_eq!(ask(&store).0, Asked::Begins, "nobody reads any more");
     }
 
     #[test]
@@ -178,6 +244,56 @@ mod tests {
         let (_, mut answer) = ask(&store);
         drop(Answering::new(store.clone()));
         assert_eq!(answer.try_recv(), Err(oneshot::error::TryRecvError::Closed));
-        assert!(ask(&store).0);
+        assert_eq!(ask(&store).0, Asked::Begins);
+    }
+
+    #[tokio::test]
+    async fn others_who_wait_to_read_come_in_between() {
+        let store = Store::open("sqlite::memory:").unwrap();
+        let permit = store.readers().acquire(SHARED).await.unwrap();
+        let other = tokio::spawn({
+            let store = store.clone();
+            async move { store.read(|session| session.log_head()).await }
+        });
+        while !store.readers().semaphore.is_awaited() {
+            tokio::task::yield_now().await;
+        }
+        let (_, answer) = ask(&store);
+        let rest = Answering::new(store.clone()).run().unwrap();
+        assert_eq!(answer.await, Ok(false));
+        let (asked, late) = ask(&store);
+        assert_eq!(asked, Asked::Waits, "the rest answers it");
+        drop(permit);
+        rest.start_again();
+        other.await.unwrap().unwrap();
+        assert_eq!(late.await, Ok(false));
+    }
+
+    #[tokio::test]
+    async fn questions_beyond_the_bound_are_answered_all_the_same() {
+        let store = Store::open("sqlite::memory:").unwrap();
+        let (first, _answer) = ask(&store);
+        let waiting: Vec<_> = (1..MOST_WAITING).map(|_| ask(&store)).collect();
+        assert!(first == Asked::Begins && waiting.iter().all(|(asked, _)| *asked == Asked::Waits));
+        assert_eq!(ask(&store).0, Asked::Refused);
+        assert_eq!(store.log_has_news(ROOM, Seq(1)).await.ok(), Some(false));
+        assert!(Answering::new(store.clone()).run().is_none());
+        assert!(waiting.into_iter().all(|(_, mut answer)| answer.try_recv() == Ok(false)));
+    }
+
+    #[tokio::test]
+    async fn who_is_dropped_while_it_waits_for_a_permit_lets_others_ask() {
+        let store = Store::open("sqlite::memory:").unwrap();
+        let permit = store.readers().acquire(SHARED).await.unwrap();
+        let question = |store: Store| async move { store.log_has_news(ROOM, Seq(1)).await };
+        let first = tokio::spawn(question(store.clone()));
+        while !store.readers().semaphore.is_awaited() {
+            tokio::task::yield_now().await;
+        }
+        let second = tokio::spawn(question(store.clone()));
+        first.abort();
+        assert!(first.await.unwrap_err().is_cancelled());
+        drop(permit);
+        assert_eq!(second.await.unwrap().ok(), Some(false));
     }
 }

@@ -43,7 +43,10 @@ async fn publish(store: &Store, from: Option<i64>, to: i64, rows: Vec<PresenceRo
 }
 
 async fn since(store: &Store, after: i64) -> Vec<PresenceRow> {
-    store.read(move |session| session.presence_since("one", at(after))).await.expect("presence is read")
+    store
+        .read(move |session| session.presence_since("one", at(after), UserId(0), 100))
+        .await
+        .expect("presence is read")
 }
 
 async fn others(store: &Store, since: Timestamp) -> Vec<OtherNode> {

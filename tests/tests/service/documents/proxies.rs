@@ -2,17 +2,20 @@
 
 use std::io::Write as _;
 use std::process::Command;
-use std::{fs, io};
+use std::{env, fs, io};
 
 use eddyline_tests::Certificate;
 use tempfile::TempDir;
 
 use super::{blocks_in, place};
 
-/// Whether a program is installed. Where it is not, its check is passed over, with a line that says so.
+/// Whether a program is installed. Where it is not, its check is passed over, with a line that says so; where
+/// `EDDYLINE_TEST_REQUIRE` names `proxies` it fails.
 fn is_installed(program: &str) -> bool {
     let found = Command::new(program).arg("-v").output().is_ok();
     if !found {
+        let required = env::var("EDDYLINE_TEST_REQUIRE").is_ok_and(|list| list.contains("proxies"));
+        assert!(!required, "{program} is required by EDDYLINE_TEST_REQUIRE and was not found");
         // Past the test harness, which would show it for failed tests only.
         let _ =
             writeln!(io::stderr(), "eddyline tests: {program} is not installed; its check is passed over");
