@@ -8,7 +8,7 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
 
-use eddyline_client::{Client, ClientBuilder};
+use eddyline_client::{Client, ClientBuilder, Json};
 use eddyline_testing::postgres::{self, Database};
 use tempfile::TempDir;
 
@@ -306,7 +306,12 @@ fn copy_lines(output: impl BufRead, mut log: File, tell: &mpsc::Sender<Addresses
     }
 }
 
+/// The addresses of the line that says that the server listens, in either format of the log.
 fn read_addresses(line: &str) -> Option<Addresses> {
+    if let Ok(line) = serde_json::from_str::<Json>(line) {
+        let text = |name: &str| line[name].as_str().map(str::to_owned);
+        return (line["message"] == "listening").then(|| Some((text("base")?, text("stream")?)))?;
+    }
     let rest = line.strip_prefix("listening ")?;
     let find = |name: &str| rest.split_whitespace().find_map(|part| part.strip_prefix(name));
     Some((find("base=")?.to_owned(), find("stream=")?.to_owned()))
@@ -327,5 +332,9 @@ mod tests {
         assert_eq!(socket_address(&base), "127.0.0.1:4000");
         assert_eq!(stream, "http://127.0.0.1:4001");
         assert_eq!(read_addresses("starting"), None);
+        let line =
+            r#"{"message":"listening","base":"http://127.0.0.1:4000","stream":"http://127.0.0.1:4001"}"#;
+        assert_eq!(read_addresses(line), Some((base, stream)));
+        assert_eq!(read_addresses(r#"{"message":"starting"}"#), None);
     }
 }

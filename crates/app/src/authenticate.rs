@@ -352,9 +352,9 @@ impl App {
             _ => {
                 self.inner.guard.failed(&key, address, self.now());
                 let account: String = key.chars().take(LOGGED_CHARS).collect();
-                // docs/operating.md has a filter for fail2ban that reads this line. The account stands last and in
-                // quotes, since the client chooses it.
-                tracing::info!(%address, ?account, "sign-in failed");
+                // docs/operating.md has a filter for fail2ban that reads this line. The account, which the client
+                // chooses, stands last, and as a text, which the log puts in quotes and escapes.
+                tracing::info!(%address, account = account.as_str(), "sign-in failed");
                 Err(Error::Unauthenticated("The credentials are not valid"))
             }
         }

@@ -60,18 +60,28 @@ fn statements_for_postgres_make_a_database_that_the_server_takes() {
 fn the_filter_for_fail2ban_finds_failed_sign_ins() {
     let blocks = blocks_in(&["ini"]);
     let [filter] = &blocks[..] else { panic!("which of them is the filter?") };
-    let expression = filter.text.lines().find_map(|line| line.strip_prefix("failregex = ")).unwrap();
+    let (_, expressions) = filter.text.split_once("failregex = ").unwrap();
     assert!(filter.text.contains("\n[Definition]\n"), "{}", filter.text);
     let Some(python) = Python::with("smtp", &["re"]) else { return };
-    // fail2ban takes the time out of a line before, and knows addresses of both kinds.
-    let expression = expression.replace("<HOST>", r"(?P<host>[\w.:]+)");
-    run(Backend::Sqlite, &["--log", "info"], async |server| {
+    // fail2ban knows addresses of both kinds.
+    let expressions = expressions.replace("<HOST>", r"(?P<host>[\w.:]+)");
+    let expressions: Vec<&str> = expressions.lines().map(str::trim).collect();
+    let [for_text, for_json] = expressions[..] else { panic!("one for each format: {expressions:?}") };
+    for (format, expression) in [("text", for_text), ("json", for_json)] {
+        check_filter(&python, format, expression);
+    }
+}
+
+fn check_filter(python: &Python, format: &str, expression: &str) {
+    run(Backend::Sqlite, &["--log", "info", "--log-format", format], async |server| {
         let Acme { ada, .. } = server.acme();
         let guess = server.client().basic(&ada.email, "a guess").build().unwrap();
         assert_eq!(guess.me().await.unwrap_err().status(), Some(StatusCode::UNAUTHORIZED));
         let log = server.log();
         let line = log.lines().find(|line| line.contains("sign-in failed")).expect("a failure is logged");
-        let (_, line) = line.split_once(' ').unwrap();
+        // fail2ban takes the time out of a line first.
+        let (start, end) = (line.find("20").unwrap(), line.find('Z').unwrap());
+        let line = format!("{}{}", &line[..start], &line[end + 1..]);
         let script = "import json, re, sys\n\
                       line = json.load(sys.stdin)\n\
                       found = re.search(line['expression'], line['text'])\n\
