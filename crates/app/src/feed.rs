@@ -8,7 +8,7 @@ mod tests;
 use std::collections::{HashMap, HashSet};
 use std::pin::pin;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use eddyline_model::log::{Control, LogBody, LogItem, Seq};
 use eddyline_model::{EventId, Timestamp};
@@ -41,6 +41,8 @@ struct Feed {
     at: EventId,
     recent: Recent,
     control_seen: Arc<Notify>,
+    /// Since when the log cannot be read, while that is so.
+    failing: Option<Instant>,
 }
 
 /// Why the feed could not take the next entries.
@@ -89,6 +91,7 @@ impl App {
             at: EventId::default(),
             recent: Recent::default(),
             control_seen: control_seen.clone(),
+            failing: None,
         };
         // On the list before anything is remembered, so that others wait for this process.
         self.beat().await?;
@@ -177,7 +180,7 @@ impl Feed {
             match outcome {
                 Ok(()) => {}
                 Err(FeedError::Transient(error)) => {
-                    tracing::warn!(%error, "the log cannot be read; trying again");
+                    self.note_failure(&error);
                     tokio::time::sleep(RETRY).await;
                 }
                 Err(FeedError::Fatal(error)) => {
@@ -188,6 +191,20 @@ impl Feed {
         }
         self.app.end_streams();
         Ok(())
+    }
+
+    /// Logs the first failure of an outage. The feed tries four times a second, so the others would flood the log.
+    fn note_failure(&mut self, error: &Error) {
+        if self.failing.is_none() {
+            tracing::warn!(%error, "the database does not answer; trying again until it does");
+            self.failing = Some(Instant::now());
+        }
+    }
+
+    fn note_recovery(&mut self) {
+        if let Some(since) = self.failing.take() {
+            tracing::info!(seconds = since.elapsed().as_secs(), "the database answers again");
+        }
     }
 
     /// Takes what this process committed itself, which spares reading it. Where other processes
@@ -210,6 +227,7 @@ impl Feed {
             self.take(&items).await?;
             if !full {
                 self.app.confirm_fresh(asked_at);
+                self.note_recovery();
                 return Ok(());
             }
         }

@@ -15,7 +15,7 @@ use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use self::layers::{Environment, Layers, read_file};
+use self::layers::{Environment, Layers, read_file, similar};
 pub(crate) use self::layers::{Layer, Origin};
 pub(crate) use self::options::{OPTIONS, OptionSpec, Settings};
 pub(crate) use self::values::{DatabaseUrl, LogFilter, LogFormat, Profile, SmtpSecurity};
@@ -234,7 +234,10 @@ fn finish(layers: &Layers, unknown: &[String]) -> Result<Loaded, ConfigError> {
             return Err(ConfigError::Wrong { origin, problem });
         }
     }
-    let remarks = unknown.iter().map(|name| format!("{name} is not a known variable, and is ignored"));
+    let remarks = unknown.iter().map(|name| {
+        let hint = similar(name).map(|option| format!("; did you mean {}?", option.variable()));
+        format!("{name} is not a known variable, and is ignored{}", hint.unwrap_or_default())
+    });
     Ok(Loaded { settings, remarks: remarks.collect() })
 }
 

@@ -9,6 +9,9 @@ use crate::Failure;
 use crate::config::Settings;
 use crate::logging::Log;
 
+/// The options that [`Hangups::follow`] puts into force. All others need a restart.
+const RELOADED: [&str; 3] = ["log", "tls_cert", "tls_key"];
+
 /// SIGHUP of this process.
 pub(crate) struct Hangups(Signal);
 
@@ -23,9 +26,11 @@ impl Hangups {
     }
 
     /// Reads the configuration again at each signal, and puts into force what can change while the server runs. What
-    /// is wrong is logged, and leaves everything as it was.
+    /// is wrong is logged, and leaves everything as it was. So are options that differ from those the server
+    /// `started` with and need a restart.
     pub(crate) async fn follow(
         mut self,
+        started: Settings,
         load: impl Fn() -> Result<Settings, Failure>,
         log: Log,
         certificates: Option<Certificates>,
@@ -34,10 +39,19 @@ impl Hangups {
             let reloaded = load().and_then(|settings| {
                 let shown = reload_certificate(&settings, certificates.as_ref())?;
                 log.set(&settings.log)?;
-                Ok(shown)
+                Ok((shown, waiting(&started, &settings)))
             });
             match reloaded {
-                Ok(certificate) => tracing::info!(certificate, "SIGHUP: the configuration was read again"),
+                Ok((certificate, None)) => {
+                    tracing::info!(certificate, "SIGHUP: the configuration was read again");
+                }
+                Ok((certificate, Some(options))) => {
+                    tracing::warn!(
+                        certificate,
+                        options,
+                        "SIGHUP: the configuration was read again; some changed options need a restart"
+                    );
+                }
                 Err(error) => {
                     let error = crate::output::Causes(error.as_ref());
                     tracing::error!(%error, "SIGHUP: the configuration cannot be read again; nothing changes");
@@ -45,6 +59,13 @@ impl Hangups {
             }
         }
     }
+}
+
+/// The changed options that need a restart, if there are any.
+fn waiting(started: &Settings, settings: &Settings) -> Option<String> {
+    let mut changed = started.differences(settings);
+    changed.retain(|key| !RELOADED.contains(key));
+    (!changed.is_empty()).then(|| changed.join(", "))
 }
 
 /// Whether there is a certificate, which is read again then.

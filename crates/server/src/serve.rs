@@ -29,8 +29,8 @@ pub(crate) async fn run(
 ) -> Result<(), Failure> {
     let hangups = Hangups::catch()?;
     let json = settings.log_format == LogFormat::Json;
-    let mut node = Node::start(settings).await?;
-    let following = tokio::spawn(hangups.follow(load, log, node.certificates.take()));
+    let mut node = Node::start(settings.clone()).await?;
+    let following = tokio::spawn(hangups.follow(settings, load, log, node.certificates.take()));
     // Scripts wait for this to learn the addresses.
     output::listening(node.addresses(), json);
     let outcome = node.run().await;

@@ -24,6 +24,11 @@ mod on_postgres {
     }
 
     #[test]
+    fn an_outage_is_logged_once_and_so_is_its_end() {
+        run(Backend::Postgres, &[], super::an_outage_is_logged_once_and_so_is_its_end);
+    }
+
+    #[test]
     fn a_log_row_of_a_later_version_stops_the_server_instead_of_being_passed_over() {
         run(Backend::Postgres, &[], super::a_log_row_of_a_later_version_stops_the_server);
     }
@@ -358,6 +363,24 @@ async fn what_a_killed_server_left_behind_is_removed(mut server: Server) {
         gone.goes_on().await;
     }
     assert!(!run(&server, "select id from writers").is_empty(), "the server has a row of its own");
+}
+
+async fn an_outage_is_logged_once_and_so_is_its_end(server: Server) {
+    let Acme { ada, .. } = server.acme();
+    let rename =
+        |from, to| server.database().unwrap().run(&format!("alter table {from} rename to {to}")).unwrap();
+    let logged = async |text| {
+        let patience = Patience::until(text);
+        while !server.log().contains(text) {
+            patience.goes_on().await;
+        }
+    };
+    rename("event_log", "away");
+    logged("the database does not answer").await;
+    rename("away", "event_log");
+    logged("the database answers again").await;
+    assert_eq!(server.log().matches("the database does not answer").count(), 1, "{}", server.log());
+    ada.say(MAIN, "hello").await;
 }
 
 async fn a_log_row_of_a_later_version_stops_the_server(mut server: Server) {

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use super::options::OptionSpec;
+use super::options::{OPTIONS, OptionSpec};
 use super::values::Value;
 use super::{CONFIG_VARIABLE, ConfigError, VARIABLE_PREFIX};
 
@@ -112,11 +112,21 @@ pub(super) fn read_file(path: &Path, text: &str) -> Result<Layer, ConfigError> {
     Ok(layer)
 }
 
-/// What somebody probably meant who wrote an option as a flag or a variable.
+/// How much two names must have in common for one to be suggested for the other; the command line suggests flags by
+/// the same measure.
+const ALIKE: f64 = 0.8;
+
+/// The option with the name most like this one, which may be spelt as a flag or a variable.
+pub(super) fn similar(name: &str) -> Option<&'static OptionSpec> {
+    let name = name.trim_start_matches('-').replace('-', "_").to_lowercase();
+    let key = name.strip_prefix("eddyline_").unwrap_or(&name);
+    let alike = OPTIONS.iter().map(|option| (strsim::jaro_winkler(key, option.key), option));
+    let best = alike.max_by(|(one, _), (other, _)| one.total_cmp(other));
+    best.filter(|(likeness, _)| *likeness > ALIKE).map(|(_, option)| option)
+}
+
 fn hint(key: &str) -> String {
-    let key = key.trim_start_matches('-').replace('-', "_").to_lowercase();
-    let key = key.strip_prefix("eddyline_").unwrap_or(&key);
-    OptionSpec::by_key(key).map_or_else(String::new, |option| format!("; did you mean {}?", option.key))
+    similar(key).map_or_else(String::new, |option| format!("; did you mean {}?", option.key))
 }
 
 /// The text that would stand on the command line.

@@ -90,6 +90,13 @@ macro_rules! options {
             pub(super) fn merge(layers: &Layers) -> Result<Self, ConfigError> {
                 Ok(Self { $($( $key: layers.resolve(stringify!($key), $default($text))?, )+)+ })
             }
+
+            /// The keys of the options that have another value in `other`.
+            pub(crate) fn differences(&self, other: &Self) -> Vec<&'static str> {
+                let mut keys = Vec::new();
+                $($( if self.$key != other.$key { keys.push(stringify!($key)) } )+)+
+                keys
+            }
         }
     };
 }

@@ -159,6 +159,10 @@ fn an_unknown_key_is_refused_and_a_likely_one_suggested() {
         Machine::new().file("stream-listen = '127.0.0.1:1'").refusal(),
         "DATA/eddyline.toml: unknown key stream-listen; did you mean stream_listen?"
     );
+    assert_eq!(
+        Machine::new().file("trusted_proxies = '10.0.0.0/8'").refusal(),
+        "DATA/eddyline.toml: unknown key trusted_proxies; did you mean trusted_proxy?"
+    );
     assert_eq!(Machine::new().file("[limits]").refusal(), "DATA/eddyline.toml: unknown key limits");
 }
 
@@ -172,6 +176,7 @@ fn a_file_that_is_not_toml_is_refused() {
 fn an_unknown_variable_is_only_mentioned() {
     let machine = Machine::new()
         .variable("EDDYLINE_LISTNE", "127.0.0.1:1")
+        .variable("EDDYLINE_COLOUR", "red")
         .variable("EDDYLINE_listen", "127.0.0.1:1")
         .variable("EDDYLINE_LOG", "warn")
         .variable("LISTEN", "x");
@@ -179,8 +184,9 @@ fn an_unknown_variable_is_only_mentioned() {
     assert_eq!(
         loaded.remarks,
         [
-            "EDDYLINE_LISTNE is not a known variable, and is ignored",
-            "EDDYLINE_listen is not a known variable, and is ignored"
+            "EDDYLINE_COLOUR is not a known variable, and is ignored",
+            "EDDYLINE_LISTNE is not a known variable, and is ignored; did you mean EDDYLINE_LISTEN?",
+            "EDDYLINE_listen is not a known variable, and is ignored; did you mean EDDYLINE_LISTEN?"
         ]
     );
     assert_eq!(loaded.settings.listen.port(), 8080);
@@ -284,6 +290,23 @@ fn the_stream_prefix_is_a_plain_path_that_nothing_else_uses() {
         ["flows", "messages", "files", "oauth", "openapi.json", "healthz", "scim", "user", "users"]
     {
         assert!(prefix(&format!("/{endpoint}")).is_err(), "{endpoint}");
+    }
+}
+
+#[test]
+fn a_password_that_is_not_encoded_is_refused_without_repeating_any_of_it() {
+    for address in [
+        "postgres://me:hush@hush@db/chat",
+        "postgres://me:hush/hush@db/chat",
+        "postgres://me:hush?hush@db/chat",
+    ] {
+        let refusal = Machine::new().flag("database", address).refusal();
+        assert!(refusal.contains("percent-encoded: @ as %40") && !refusal.contains("hush"), "{refusal}");
+    }
+    for address in
+        ["postgres:///chat?host=/run/pg&user=me@corp", "postgres://me:p%40ss@db/chat?sslmode=require"]
+    {
+        assert_eq!(Machine::new().flag("database", address).settings().database_url().expose(), address);
     }
 }
 

@@ -190,12 +190,25 @@ impl Value for DatabaseUrl {
             text.strip_prefix("sqlite:").is_some_and(|path| !path.trim_start_matches("//").is_empty());
         let postgres = ["postgres://", "postgresql://"].iter().any(|scheme| text.starts_with(scheme));
         // The text is not repeated: it may be a mistyped address with a password in it.
-        if sqlite || postgres {
+        if postgres && has_stray_at(text) {
+            Err("the user and the password in the address must be percent-encoded: @ as %40, / as %2F, ? as %3F"
+                .to_owned())
+        } else if sqlite || postgres {
             Ok(Self(text.to_owned()))
         } else {
             Err("the database must be sqlite:PATH, sqlite::memory: or postgres://USER@HOST/NAME".to_owned())
         }
     }
+}
+
+/// Whether an address has an `@` where none belongs, since a password has an `@`, a `/` or a `?` that is not encoded.
+/// Such an address would be read as that of another host, whose name is a part of the password.
+fn has_stray_at(address: &str) -> bool {
+    let rest = address.split_once("://").map_or("", |(_, rest)| rest);
+    let (authority, path) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
+    let (path, query) = path.split_once('?').unwrap_or((path, ""));
+    let in_query = query.split_once('@').is_some_and(|(before, _)| !before.contains('='));
+    authority.matches('@').count() > 1 || path.contains('@') || in_query
 }
 
 /// An `http` or `https` address without a slash at its end, to which paths are appended.

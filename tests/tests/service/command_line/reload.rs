@@ -92,3 +92,18 @@ fn new_log_levels_are_logged_and_wrong_ones_are_not() {
     ask();
     assert_eq!(debugged(), count, "{}", server.log());
 }
+
+#[test]
+fn changed_options_that_need_a_restart_are_named() {
+    let files = TempDir::new().unwrap();
+    let config = files.path().join("config.toml");
+    fs::write(&config, "max_body_bytes = 1000\n").unwrap();
+    run(Backend::Sqlite, &["--config", config.to_str().unwrap()], async |server| {
+        fs::write(&config, "log = \"debug\"\nmax_body_bytes = 1000\n").unwrap();
+        hang_up(&server, 1).await;
+        assert!(!server.log().contains("need a restart"), "{}", server.log());
+        fs::write(&config, "max_body_bytes = 2000\nreaders = 3\n").unwrap();
+        hang_up(&server, 2).await;
+        assert!(server.log().contains("options=\"max_body_bytes, readers\""), "{}", server.log());
+    });
+}
