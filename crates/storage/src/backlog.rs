@@ -7,13 +7,15 @@
 
 use std::collections::BTreeMap;
 
+use eddyline_model::search::Tokens;
+
 /// So many messages are worth a transaction of their own.
 const LARGE: usize = 512;
 /// Words of more messages than this are not kept but read again.
 const MOST: usize = 4096;
 
 /// A message's number and its words.
-pub(crate) type Words = (i64, Vec<String>);
+pub(crate) type Words = (i64, Tokens);
 
 /// The messages of each room that wait, with their words as far as they are known here.
 #[derive(Default)]
@@ -30,7 +32,7 @@ impl Backlog {
     }
 
     /// Adds a message.
-    pub(crate) fn add(&mut self, room: i64, id: i64, words: Vec<String>) {
+    pub(crate) fn add(&mut self, room: i64, id: i64, words: Tokens) {
         self.count += 1;
         let waiting = self.rooms.entry(room).or_default();
         if self.count <= MOST {
@@ -87,7 +89,7 @@ mod tests {
     fn words_are_known_only_without_a_gap() {
         let mut backlog = Backlog::default();
         for id in [4, 5, 6, 8] {
-            backlog.add(1, id, vec![]);
+            backlog.add(1, id, Tokens::default());
         }
         assert_eq!(ids(backlog.words(1, 3, 6)), None, "8 is beyond what is asked for");
         assert_eq!(ids(backlog.words(1, 3, 8)), None, "7 is missing");
@@ -101,7 +103,7 @@ mod tests {
     fn a_room_is_remembered_when_its_words_are_too_many() {
         let mut backlog = Backlog::default();
         for id in 1..=MOST as i64 + 1 {
-            backlog.add(1, id, vec![]);
+            backlog.add(1, id, Tokens::default());
         }
         assert_eq!(ids(backlog.words(1, 0, MOST as i64 + 1)), None);
         assert!(backlog.rooms().eq([1]));

@@ -32,7 +32,6 @@ mod grants;
 mod groups;
 mod identities;
 mod invitations;
-mod kept;
 mod lists;
 mod live;
 mod log;

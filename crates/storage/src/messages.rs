@@ -8,6 +8,7 @@ use eddyline_model::messages::{
     Author, Event, Message, MessageQuery, MessageView, Sort, ThreadCounts, present_content, reference,
     subject_of,
 };
+use eddyline_model::search::Tokens;
 use eddyline_model::{MessageId, RoomId, Timestamp, UserId};
 
 use crate::backlog::Backlog;
@@ -18,9 +19,8 @@ use crate::session::{Session, dialect, portable};
 use crate::threads::{Left, Record};
 use crate::{Error, Result};
 
-#[derive(Clone, Queryable, QueryableByName, Insertable)]
-// Otherwise SQLite would get another statement for each choice of columns that have a value.
-#[diesel(table_name = messages, treat_none_as_default_value = false)]
+#[derive(Clone, Queryable, QueryableByName)]
+#[diesel(table_name = messages)]
 pub(crate) struct Row {
     pub(crate) room_id: i64,
     pub(crate) id: i64,
@@ -354,7 +354,7 @@ impl Session<'_> {
         before: &Message,
         after: &Message,
         mentioned: &eddyline_model::messages::Mentions,
-        words: &[String],
+        words: &Tokens,
     ) -> Result<()> {
         let (room, id) = (after.room, after.id);
         self.write_message(after)?;

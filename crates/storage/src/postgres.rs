@@ -1,10 +1,13 @@
 //! What PostgreSQL does in its own way: the batch as a few statements over arrays, locks, words
 //! in a `tsvector`.
 
+use diesel::pg::Pg;
 use diesel::prelude::*;
+use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
 use diesel::sql_types::{Array, BigInt, Bool, Nullable, SmallInt, Text};
 use eddyline_model::log::Seq;
 use eddyline_model::messages::MessageQuery;
+use eddyline_model::search::Tokens;
 use eddyline_model::{MessageId, RoomId};
 
 use crate::Result;
@@ -165,6 +168,32 @@ pub(crate) fn put_threads(c: &mut PgConnection, rows: &[crate::threads::Row]) ->
     Ok(())
 }
 
+/// Moves the clock of the log, and gives where it stands then. diesel has every other update read and planned again
+/// each time, since in general its text depends on what is set.
+#[derive(Debug, QueryId)]
+struct AdvanceClock {
+    count: i64,
+}
+
+impl Query for AdvanceClock {
+    type SqlType = BigInt;
+}
+
+impl RunQueryDsl<PgConnection> for AdvanceClock {}
+
+impl QueryFragment<Pg> for AdvanceClock {
+    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
+        out.push_sql("update log_clock set sequence = sequence + ");
+        out.push_bind_param::<BigInt, _>(&self.count)?;
+        out.push_sql(" where id = 1 returning sequence");
+        Ok(())
+    }
+}
+
+pub(crate) fn advance_clock(c: &mut PgConnection, count: i64) -> Result<i64> {
+    Ok(AdvanceClock { count }.get_result(c)?)
+}
+
 pub(crate) fn insert_log(c: &mut PgConnection, first: i64, rows: &[NewRow]) -> Result<()> {
     diesel::sql_query(
         "insert into event_log (seq, check_value, kind, room_id, message_id, user_id, peer_id, created_at) \
@@ -183,7 +212,7 @@ pub(crate) fn insert_log(c: &mut PgConnection, first: i64, rows: &[NewRow]) -> R
 }
 
 /// Files messages under their words.
-pub(crate) fn index_at_once(c: &mut PgConnection, words: &[(i64, i64, &[String])]) -> Result<()> {
+pub(crate) fn index_at_once(c: &mut PgConnection, words: &[(i64, i64, &Tokens)]) -> Result<()> {
     diesel::sql_query(
         "insert into message_search (room_id, message_id, words) \
          select room, id, array_to_tsvector(string_to_array(words, ' ')) \
@@ -191,13 +220,13 @@ pub(crate) fn index_at_once(c: &mut PgConnection, words: &[(i64, i64, &[String])
     )
     .bind::<Array<BigInt>, _>(column(words, |word| word.0))
     .bind::<Array<BigInt>, _>(column(words, |word| word.1))
-    .bind::<Array<Text>, _>(column(words, |word| word.2.join(" ")))
+    .bind::<Array<Text>, _>(column(words, |word| word.2.as_str()))
     .execute(c)?;
     Ok(())
 }
 
 /// Files a message under other words.
-pub(crate) fn reindex(c: &mut PgConnection, room: RoomId, id: MessageId, words: &[String]) -> Result<()> {
+pub(crate) fn reindex(c: &mut PgConnection, room: RoomId, id: MessageId, words: &Tokens) -> Result<()> {
     unindex(c, room, id)?;
     if words.is_empty() { Ok(()) } else { index_at_once(c, &[(room.0, id.0, words)]) }
 }

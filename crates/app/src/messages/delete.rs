@@ -4,6 +4,7 @@
 use eddyline_model::MessageId;
 use eddyline_model::messages::{Mentions, Message, Notice, Placement};
 use eddyline_model::policy::{self, Deletion};
+use eddyline_model::search::Tokens;
 use eddyline_storage::{Result as StoreResult, Tx};
 
 use super::notice;
@@ -54,7 +55,7 @@ pub(crate) fn truncate(tx: &mut Tx<'_, '_>, actor: &Actor, before: &Message) -> 
         after.tags.push(format!(":influx:{parent}"));
     }
     after.edited = Some(tx.now());
-    tx.change_message(before, &after, &Mentions::default(), &[])?;
+    tx.change_message(before, &after, &Mentions::default(), &Tokens::default())?;
     let draft = notice(&after, actor, Notice::edit(&after), tx.now());
     tx.post(&[draft])?;
     Ok(())

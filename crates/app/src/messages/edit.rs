@@ -1,8 +1,9 @@
 //! Editing a message: its own author changes the text, anyone who sees it the tags.
 
 use eddyline_model::messages::{Message, Notice};
+use eddyline_model::search::{self, Tokens};
 use eddyline_model::tags::{self, Context, Extracted, TagChanges};
-use eddyline_model::{MessageId, policy, search};
+use eddyline_model::{MessageId, policy};
 use eddyline_storage::{Result as StoreResult, Tx};
 
 use super::{check_tags, check_text, notice};
@@ -73,7 +74,7 @@ pub(crate) fn write_content(
     before: &Message,
     content: &str,
     extracted: Extracted,
-    words: &[String],
+    words: &Tokens,
 ) -> StoreResult<Message> {
     let mentions = extracted.mentions.clone();
     let mut after = with_tags(before, extracted);
@@ -98,7 +99,7 @@ pub(crate) fn write_tags(
     if changes.is_empty() {
         return Ok(changes);
     }
-    tx.change_message(before, &after, &mentions, &[])?;
+    tx.change_message(before, &after, &mentions, &Tokens::default())?;
     // One row stands for everyone, so that who is taken off it stands beside.
     if after.tags.iter().any(|tag| tag == tags::USER_EVERYONE) {
         for reader in changes.remove.iter().filter_map(|tag| tags::parse_unread(tag)) {

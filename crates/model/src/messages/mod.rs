@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use crate::files::NewFile;
 use crate::items::Item;
+use crate::search::Tokens;
 use crate::sources::{Keeper, ThreadSource};
 use crate::{MessageId, RoomId, Timestamp, UserId};
 
@@ -272,7 +273,7 @@ pub struct Draft {
     /// Who is mentioned.
     pub mentions: Mentions,
     /// The words it is found by.
-    pub search_tokens: Vec<String>,
+    pub search_tokens: Tokens,
     /// The identifier the client gave.
     pub uuid: Option<String>,
     /// Digest of everything a repeat with the same uuid must agree in.
@@ -306,7 +307,7 @@ impl Draft {
             tags: Vec::new(),
             explicit_tags: Vec::new(),
             mentions: Mentions::default(),
-            search_tokens: Vec::new(),
+            search_tokens: Tokens::default(),
             uuid: None,
             fingerprint: 0,
             placement: Placement::Unthreaded,

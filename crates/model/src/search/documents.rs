@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::tokens;
+use super::{Tokens, tokens};
 use crate::messages::Event;
 
 #[derive(Default, Deserialize)]
@@ -16,10 +16,10 @@ struct Document {
 }
 
 /// The tokens of a document: of its title and its HTML, or of a file's name.
-pub(super) fn of_document(event: Event, json: &str) -> Vec<String> {
+pub(super) fn of_document(event: Event, json: &str) -> Tokens {
     match event {
         Event::Activity | Event::Discussion | Event::File | Event::Mail => tokens(&text_of(json)),
-        _ => Vec::new(),
+        _ => Tokens::default(),
     }
 }
 
@@ -89,23 +89,27 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    fn filed(event: Event, json: &str) -> Vec<String> {
+        of_document(event, json).iter().map(str::to_owned).collect()
+    }
+
     #[test]
     fn inbox_messages_are_found_by_what_can_be_read_in_them() {
         let json = r#"{"author":null,"title":"<a href=\"http://x/hidden>\">Crash</a> &amp; burn",
             "body":"<p>one</p><p>t<b>w</b>o</p>","attachments":[]}"#;
-        assert_eq!(of_document(Event::Activity, json), ["burn", "crash", "one", "two"]);
-        assert_eq!(of_document(Event::Action, json), Vec::<String>::new());
+        assert_eq!(filed(Event::Activity, json), ["burn", "crash", "one", "two"]);
+        assert_eq!(filed(Event::Action, json), Vec::<String>::new());
     }
 
     #[test]
     fn files_are_found_by_their_names_and_mails_by_what_they_say() {
         assert_eq!(
-            of_document(Event::File, r#"{"file_name":"Plan B.pdf","path":"/files/x"}"#),
+            filed(Event::File, r#"{"file_name":"Plan B.pdf","path":"/files/x"}"#),
             ["b", "pdf", "plan"]
         );
         let mail = r#"{"subject":"Hello","content":"<br>you","contentType":"text/html"}"#;
-        assert_eq!(of_document(Event::Mail, mail), ["hello", "you"]);
-        assert_eq!(of_document(Event::Mail, "no document"), Vec::<String>::new());
+        assert_eq!(filed(Event::Mail, mail), ["hello", "you"]);
+        assert_eq!(filed(Event::Mail, "no document"), Vec::<String>::new());
     }
 
     #[test]

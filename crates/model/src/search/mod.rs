@@ -27,16 +27,40 @@ mod fold;
 /// `MAX_TOKEN` characters.
 pub const MAX_TOKEN: usize = 64;
 
-/// The tokens under which a message with this text is filed: distinct and in ascending order.
+/// The tokens under which a message is filed: distinct and in ascending order. One text rather than many, since every
+/// message has some and databases take them as one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tokens(String);
+
+impl Tokens {
+    /// The tokens, with a space between each two.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Each token.
+    pub fn iter(&self) -> impl Iterator<Item = &str> {
+        self.0.split_ascii_whitespace()
+    }
+}
+
+/// The tokens under which a message with this text is filed.
 #[must_use]
-pub fn tokens(text: &str) -> Vec<String> {
-    collect(text, true)
+pub fn tokens(text: &str) -> Tokens {
+    Tokens(collect(text, true).distinct().join(" "))
 }
 
 /// The tokens under which a message of this kind with this content is filed: those of its text, or,
 /// where that is a document, of what can be read in it. HTML in it must have been sanitised.
 #[must_use]
-pub fn of_message(event: Event, content: &str) -> Vec<String> {
+pub fn of_message(event: Event, content: &str) -> Tokens {
     if event.has_text() { tokens(content) } else { documents::of_document(event, content) }
 }
 
@@ -55,7 +79,7 @@ pub fn text_of_message(event: Event, content: &str) -> std::borrow::Cow<'_, str>
 /// ascending order. None when the text has no word to search for, which finds nothing.
 #[must_use]
 pub fn query(text: &str) -> Vec<String> {
-    collect(text, false)
+    collect(text, false).distinct().into_iter().map(str::to_owned).collect()
 }
 
 /// Whether a character belongs to a word: a letter, a digit, `_`, or a mark that combines with
@@ -71,7 +95,7 @@ pub fn is_cjk(c: char) -> bool {
     kind(c) == Kind::Cjk
 }
 
-fn collect(text: &str, for_index: bool) -> Vec<String> {
+fn collect(text: &str, for_index: bool) -> Bag {
     let text = plain(text);
     let mut bag = Bag::with_capacity(text.len());
     each_run(&text, |run| match run {
@@ -84,7 +108,7 @@ fn collect(text: &str, for_index: bool) -> Vec<String> {
         Run::Cjk(characters) => add_cjk(characters, for_index, &mut bag),
         Run::Symbol(symbol) => bag.add(symbol),
     });
-    bag.into_tokens()
+    bag
 }
 
 /// A stretch of text of one nature.
@@ -133,6 +157,10 @@ fn add_parts(word: &str, bag: &mut Bag) {
 /// Adds the words run together in `camelCase`; the capitals of `HTTPRequest` belong together up
 /// to the one that begins the next word.
 fn add_humps(part: &str, bag: &mut Bag) {
+    // Most words are in lower case, and have no humps.
+    if part.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase()) {
+        return;
+    }
     let mut start = 0;
     // The last two letters or digits, with the position of the last.
     let mut before: Option<char> = None;
@@ -212,11 +240,11 @@ impl Bag {
         }
     }
 
-    fn into_tokens(self) -> Vec<String> {
+    fn distinct(&self) -> Vec<&str> {
         let mut tokens: Vec<&str> = self.spans.iter().map(|&(start, end)| &self.text[start..end]).collect();
         tokens.sort_unstable();
         tokens.dedup();
-        tokens.into_iter().map(str::to_owned).collect()
+        tokens
     }
 }
 

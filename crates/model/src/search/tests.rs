@@ -1,6 +1,11 @@
 use super::*;
 use proptest::prelude::*;
 
+/// The tokens under which a text is filed, one by one.
+fn tokens(text: &str) -> Vec<String> {
+    super::tokens(text).iter().map(str::to_owned).collect()
+}
+
 /// Whether a search for `query` finds a message with `text`.
 fn finds(query_text: &str, text: &str) -> bool {
     let tokens = tokens(text);

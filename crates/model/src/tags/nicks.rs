@@ -42,6 +42,12 @@ pub(super) fn longest<T>(
     key: &mut String,
     mut find: impl FnMut(&str) -> Option<T>,
 ) -> Option<(T, usize)> {
+    // Most words are letters and digits alone, where no nick ends before the last.
+    if !run.is_empty() && run.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+        key.clear();
+        write_key(run, key);
+        return find(key).map(|found| (found, run.len()));
+    }
     let mut ends = [0; MAX_ENDS];
     let mut count = 0;
     let mut characters = run.char_indices().peekable();

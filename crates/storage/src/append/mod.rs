@@ -8,6 +8,7 @@ use std::sync::Arc;
 use diesel::prelude::*;
 use eddyline_model::files::NewFile;
 use eddyline_model::messages::{Draft, MessageView, Placement};
+use eddyline_model::search::Tokens;
 use eddyline_model::{MessageId, RoomId, UserId};
 
 use self::batch::{Batch, Earlier, mirror_of};
@@ -181,7 +182,7 @@ impl Session<'_> {
             return Ok(());
         }
         let mut tags: Vec<(i64, &str, i64)> = Vec::new();
-        let mut words: Vec<(i64, i64, &[String])> = Vec::new();
+        let mut words: Vec<(i64, i64, &Tokens)> = Vec::new();
         let mut mentions: Vec<MentionRow> = Vec::new();
         let mut arrived: BTreeSet<(i64, i64)> = BTreeSet::new();
         let mut files: Vec<(RoomId, MessageId, &[NewFile])> = Vec::new();

@@ -12,7 +12,6 @@ use eddyline_model::{RoomId, UserId};
 
 use self::row::{MESSAGE, Row, USER_EDIT, control, event_id};
 pub(crate) use self::row::{NewRow, new_row};
-use crate::kept::AdvanceClock;
 use crate::schema::event_log;
 use crate::session::{Session, dialect, portable};
 use crate::{Error, Result};
@@ -41,12 +40,6 @@ pub struct LogPage {
 }
 
 portable! {
-    /// Moves the clock by `count` and gives the last position. Its row stays locked until the
-    /// transaction ends, so this comes last.
-    fn advance_clock(c, count: i64) -> Result<i64> {
-        Ok(AdvanceClock { count }.get_result(c)?)
-    }
-
     fn last_row(c) -> Result<Option<Row>> {
         Ok(event_log::table.select(Row::as_select()).order(event_log::seq.desc()).first(c).optional()?)
     }
@@ -138,7 +131,8 @@ impl Session<'_> {
             return Ok(Vec::new());
         }
         fill_checks(&mut rows)?;
-        let last = self.advance_clock(rows.len() as i64)?;
+        // The row of the clock stays locked until the transaction ends, so this comes last.
+        let last: i64 = dialect!(self, advance_clock, rows.len() as i64)?;
         let first = last - rows.len() as i64 + 1;
         let ids = rows
             .iter()

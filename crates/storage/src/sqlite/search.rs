@@ -3,7 +3,8 @@
 
 use diesel::prelude::*;
 use eddyline_model::messages::Event;
-use eddyline_model::{MessageId, RoomId, search};
+use eddyline_model::search::{self, Tokens};
+use eddyline_model::{MessageId, RoomId};
 
 use crate::backlog::{Backlog, Words};
 use crate::schema::{messages, rooms};
@@ -27,12 +28,12 @@ pub(super) fn row(room: i64, id: i64) -> i64 {
 
 /// Words come later here.
 #[expect(clippy::unnecessary_wraps, reason = "its twin for PostgreSQL can fail")]
-pub(crate) fn index_at_once(_: &mut SqliteConnection, _: &[(i64, i64, &[String])]) -> Result<()> {
+pub(crate) fn index_at_once(_: &mut SqliteConnection, _: &[(i64, i64, &Tokens)]) -> Result<()> {
     Ok(())
 }
 
 /// Files a message under other words.
-pub(crate) fn reindex(c: &mut SqliteConnection, room: RoomId, id: MessageId, words: &[String]) -> Result<()> {
+pub(crate) fn reindex(c: &mut SqliteConnection, room: RoomId, id: MessageId, words: &Tokens) -> Result<()> {
     unindex(c, room, id)?;
     insert(c, room.0, id.0, words)
 }
@@ -121,10 +122,10 @@ fn read_words(c: &mut SqliteConnection, room: i64, after: i64) -> Result<Vec<Wor
         .collect()
 }
 
-fn insert(c: &mut SqliteConnection, room: i64, id: i64, words: &[String]) -> Result<()> {
+fn insert(c: &mut SqliteConnection, room: i64, id: i64, words: &Tokens) -> Result<()> {
     if !words.is_empty() {
         diesel::insert_into(message_search::table)
-            .values((message_search::rowid.eq(row(room, id)), message_search::words.eq(words.join(" "))))
+            .values((message_search::rowid.eq(row(room, id)), message_search::words.eq(words.as_str())))
             .execute(c)?;
     }
     Ok(())

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use eddyline_model::log::{Control, LogBody};
 use eddyline_model::messages::{Draft, Mentions, Message, MessageQuery, Notice, Placement};
 use eddyline_model::tags::TagChanges;
-use eddyline_model::{CredentialId, GrantId, MessageId, Seq, Timestamp, UserId};
+use eddyline_model::{CredentialId, GrantId, MessageId, Seq, Timestamp, UserId, search};
 use eddyline_storage::{Error, Undone};
 
 use crate::home::{Home, on_every_database};
@@ -34,7 +34,7 @@ fn reworded(before: &Message, text: &str) -> Message {
 }
 
 pub(crate) async fn change(world: &World, before: &Message, after: &Message, mentioned: Mentions) {
-    let (before, after, words) = (before.clone(), after.clone(), words(&after.content));
+    let (before, after, words) = (before.clone(), after.clone(), search::tokens(&after.content));
     world
         .store
         .write(move |tx| tx.change_message(&before, &after, &mentioned, &words))

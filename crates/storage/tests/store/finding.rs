@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use eddyline_model::messages::{Draft, Event, MessageQuery, Placement, Sort};
+use eddyline_model::search::{self, Tokens};
 use eddyline_model::{MessageId, RoomId};
 
 use crate::home::{Home, on_every_database};
@@ -142,7 +143,7 @@ async fn every_kind(home: &Home) -> World {
     let world = World::new(home).await;
     for event in Event::ALL {
         let placement = if event.starts_thread() { Placement::StartsThread } else { Placement::Unthreaded };
-        let search_tokens = if event.has_text() { words("word") } else { vec![] };
+        let search_tokens = if event.has_text() { search::tokens("word") } else { Tokens::default() };
         let draft = chat(world.main, world.ann, "word #tag");
         world.say(Draft { event, placement, search_tokens, ..draft }).await;
     }

@@ -5,13 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use eddyline_model::messages::{
     Draft, Event, Mentions, Message, MessageQuery, MessageView, Placement, Sort, ThreadCounts, ThreadState,
 };
+use eddyline_model::search::Tokens;
 use eddyline_model::{MessageId, Timestamp, UserId};
 
 /// A message with what it is found by.
 #[derive(Clone)]
 pub(crate) struct Entry {
     pub(crate) message: Message,
-    pub(crate) words: Vec<String>,
+    pub(crate) words: Tokens,
     /// Who is mentioned by name and has not dealt with it.
     unread: BTreeSet<UserId>,
     everyone: bool,
@@ -194,7 +195,9 @@ impl Entry {
                 query.since.is_none_or(|since| message.id > since)
                     && query.until.is_none_or(|until| message.id < until)
             }
-            Some(words) => !words.is_empty() && words.iter().all(|word| self.words.contains(word)),
+            Some(words) => {
+                !words.is_empty() && words.iter().all(|word| self.words.iter().any(|own| own == word))
+            }
         };
         let chosen = match &query.search {
             Some(words) if query.tags_widen && !query.tags.is_empty() => {

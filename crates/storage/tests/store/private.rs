@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use eddyline_model::messages::{Draft, Mentions, MessageQuery, Placement};
+use eddyline_model::search::Tokens;
 use eddyline_model::{MessageId, RoomId, UserId};
 use eddyline_storage::Outcome;
 
@@ -96,8 +97,10 @@ async fn unread_are_the_messages_of_the_other_after_the_marker(home: Arc<Home>) 
     let before = world.read(move |session| session.message(room, MessageId(2))).await.expect("a message");
     let mut after = before.clone();
     after.content.clear();
-    let emptied =
-        world.store.write(move |tx| tx.change_message(&before, &after, &Mentions::default(), &[])).await;
+    let emptied = world
+        .store
+        .write(move |tx| tx.change_message(&before, &after, &Mentions::default(), &Tokens::default()))
+        .await;
     emptied.expect("it is emptied");
     assert_eq!(seen(&world, ann).await, [(bob, true, 1), (cid, true, 1)]);
     assert_eq!(world.read(move |session| session.last_message_id(room)).await, Some(MessageId(4)));

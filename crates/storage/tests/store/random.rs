@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use eddyline_model::log::LogBody;
 use eddyline_model::messages::{Draft, Event, MessageQuery, Placement, Sort};
+use eddyline_model::search::{self, Tokens};
 use eddyline_model::{MessageId, RoomId, Seq, Timestamp, UserId};
 
 use crate::home::{Home, on_every_database};
@@ -108,7 +109,7 @@ impl History {
                 let event = if self.dice.one_in(2) { self.dice.pick(&KINDS) } else { Event::Message };
                 let placement =
                     if event.starts_thread() { Placement::StartsThread } else { Placement::Unthreaded };
-                let search_tokens = if event.has_text() { draft.search_tokens } else { vec![] };
+                let search_tokens = if event.has_text() { draft.search_tokens } else { Tokens::default() };
                 Draft { event, placement, search_tokens, ..draft }
             }
         }
@@ -160,9 +161,9 @@ impl History {
         to.tags.retain(|tag| own.is_none_or(|user| *tag != format!(":unread:{user}")));
         let has_words = self.rooms[&room].entries[&id].message.event.has_text();
         if !has_words {
-            to.search_tokens.clear();
+            to.search_tokens = Tokens::default();
         } else {
-            to.search_tokens = crate::world::words(&to.content);
+            to.search_tokens = search::tokens(&to.content);
         }
         let (before, after) = self.rooms.get_mut(&room).expect("a room").edit(id, &to);
         let change = move |tx: &mut eddyline_storage::Tx<'_, '_>| {

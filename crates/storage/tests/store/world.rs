@@ -145,7 +145,7 @@ pub(crate) fn chat(room: RoomId, user: UserId, text: &str) -> Draft {
         tags: hash_tags(text),
         explicit_tags,
         mentions: Mentions::default(),
-        search_tokens: words(text),
+        search_tokens: search::tokens(text),
         uuid: None,
         fingerprint: text.bytes().fold(0, |sum, byte| sum * 31 % 1_000_003 + i64::from(byte)),
         placement: Placement::StartsThread,
@@ -170,7 +170,7 @@ pub(crate) fn mentioning(users: &[UserId], everyone: bool, draft: Draft) -> Draf
 }
 
 pub(crate) fn words(text: &str) -> Vec<String> {
-    search::tokens(text)
+    search::query(text)
 }
 
 pub(crate) fn hash_tags(text: &str) -> Vec<String> {

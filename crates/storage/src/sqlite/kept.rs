@@ -1,0 +1,160 @@
+//! Statements of every batch, with texts of their own, which the connection keeps by their types.
+//!
+//! diesel walks through each other statement three times before it runs: whether it does anything, whether it may be
+//! kept, and for its values. An update is also read and planned again each time, since in general its text depends on
+//! what is set.
+
+use diesel::prelude::*;
+use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
+use diesel::sql_types::{BigInt, Nullable, SmallInt, Text};
+use diesel::sqlite::Sqlite;
+
+use crate::log::NewRow;
+use crate::messages::Row;
+
+/// How many rows one statement inserts where there are so many. Each run of a statement opens the table and all its
+/// indexes, which takes as long as two rows.
+pub(super) const TOGETHER: usize = 8;
+
+/// Gives where the clock of the log stands.
+#[derive(Debug, QueryId)]
+pub(super) struct ReadClock;
+
+impl Query for ReadClock {
+    type SqlType = BigInt;
+}
+
+impl RunQueryDsl<SqliteConnection> for ReadClock {}
+
+impl QueryFragment<Sqlite> for ReadClock {
+    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Sqlite>) -> QueryResult<()> {
+        out.push_sql("select sequence from log_clock where id = 1");
+        Ok(())
+    }
+}
+
+/// Sets the clock of the log.
+#[derive(Debug, QueryId)]
+pub(super) struct SetClock {
+    pub(super) sequence: i64,
+}
+
+impl RunQueryDsl<SqliteConnection> for SetClock {}
+
+impl QueryFragment<Sqlite> for SetClock {
+    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Sqlite>) -> QueryResult<()> {
+        out.push_sql("update log_clock set sequence = ");
+        out.push_bind_param::<BigInt, _>(&self.sequence)?;
+        out.push_sql(" where id = 1");
+        Ok(())
+    }
+}
+
+/// Notes the last message of a room.
+#[derive(Debug, QueryId)]
+pub(super) struct MoveRoom {
+    pub(super) id: i64,
+    pub(super) last_message_id: i64,
+    pub(super) last_message_at: Option<i64>,
+}
+
+impl RunQueryDsl<SqliteConnection> for MoveRoom {}
+
+impl QueryFragment<Sqlite> for MoveRoom {
+    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Sqlite>) -> QueryResult<()> {
+        out.push_sql("update rooms set last_message_id = ");
+        out.push_bind_param::<BigInt, _>(&self.last_message_id)?;
+        out.push_sql(", last_message_at = ");
+        out.push_bind_param::<Nullable<BigInt>, _>(&self.last_message_at)?;
+        out.push_sql(" where id = ");
+        out.push_bind_param::<BigInt, _>(&self.id)
+    }
+}
+
+/// Adds a value, with a comma before all but the first.
+macro_rules! values {
+    ($out:ident; $first_type:ty = $first:expr $(, $type:ty = $value:expr)* $(,)?) => {
+        $out.push_bind_param::<$first_type, _>($first)?;
+        $( $out.push_sql(", "); $out.push_bind_param::<$type, _>($value)?; )*
+    };
+}
+
+/// Adds messages.
+pub(super) struct InsertMessages<'a, const N: usize>(pub(super) &'a [Row; N]);
+
+impl<const N: usize> QueryId for InsertMessages<'_, N> {
+    type QueryId = InsertMessages<'static, N>;
+    const HAS_STATIC_QUERY_ID: bool = true;
+}
+
+impl<const N: usize> RunQueryDsl<SqliteConnection> for InsertMessages<'_, N> {}
+
+impl<const N: usize> QueryFragment<Sqlite> for InsertMessages<'_, N> {
+    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Sqlite>) -> QueryResult<()> {
+        out.push_sql(
+            "insert into messages (room_id, id, event, user_id, external_user_name, content, tags, explicit_tags, \
+             uuid, fingerprint, sent, edited, thread_root, parent_id, to_user_id, thread_left) values (",
+        );
+        for (at, row) in self.0.iter().enumerate() {
+            if at > 0 {
+                out.push_sql("), (");
+            }
+            values!(out;
+                BigInt = &row.room_id,
+                BigInt = &row.id,
+                SmallInt = &row.event,
+                Nullable<BigInt> = &row.user_id,
+                Nullable<Text> = &row.external_user_name,
+                Text = &row.content,
+                Text = &row.tags,
+                Text = &row.explicit_tags,
+                Nullable<Text> = &row.uuid,
+                BigInt = &row.fingerprint,
+                BigInt = &row.sent,
+                Nullable<BigInt> = &row.edited,
+                Nullable<BigInt> = &row.thread_root,
+                Nullable<BigInt> = &row.parent_id,
+                Nullable<BigInt> = &row.to_user_id,
+                Nullable<Text> = &row.thread_left,
+            );
+        }
+        out.push_sql(")");
+        Ok(())
+    }
+}
+
+/// Adds entries of the log, with their positions.
+pub(super) struct InsertLog<'a, const N: usize>(pub(super) &'a [(i64, NewRow); N]);
+
+impl<const N: usize> QueryId for InsertLog<'_, N> {
+    type QueryId = InsertLog<'static, N>;
+    const HAS_STATIC_QUERY_ID: bool = true;
+}
+
+impl<const N: usize> RunQueryDsl<SqliteConnection> for InsertLog<'_, N> {}
+
+impl<const N: usize> QueryFragment<Sqlite> for InsertLog<'_, N> {
+    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Sqlite>) -> QueryResult<()> {
+        out.push_sql(
+            "insert into event_log (seq, check_value, kind, room_id, message_id, user_id, peer_id, created_at) \
+             values (",
+        );
+        for (at, (seq, row)) in self.0.iter().enumerate() {
+            if at > 0 {
+                out.push_sql("), (");
+            }
+            values!(out;
+                BigInt = seq,
+                BigInt = &row.check_value,
+                SmallInt = &row.kind,
+                Nullable<BigInt> = &row.room_id,
+                Nullable<BigInt> = &row.message_id,
+                Nullable<BigInt> = &row.user_id,
+                Nullable<BigInt> = &row.peer_id,
+                BigInt = &row.created_at,
+            );
+        }
+        out.push_sql(")");
+        Ok(())
+    }
+}
