@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use eddyline_auth::{Credentials, Password, Secret, TokenHash};
+use eddyline_auth::{Credentials, Password, Secret, SignInLimit, TokenHash};
 use eddyline_model::scopes::Scopes;
 use eddyline_model::sources::Keeper;
 use eddyline_model::users::Account;
@@ -361,12 +361,11 @@ impl App {
     }
 
     fn check_attempts(&self, account: &str, address: IpAddr) -> Result<()> {
-        let (guard, now) = (&self.inner.guard, self.now());
-        guard.check(account, address, now).map_err(|wait| Error::TooMany {
-            retry_after: wait.seconds,
-            limit: match guard.is_address_refused(address, now) {
-                true => Limit::AddressPasswords,
-                false => Limit::AccountPasswords,
+        self.inner.guard.check(account, address, self.now()).map_err(|refused| Error::TooMany {
+            retry_after: refused.wait.seconds,
+            limit: match refused.limit {
+                SignInLimit::Account => Limit::AccountPasswords,
+                SignInLimit::Address => Limit::AddressPasswords,
             },
         })
     }

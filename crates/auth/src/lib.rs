@@ -32,7 +32,10 @@ pub mod token;
 
 pub use basic::{Credentials, CredentialsError};
 pub use download::{Download, DownloadError, DownloadKey, Variant};
-pub use limiter::{AddressGuard, FailureLimiter, RetryAfter, SignInGuard, SignInLimits, network_of};
+pub use limiter::{
+    AddressGuard, FailureLimiter, RetryAfter, SignInGuard, SignInLimit, SignInLimits, SignInRefused,
+    network_of,
+};
 pub use memo::PasswordMemo;
 pub use password::{Hasher, Password, PasswordError, PasswordPolicy, Turn};
 pub use seal::SealingKey;

@@ -158,6 +158,24 @@ impl Default for SignInLimits {
     }
 }
 
+/// Which of the limits on guessing passwords is reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SignInLimit {
+    /// That for one account from one address.
+    Account,
+    /// That for one address, whatever the accounts.
+    Address,
+}
+
+/// Why no password is checked now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SignInRefused {
+    /// The limit that is reached.
+    pub limit: SignInLimit,
+    /// How long to wait.
+    pub wait: RetryAfter,
+}
+
 /// The limits on guessing passwords.
 ///
 /// An account is limited only together with an address, so that nobody can lock its owner out from
@@ -180,19 +198,21 @@ impl SignInGuard {
 
     /// Whether a password for `account` may be checked now. The account is the e-mail address as
     /// it was sent, known or not; its case does not matter.
-    pub fn check(&self, account: &str, address: IpAddr, now: Timestamp) -> Result<(), RetryAfter> {
+    ///
+    /// # Errors
+    ///
+    /// The limit that is reached; of both, the one that takes longer.
+    pub fn check(&self, account: &str, address: IpAddr, now: Timestamp) -> Result<(), SignInRefused> {
         let network = network_of(address);
         let account = self.accounts.check(&(account.to_lowercase(), network), now);
         let address = self.addresses.check(&network, now);
+        let refused = |limit| move |wait| SignInRefused { limit, wait };
+        let account = account.map_err(refused(SignInLimit::Account));
+        let address = address.map_err(refused(SignInLimit::Address));
         match (account, address) {
-            (Err(one), Err(other)) => Err(RetryAfter { seconds: one.seconds.max(other.seconds) }),
-            (one, other) => one.and(other),
+            (Err(one), Err(other)) if one.wait.seconds > other.wait.seconds => Err(one),
+            (one, other) => other.and(one),
         }
-    }
-
-    /// Whether no password at all may be checked for this address now, for whichever account.
-    pub fn is_address_refused(&self, address: IpAddr, now: Timestamp) -> bool {
-        self.addresses.check(&network_of(address), now).is_err()
     }
 
     /// Counts a wrong password, also one for an account that does not exist.
@@ -327,7 +347,8 @@ mod tests {
             assert_eq!(guard.check("Ada@example.com", here, NOW), Ok(()));
             guard.failed("ada@example.com", here, NOW);
         }
-        assert_eq!(guard.check("Ada@Example.com", here, after(15)), Err(RetryAfter { seconds: 45 }));
+        let refused = SignInRefused { limit: SignInLimit::Account, wait: RetryAfter { seconds: 45 } };
+        assert_eq!(guard.check("Ada@Example.com", here, after(15)), Err(refused));
         assert_eq!(guard.check("bob@example.com", here, NOW), Ok(()));
         assert_eq!(guard.check("ada@example.com", elsewhere, NOW), Ok(()));
         assert_eq!(guard.check("ada@example.com", here, after(60)), Ok(()));
@@ -339,7 +360,8 @@ mod tests {
         for number in 0..100 {
             guard.failed(&format!("{number}@example.com"), address("192.0.2.1"), NOW);
         }
-        assert!(guard.check("ada@example.com", address("192.0.2.1"), NOW).is_err());
+        let refused = guard.check("ada@example.com", address("192.0.2.1"), NOW).unwrap_err();
+        assert_eq!(refused.limit, SignInLimit::Address);
         assert!(guard.check("ada@example.com", address("::ffff:192.0.2.1"), NOW).is_err());
         assert!(guard.check("ada@example.com", address("192.0.2.2"), NOW).is_ok());
     }

@@ -210,11 +210,7 @@ impl Reading<'_> {
         sender.require_any(self.endpoint.scopes)?;
         check_kind(&self.parts.headers, wanted.kinds)?;
         let bytes = quota::file_body(&self.parts.headers, wanted.bytes, 1);
-        let permit = self
-            .shared
-            .file_bodies
-            .acquire(sender.quota_keys(), bytes)
-            .map_err(|exceeded| exceeded.of(Limit::FileBodies))?;
+        let permit = self.shared.file_bodies.acquire(sender.quota_keys(), bytes)?;
         let raw =
             read_body(body, BodyLimit { bytes: wanted.bytes, limit: Limit::FixedBody, ..self.limit }).await?;
         Ok(ReadBody { raw, permit: Some(permit), ..ReadBody::default() })
@@ -236,8 +232,7 @@ impl Reading<'_> {
             }
             sender.require_any(endpoint.scopes)?;
             let bytes = quota::file_body(&self.parts.headers, most, JSON_COPIES);
-            let acquired = shared.file_bodies.acquire(sender.quota_keys(), bytes);
-            permit = Some(acquired.map_err(|exceeded| exceeded.of(Limit::FileBodies))?);
+            permit = Some(shared.file_bodies.acquire(sender.quota_keys(), bytes)?);
             allowed = most;
             Ok(allowed)
         };

@@ -3,7 +3,7 @@
 
 use axum::body::Body;
 use bytes::Bytes;
-use eddyline_app::{Actor, Error, KeyedSemaphore, Limit, Permit};
+use eddyline_app::{Actor, Error, KeyedSemaphore, Limit, Permit, QuotaKeys};
 use futures_util::stream;
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, StatusCode};
@@ -32,10 +32,10 @@ impl Default for FileBodies {
     }
 }
 
-impl std::ops::Deref for FileBodies {
-    type Target = KeyedSemaphore;
-    fn deref(&self) -> &KeyedSemaphore {
-        &self.0
+impl FileBodies {
+    /// Counts so many bytes for their sender until the permit is dropped.
+    pub(crate) fn acquire(&self, sender: QuotaKeys, bytes: u64) -> Result<Permit, Error> {
+        self.0.acquire(sender, bytes).map_err(|exceeded| exceeded.of(Limit::FileBodies))
     }
 }
 
@@ -50,10 +50,10 @@ pub struct PictureForm {
 /// Why a form could not be read.
 #[derive(Debug)]
 pub enum PictureFormError {
-    /// It is too slow, or no such form; with the status to answer.
+    /// It does not come whole within its bounds.
+    Body(BodyError),
+    /// It is no such form; with the status to answer.
     Unreadable(StatusCode),
-    /// It is too long, or the picture in it.
-    TooLong(Limit),
     /// Its sender has too much under way.
     App(Error),
 }
@@ -89,13 +89,13 @@ pub async fn read_picture_form(
         return Err(PictureFormError::Unreadable(StatusCode::UNSUPPORTED_MEDIA_TYPE));
     }
     let most = MAX_BYTES + REST_BYTES;
-    let permit = bodies.acquire(sender.quota_keys(), quota::file_body(headers, most, COPIES));
-    let permit = permit.map_err(|exceeded| PictureFormError::App(exceeded.of(Limit::FileBodies)))?;
+    let bytes = quota::file_body(headers, most, COPIES);
+    let permit = bodies.acquire(sender.quota_keys(), bytes).map_err(PictureFormError::App)?;
     let body = read_body(body, BodyLimit { bytes: most, limit: Limit::FixedBody, ..limit }).await?;
     let content_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let (texts, picture) = parse(body, content_type).await?;
     if picture.len() > MAX_BYTES {
-        return Err(PictureFormError::TooLong(Limit::FixedBody));
+        return Err(BodyError::TooLarge(Limit::FixedBody).into());
     }
     Ok(PictureForm { texts, picture: picture.into(), _permit: permit })
 }
@@ -124,11 +124,7 @@ async fn parse(
 
 impl From<BodyError> for PictureFormError {
     fn from(error: BodyError) -> Self {
-        match error {
-            BodyError::Overloaded => Self::App(Error::Unavailable(error.to_string())),
-            BodyError::TooLarge(limit) => Self::TooLong(limit),
-            _ => Self::Unreadable(error.status()),
-        }
+        Self::Body(error)
     }
 }
 
@@ -136,7 +132,7 @@ impl From<multipart::Error> for PictureFormError {
     fn from(error: multipart::Error) -> Self {
         use multipart::Error::{LongText, TooManyParts};
         match error {
-            LongText(_) | TooManyParts => Self::TooLong(Limit::FixedBody),
+            LongText(_) | TooManyParts => Self::Body(BodyError::TooLarge(Limit::FixedBody)),
             _ => Self::Unreadable(StatusCode::BAD_REQUEST),
         }
     }

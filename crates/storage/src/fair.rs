@@ -134,7 +134,7 @@ impl<K: Copy + Ord> FairSemaphore<K> {
         Permit { key, state: Arc::clone(&self.state) }
     }
 
-    /// Whether anybody waits for a permit.
+    /// Whether a caller waits for a permit.
     pub(crate) fn is_awaited(&self) -> bool {
         !lock(&self.state).turn.is_empty()
     }

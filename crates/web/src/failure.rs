@@ -76,8 +76,8 @@ impl From<BodyError> for Failure {
 impl From<PictureFormError> for Failure {
     fn from(error: PictureFormError) -> Self {
         match error {
+            PictureFormError::Body(error) => error.into(),
             PictureFormError::Unreadable(status) => Self::Unreadable(status),
-            PictureFormError::TooLong(limit) => Self::TooLong(limit),
             PictureFormError::App(error) => Self::App(error),
         }
     }

@@ -56,6 +56,8 @@ impl Root {
 
 #[cfg(test)]
 mod tests {
+    use axum::response::{Html, IntoResponse as _};
+
     use super::*;
 
     #[test]
@@ -65,6 +67,18 @@ mod tests {
         assert_eq!(put("/sign-in"), Some(HeaderValue::from_static("/chat/sign-in")));
         assert_eq!(put("https://robot.example/back?code=1"), None);
         assert_eq!(put("com.example.robot:/back"), None);
+    }
+
+    #[tokio::test]
+    async fn links_pictures_and_forms_of_a_page_are_put_under_the_root() {
+        let page = "<a href=\"/flows\"><img src=\"/avatars/1\"><form action=\"/account\"></form>\
+                    <a href=\"https://robot.example/\">";
+        let root = Root::of("https://example.org/chat");
+        let answer = root.put_back(Html(page).into_response()).await;
+        let bytes = to_bytes(answer.into_body(), usize::MAX).await.unwrap();
+        let expected = "<a href=\"/chat/flows\"><img src=\"/chat/avatars/1\"><form action=\"/chat/account\"></form>\
+                        <a href=\"https://robot.example/\">";
+        assert_eq!(bytes, expected);
     }
 
     #[test]

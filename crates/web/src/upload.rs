@@ -1,5 +1,5 @@
-//! A form with a picture that somebody sent: read within bounds, and checked against forgery before anybody
-//! acts on it.
+//! A form with a picture that a page sends: read within bounds, and checked against forgery before a page acts on
+//! it.
 
 use axum::body::{Body, Bytes};
 use axum::extract::{FromRequest, FromRequestParts as _};
@@ -11,7 +11,7 @@ use crate::Site;
 use crate::failure::Failure;
 use crate::visit::Visit;
 
-/// Where the form is, and where to sign in for.
+/// The page that has the form. Who is not signed in goes there after signing in.
 const PAGE: &str = "/account";
 
 /// A form with a picture, and who sent it.

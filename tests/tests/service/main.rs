@@ -6,6 +6,7 @@
 mod access;
 mod actions;
 mod avatars;
+mod bad_http;
 mod bad_input;
 mod callers;
 mod command_line;

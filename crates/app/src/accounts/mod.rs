@@ -19,6 +19,7 @@ mod undo;
 
 use std::net::IpAddr;
 
+use eddyline_auth::SignInLimit;
 use eddyline_model::flows::Flow;
 use eddyline_model::organizations::Organization;
 
@@ -54,11 +55,11 @@ impl App {
     /// that it is bounded as failed sign-ins are.
     pub(crate) fn count_mail_request(&self, recipient: &str, client: IpAddr) -> Result<()> {
         let (requests, now) = (&self.inner.mail_requests, self.now());
-        requests.check(recipient, client, now).map_err(|wait| Error::TooManyRequests {
-            retry_after: wait.seconds,
-            limit: match requests.is_address_refused(client, now) {
-                true => Limit::AddressLetters,
-                false => Limit::AccountLetters,
+        requests.check(recipient, client, now).map_err(|refused| Error::TooManyRequests {
+            retry_after: refused.wait.seconds,
+            limit: match refused.limit {
+                SignInLimit::Account => Limit::AccountLetters,
+                SignInLimit::Address => Limit::AddressLetters,
             },
         })?;
         requests.failed(recipient, client, now);

@@ -1,5 +1,6 @@
 //! What depends on the time, and on who comes first.
 
+mod addresses;
 mod credentials;
 mod ended;
 mod mail;
@@ -321,80 +322,6 @@ async fn a_link_does_only_what_it_is_for() {
 }
 
 #[tokio::test]
-async fn the_owner_of_the_older_address_wins() {
-    let world = World::new().await;
-    let about = Purpose::EmailChange(world.ada_id());
-    // A thief changes the address twice, so as to get a mail with which to undo.
-    world.change_email("thief@evil.example").await;
-    let owners = world.link(about, Some(ADA), 7 * DAY).await;
-    world.pass(1);
-    world.change_email("other@evil.example").await;
-    let thiefs = world.link(about, Some("thief@evil.example"), 7 * DAY).await;
-    world.app.undo_email_change(&thiefs).await.unwrap();
-    assert!(world.account("thief@evil.example").await.is_some());
-    world.app.undo_email_change(&owners).await.unwrap();
-    assert!(world.account(ADA).await.is_some());
-    for link in [&owners, &thiefs] {
-        assert!(matches!(world.app.undo_email_change(link).await, Err(Error::NotFound)));
-    }
-}
-
-#[tokio::test]
-async fn undoing_ends_what_whoever_changed_the_address_may_hold() {
-    let world = World::new().await;
-    let session = sign_in(&world, GOOD).await.unwrap();
-    world.change_email("thief@evil.example").await;
-    let undo = world.link(Purpose::EmailChange(world.ada_id()), Some(ADA), 7 * DAY).await;
-    let reset = world.link(Purpose::PasswordReset(world.ada_id()), None, DAY).await;
-    world.pass(1);
-    world.change_email("other@evil.example").await;
-    world.app.request_password_reset("other@evil.example", HERE).await.unwrap();
-
-    world.app.undo_email_change(&undo).await.unwrap();
-    assert!(world.app.by_session(&session).await.unwrap().is_none());
-    assert!(matches!(world.app.reset_link(&reset).await, Err(Error::NotFound)));
-    assert!(sign_in(&world, GOOD).await.is_err(), "nor does the password open it");
-    let new_password = (Purpose::PasswordReset(world.ada_id()), ADA.to_owned());
-    assert_eq!(world.waiting_mails().await, [new_password], "nobody else is mailed a way in");
-}
-
-#[tokio::test]
-async fn an_address_that_was_never_proved_gets_no_way_back() {
-    let world = World::new().await;
-    world.change_email("ada@typo.example").await;
-    world.change_email("ada@new.example").await;
-    world.change_email(ADA).await;
-    // Ada is told, also though the address is hers again.
-    let change = Purpose::EmailChange(world.ada_id());
-    assert_eq!(world.waiting_mails().await, [(change, ADA.to_owned())]);
-}
-
-#[tokio::test]
-async fn an_address_given_up_is_kept_for_its_owner_for_seven_days() {
-    let world = World::new().await;
-    let ben = person(&world.app, "ben@acme.example", "ben").await;
-    world.change_email("ada@new.example").await;
-    let take = address(ADA);
-    world.pass(7 * DAY - 1);
-    let early = world.app.change_user(&ben, take.clone(), HERE).await;
-    assert!(matches!(early, Err(Error::Conflict(_))), "{early:?}");
-    world.pass(1);
-    world.app.change_user(&ben, take, HERE).await.unwrap();
-}
-
-#[tokio::test]
-async fn an_address_merely_entered_accepts_no_invitation() {
-    let world = World::new().await;
-    let ben = person(&world.app, "ben@acme.example", "ben").await;
-    let link = world.invite("grace@hopper.example").await;
-    world.app.change_user(&ben, address("grace@hopper.example"), HERE).await.unwrap();
-    let accepted = world.app.accept_invitation(&ben, "acme", "main", InvitationId(1)).await;
-    assert!(matches!(accepted, Err(Error::Denied)), "{accepted:?}");
-    // Whoever has the link has the mail.
-    world.app.accept_link(&ben, &link).await.unwrap();
-}
-
-#[tokio::test]
 async fn a_password_set_by_an_operator_ends_what_the_old_one_opened() {
     let world = World::new().await;
     let session = sign_in(&world, GOOD).await.unwrap();
@@ -403,15 +330,6 @@ async fn a_password_set_by_an_operator_ends_what_the_old_one_opened() {
     world.app.operator_set_password(&ADA.parse().unwrap(), &new).await.unwrap();
     assert!(world.app.by_session(&session).await.unwrap().is_none());
     assert!(matches!(world.app.reset_link(&reset).await, Err(Error::NotFound)));
-}
-
-#[tokio::test]
-async fn an_address_that_somebody_else_has_is_not_taken_back() {
-    let world = World::new().await;
-    let undo = world.link(Purpose::EmailChange(world.ada_id()), Some("ben@acme.example"), DAY).await;
-    person(&world.app, "ben@acme.example", "ben").await;
-    assert!(matches!(world.app.undo_email_change(&undo).await, Err(Error::Conflict(_))));
-    assert!(world.account(ADA).await.is_some(), "nothing changed");
 }
 
 #[tokio::test]
@@ -481,31 +399,4 @@ async fn a_full_organization_leaves_no_account_behind() {
     assert!(matches!(full, Err(Error::Conflict(_))), "{full:?}");
     assert!(world.account("grace@hopper.example").await.is_none());
     assert!(world.app.invitation_link(&link).await.is_ok(), "when there is room again it still holds");
-}
-
-#[tokio::test]
-async fn an_address_merely_entered_goes_to_whoever_proves_it() {
-    let world = World::new().await;
-    let link = world.invite("grace@hopper.example").await;
-    world.change_email("grace@hopper.example").await;
-    assert!(!world.app.invitation_link(&link).await.unwrap().has_account);
-    world.app.sign_up(&link, newcomer("grace", GOOD)).await.unwrap();
-    let grace = world.account("grace@hopper.example").await.unwrap();
-    assert_ne!(grace.user.id, world.ada_id());
-    assert_eq!(
-        world.account(ADA).await.unwrap().user.id,
-        world.ada_id(),
-        "who entered it is back at the old one"
-    );
-}
-
-#[tokio::test]
-async fn a_reset_by_an_unproved_address_ends_what_was_there_before() {
-    let world = World::new().await;
-    let token = world.app.operator_create_user_token(&ADA.parse().unwrap()).await.unwrap().1;
-    world.change_email("other@acme.example").await;
-    let reset = world.link(Purpose::PasswordReset(world.ada_id()), None, DAY).await;
-    world.app.reset_password(&reset, &Password::new("another staple of horses")).await.unwrap();
-    assert!(world.app.authenticate(Credentials::Token(token), HERE).await.is_err());
-    assert!(world.account("other@acme.example").await.unwrap().user.email_proved);
 }

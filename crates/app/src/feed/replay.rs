@@ -43,7 +43,7 @@ impl StoredLog {
         let wanted = LogFilter { rooms: filter.rooms().to_vec(), user: filter.user() };
         let page = self.store.read(move |session| {
             let mut page = Page { entries: Vec::new(), through: after };
-            let mut acquaintances = HashMap::new();
+            let mut sharing = HashMap::new();
             // Stretches with nothing for this filter are passed over here rather than handed out.
             let (mut bytes, started) = (0, Instant::now());
             let goes_on = |page: &Page, bytes| {
@@ -60,7 +60,7 @@ impl StoredLog {
                     }
                     page.through = item.id.seq;
                     if let (Some(user), Some(two)) = (wanted.user, private_parties(item))
-                        && !are_acquainted(session, user, two, &mut acquaintances)?
+                        && !may_still_read(session, user, two, &mut sharing)?
                     {
                         continue;
                     }
@@ -77,15 +77,15 @@ impl StoredLog {
     }
 }
 
-/// The two whom a private message concerns.
+/// The sender and the recipient of a private message.
 fn private_parties(item: &LogItem) -> Option<[UserId; 2]> {
     let LogBody::Message(Some(view)) = &item.body else { return None };
     Some([view.message.author.user?, view.message.to?])
 }
 
-/// Whether a user may still read what passed between these two, of whom they are one; `known` are
-/// those who were asked about before.
-fn are_acquainted(
+/// Whether a user may still read the private messages of these two users, of whom it is one: as long as they share an
+/// organization. `known` keeps the answers for other entries of the page.
+fn may_still_read(
     session: &mut Session<'_>,
     user: UserId,
     two: [UserId; 2],
@@ -95,12 +95,12 @@ fn are_acquainted(
     if other == user {
         return Ok(true);
     }
-    if let Some(acquainted) = known.get(&other) {
-        return Ok(*acquainted);
+    if let Some(shares) = known.get(&other) {
+        return Ok(*shares);
     }
-    let acquainted = session.share_organization(user, other)?;
-    known.insert(other, acquainted);
-    Ok(acquainted)
+    let shares = session.share_organization(user, other)?;
+    known.insert(other, shares);
+    Ok(shares)
 }
 
 impl Log for StoredLog {

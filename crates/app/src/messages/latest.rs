@@ -2,8 +2,8 @@
 //!
 //! An answer is kept with the position of the log that it was read at. Before it is given again, the
 //! log is asked whether anything happened in the room since: one look into an index, which sees what
-//! other processes wrote as well, and which all share who ask at the same time. Where the feed has seen
-//! something since, the answer is read again at once.
+//! other processes wrote as well. Requests at the same time share that look. Where the feed has taken a
+//! newer message of the room, the answer is read again without it.
 
 use std::sync::Arc;
 
@@ -53,7 +53,8 @@ impl Default for Latest {
 }
 
 impl Latest {
-    /// Notes the messages that the feed has taken, so that a list after them does not ask in vain.
+    /// Notes the newest message of each room that the feed has taken. A list after it reads the room at once, and
+    /// does not ask the log first.
     pub(crate) fn note(&self, items: &[LogItem]) {
         for item in items {
             if let LogBody::Message(Some(view)) = &item.body {
@@ -62,7 +63,7 @@ impl Latest {
         }
     }
 
-    /// The answer for a room that the feed has seen nothing newer for.
+    /// The kept answer, unless the feed has taken a newer message of the room.
     fn get(&self, key: (RoomId, i64)) -> Option<Kept> {
         let kept = self.answers.get(&key)?;
         self.last.get(&key.0).is_none_or(|last| last <= kept.read_at).then_some(kept)

@@ -14,6 +14,7 @@ use eddyline_streaming::presence::PresenceState;
 use tokio::sync::watch;
 use tokio::time::sleep;
 
+use super::outgoing::Batch;
 use super::place::{Place, decode, encode};
 use super::{MINUTE_MILLIS, Ordering};
 use crate::liveness::SILENCE_MILLIS;
@@ -27,9 +28,9 @@ const EVERY: Duration = Duration::from_secs(1);
 const BATCHES: usize = 16;
 /// How many rows are read at once.
 const ROWS: i64 = 512;
-/// How many rooms are told in one go, so that their listeners can take it; see [`PAUSE`].
-const TOLD: usize = 64;
-/// The pause between two goes.
+/// How many events are sent at once. A pause follows, so that listeners can read them.
+const EVENTS_AT_ONCE: usize = 64;
+/// How long the pause is.
 const PAUSE: Duration = Duration::from_millis(5);
 
 /// How far this server has published.
@@ -78,18 +79,43 @@ impl App {
     async fn publish_presence(&self, published: &mut Published) -> Result<()> {
         let now = self.now();
         let from = published.at;
-        let clear = from.filter(|_| now.0.saturating_sub(published.cleared.0) >= MINUTE_MILLIS);
-        let batches: Vec<_> = {
-            let mut state = self.inner.presence.state();
-            if from.is_none() {
-                state.publish_all();
-            }
-            let batches = (0..BATCHES).map(|_| state.next_batch(now));
-            batches.take_while(|batch| !batch.is_empty()).collect()
-        };
-        if batches.is_empty() && from.is_some() && clear.is_none() {
+        let clear = from.is_some() && now.0.saturating_sub(published.cleared.0) >= MINUTE_MILLIS;
+        let batches = self.batches(from.is_none(), now);
+        if batches.is_empty() && from.is_some() && !clear {
             return Ok(());
         }
+        match self.write_batches(&batches, from, clear.then(|| now.plus_millis(-MINUTE_MILLIS))).await {
+            Ok(at) => {
+                published.at = at;
+                if clear || from.is_none() {
+                    published.cleared = now;
+                }
+                Ok(())
+            }
+            Err(error) => {
+                self.inner.presence.state().put_back(&batches);
+                Err(error)
+            }
+        }
+    }
+
+    /// The next users to publish: of all who are present, when the server begins.
+    fn batches(&self, begins: bool, now: Timestamp) -> Vec<Batch> {
+        let mut state = self.inner.presence.state();
+        if begins {
+            state.publish_all();
+        }
+        state.next_batches(BATCHES, now)
+    }
+
+    /// Writes rows, and removes those of users who left before `clear`. Returns the time of the new rows; `None` when
+    /// other servers do not count this one among those that live, or its rows are gone.
+    async fn write_batches(
+        &self,
+        batches: &[Batch],
+        from: Option<Timestamp>,
+        clear: Option<Timestamp>,
+    ) -> Result<Option<Timestamp>> {
         let node = self.inner.node.clone();
         let rows: Vec<Vec<_>> = batches.iter().map(|batch| batch.iter().map(row).collect()).collect();
         let written = self.store().write(NoCaller::Process, move |tx| {
@@ -99,29 +125,15 @@ impl App {
                 Some(from) => tx.advance_presence(&node, from, at)?,
                 None => tx.start_presence(&node, at)?,
             };
-            if is_listed && clear.is_some() {
-                tx.clear_presence(&node, now.plus_millis(-MINUTE_MILLIS))?;
+            if let Some(before) = clear.filter(|_| is_listed) {
+                tx.clear_presence(&node, before)?;
             }
             if is_listed {
                 rows.iter().try_for_each(|rows| tx.put_presence(&node, at, rows))?;
             }
             Ok(is_listed.then_some(at))
         });
-        match written.await {
-            Ok((at, _)) => {
-                published.at = at;
-                if clear.is_some() || from.is_none() {
-                    published.cleared = now;
-                }
-                Ok(())
-            }
-            Err(error) => {
-                if let Some(outgoing) = &mut self.inner.presence.state().outgoing {
-                    outgoing.add(batches.iter().flatten().map(|(user, _)| *user));
-                }
-                Err(error.into())
-            }
-        }
+        Ok(written.await?.0)
     }
 
     /// Removes what was published, since there is no other server to read it. One that starts later would find users
@@ -150,7 +162,7 @@ impl App {
             true => self.inner.presence.state().elsewhere.users_of(&other.id).into_iter().collect(),
             false => BTreeSet::new(),
         };
-        let (mut told, mut last) = (0, UserId(0));
+        let (mut events, mut last) = (0, UserId(0));
         loop {
             let node = other.id.clone();
             let rows =
@@ -161,14 +173,14 @@ impl App {
                 last = user;
                 // A later version may write what this one does not know; then the user is absent.
                 let places = decode(&places).unwrap_or_default();
-                self.take_paced(&mut told, &other.id, user, places, self.now()).await;
+                self.apply_paced(&mut events, &other.id, user, places, self.now()).await;
             }
             if is_last {
                 break;
             }
         }
         for user in gone {
-            self.take_paced(&mut told, &other.id, user, Box::default(), self.now()).await;
+            self.apply_paced(&mut events, &other.id, user, Box::default(), self.now()).await;
         }
         let node = other.id.clone();
         let from = self.store().read(move |session| session.presence_from(&node)).await?;
@@ -186,26 +198,26 @@ impl App {
         let missing = self.inner.presence.state().elsewhere.missing(listed);
         for (id, heartbeat) in missing {
             let users = self.inner.presence.state().elsewhere.users_of(&id);
-            let mut told = 0;
+            let mut events = 0;
             for user in users {
-                self.take_paced(&mut told, &id, user, Box::default(), heartbeat).await;
+                self.apply_paced(&mut events, &id, user, Box::default(), heartbeat).await;
             }
             self.inner.presence.state().elsewhere.remove(&id);
         }
     }
 
-    /// Takes over how another server shows a user, with a pause where many rooms have been `told`.
-    async fn take_paced(
+    /// Applies how another server shows a user, with a pause after so many `events`.
+    async fn apply_paced(
         &self,
-        told: &mut usize,
+        events: &mut usize,
         node: &str,
         user: UserId,
         places: Box<[Place]>,
         at: Timestamp,
     ) {
-        *told += self.take_places(node, user, places, at);
-        if *told >= TOLD {
-            *told = 0;
+        *events += self.apply_places(node, user, places, at);
+        if *events >= EVENTS_AT_ONCE {
+            *events = 0;
             sleep(PAUSE).await;
         }
     }

@@ -24,7 +24,7 @@ use serde_json::{Value, json};
 use tokio::sync::watch;
 
 use self::elsewhere::Elsewhere;
-use self::outgoing::Outgoing;
+use self::outgoing::{Batch, Outgoing};
 use self::place::Place;
 use crate::transaction::NoCaller;
 use crate::{App, Profile};
@@ -52,7 +52,7 @@ struct State {
     here: BTreeSet<(UserId, RoomId)>,
     /// What is not written down yet.
     seen: HashMap<(RoomId, UserId), Seen>,
-    /// What other servers are to be told; absent while there are none.
+    /// What is to be published to other servers; absent while there are none.
     outgoing: Option<Outgoing>,
     elsewhere: Elsewhere,
 }
@@ -77,7 +77,7 @@ impl Online {
 }
 
 impl State {
-    /// Changes how a user appears in a room, and gives what the room is told.
+    /// Changes how a user appears in a room. Returns the change to send to the room, if there is one.
     fn change(
         &mut self,
         user: UserId,
@@ -85,7 +85,7 @@ impl State {
         change: impl FnOnce(&mut Presence) -> Option<PresenceChange>,
     ) -> Option<PresenceChange> {
         let presence = self.presence.entry(room).or_default();
-        let told = change(presence);
+        let change = change(presence);
         if presence.own_state(user) == PresenceState::Offline {
             self.here.remove(&(user, room));
         } else {
@@ -94,21 +94,31 @@ impl State {
         if presence.is_empty() {
             self.presence.remove(&room);
         }
-        told
+        change
     }
 
-    /// Other servers are to be told of all who are present.
+    /// Queues all users who are present for the other servers.
     fn publish_all(&mut self) {
         let outgoing = self.outgoing.get_or_insert_default();
         outgoing.add(self.here.iter().map(|(user, _)| *user));
     }
 
-    /// The next users that other servers are to be told of.
-    fn next_batch(&mut self, now: Timestamp) -> Vec<(UserId, Vec<Place>)> {
+    /// Takes the next users to publish, in at most so many batches.
+    fn next_batches(&mut self, count: usize, now: Timestamp) -> Vec<Batch> {
         let Self { presence, here, outgoing, .. } = self;
         let state_of =
             |user, room| presence.get(&room).map(|presence| presence.own_state(user)).unwrap_or_default();
-        outgoing.as_mut().map(|outgoing| outgoing.next_batch(here, state_of, now)).unwrap_or_default()
+        let Some(outgoing) = outgoing else { return Vec::new() };
+        outgoing.forget_opened(now);
+        let batches = (0..count).map(|_| outgoing.next_batch(here, state_of));
+        batches.take_while(|batch| !batch.is_empty()).collect()
+    }
+
+    /// Queues the users of batches that could not be published.
+    fn put_back(&mut self, batches: &[Batch]) {
+        if let Some(outgoing) = &mut self.outgoing {
+            outgoing.add(batches.iter().flatten().map(|(user, _)| *user));
+        }
     }
 }
 
@@ -140,7 +150,7 @@ fn shown(profile: Profile, change: PresenceChange, now: Timestamp) -> Value {
     }
 }
 
-/// Whether an activity is recent enough to be told.
+/// Whether an activity is recent enough to be sent.
 fn is_news(at: Timestamp, now: Timestamp) -> bool {
     now.0.saturating_sub(at.0) < MINUTE_MILLIS
 }
@@ -158,8 +168,8 @@ impl App {
         Connected { app: self.clone(), user, state, rooms }
     }
 
-    /// Changes how a user appears, and tells it to each room and to the other servers. Rooms are told while the
-    /// state is held, so that a room hears of changes in their order.
+    /// Changes how a user appears, sends the change to each room, and queues it for the other servers. The events
+    /// are sent while the state is locked, so that a room receives them in the order of the changes.
     fn change_presence(
         &self,
         user: UserId,
@@ -169,7 +179,7 @@ impl App {
         let mut state = self.inner.presence.state();
         for room in rooms {
             if let Some(change) = state.change(user, *room, &change) {
-                self.tell_presence(*room, change);
+                self.send_presence(*room, change);
             }
         }
         if let Some(outgoing) = &mut state.outgoing {
@@ -177,7 +187,7 @@ impl App {
         }
     }
 
-    fn tell_presence(&self, room: RoomId, change: PresenceChange) {
+    fn send_presence(&self, room: RoomId, change: PresenceChange) {
         let content = shown(self.config().profile, change, self.now());
         let object = json!({"event": "presence", "user": change.user.to_string(), "content": content});
         self.inner.hub.publish_transient(Transient {
@@ -188,10 +198,10 @@ impl App {
         });
     }
 
-    /// Notes that a user opened an active stream, and tells it to the room and to the other servers.
+    /// Notes that a user opened an active stream, sends it to the room and queues it for the other servers.
     fn note_opened(&self, user: UserId, room: RoomId, at: Timestamp) {
         self.note_activity(user, room, at);
-        if self.tell_activity(user, room, at, Seq(0))
+        if self.send_activity(user, room, at, Seq(0))
             && let Some(outgoing) = &mut self.inner.presence.state().outgoing
         {
             outgoing.note_opened(user, room, at);
@@ -212,8 +222,8 @@ impl App {
         }
     }
 
-    /// Takes over how another server shows a user, as it was at a time. Gives how many rooms were told.
-    fn take_places(&self, node: &str, user: UserId, places: Box<[Place]>, at: Timestamp) -> usize {
+    /// Applies how another server shows a user, as it was at a time. Returns how many rooms got events.
+    fn apply_places(&self, node: &str, user: UserId, places: Box<[Place]>, at: Timestamp) -> usize {
         let mut state = self.inner.presence.state();
         let differences = state.elsewhere.take(node, user, places);
         for difference in &differences {
@@ -221,7 +231,7 @@ impl App {
             if let Some(change) =
                 state.change(user, difference.room, |presence| presence.set_elsewhere(user, shown))
             {
-                self.tell_presence(difference.room, change);
+                self.send_presence(difference.room, change);
             }
             if difference.left {
                 let seen = state.seen.entry((difference.room, user)).or_default();
@@ -233,7 +243,7 @@ impl App {
         for difference in &differences {
             if let Some(opened) = difference.opened.filter(|opened| is_news(*opened, now)) {
                 self.note_activity(user, difference.room, opened);
-                self.tell_activity(user, difference.room, opened, Seq(0));
+                self.send_activity(user, difference.room, opened, Seq(0));
             }
         }
         differences.len()
@@ -261,9 +271,9 @@ impl App {
         }
     }
 
-    /// Tells a room that a user did something, at most once a minute. Never before the log entry
-    /// at `after`, which is what the user did. `false` when it was told within the last minute.
-    fn tell_activity(&self, user: UserId, room: RoomId, at: Timestamp, after: Seq) -> bool {
+    /// Sends to a room that a user did something, at most once a minute. Never before the log entry
+    /// at `after`, which is what the user did. `false` when it was sent within the last minute.
+    fn send_activity(&self, user: UserId, room: RoomId, at: Timestamp, after: Seq) -> bool {
         if !self.inner.presence.state().throttle.due(user, room, self.now()) {
             return false;
         }
@@ -280,7 +290,7 @@ impl App {
         true
     }
 
-    /// Notes who posted, and lets their rooms know once the posts are published.
+    /// Notes who posted, and sends their activity to the rooms after the posts.
     pub(crate) fn note_posts(&self, items: &[LogItem]) {
         let now = self.now();
         for item in items {
@@ -289,7 +299,7 @@ impl App {
             let is_news = is_news(view.message.sent, now);
             if let (Some(user), true) = (view.message.author.user, is_news) {
                 self.note_post(&view.message);
-                self.tell_activity(user, view.message.room, view.message.sent, item.id.seq);
+                self.send_activity(user, view.message.room, view.message.sent, item.id.seq);
             }
         }
     }

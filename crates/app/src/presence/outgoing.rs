@@ -16,26 +16,34 @@ const PLACES: usize = 16 * 1024;
 /// In how many rooms other servers show a user as present at this one, those with the lowest numbers.
 const PLACES_OF_USER: usize = 1_000;
 
-/// The users whose rows at other servers are out of date.
+/// Users with the places in which they are present.
+pub(super) type Batch = Vec<(UserId, Vec<Place>)>;
+
+/// The users whose published rows are out of date.
 #[derive(Debug, Default)]
 pub(super) struct Outgoing {
     changed: BTreeSet<UserId>,
     /// The user who was published last. Those after it come next, so that nobody is passed over for ever.
     last: Option<UserId>,
-    /// When active streams were opened, as far as that was told here within the last minute.
+    /// When users opened active streams, where the rooms here got that within the last minute.
     opened: BTreeMap<(UserId, RoomId), Timestamp>,
 }
 
 impl Outgoing {
-    /// These users are to be published, or published again.
+    /// Queues users, who may be queued already.
     pub(super) fn add(&mut self, users: impl IntoIterator<Item = UserId>) {
         self.changed.extend(users);
     }
 
-    /// A user opened an active stream, which was told here.
+    /// Notes that a user opened an active stream, and queues the user.
     pub(super) fn note_opened(&mut self, user: UserId, room: RoomId, at: Timestamp) {
         self.opened.insert((user, room), at);
         self.changed.insert(user);
+    }
+
+    /// Forgets the opened streams that are no news any more.
+    pub(super) fn forget_opened(&mut self, now: Timestamp) {
+        self.opened.retain(|_, at| now.0.saturating_sub(at.0) < MINUTE_MILLIS);
     }
 
     fn next(&mut self) -> Option<UserId> {
@@ -52,9 +60,7 @@ impl Outgoing {
         &mut self,
         here: &BTreeSet<(UserId, RoomId)>,
         state_of: impl Fn(UserId, RoomId) -> PresenceState,
-        now: Timestamp,
-    ) -> Vec<(UserId, Vec<Place>)> {
-        self.opened.retain(|_, at| now.0.saturating_sub(at.0) < MINUTE_MILLIS);
+    ) -> Batch {
         let mut batch = Vec::new();
         let mut size = 0;
         while batch.len() < USERS && size < PLACES {
@@ -85,11 +91,8 @@ mod tests {
 
     const NOW: Timestamp = Timestamp(1_700_000_000_000);
 
-    fn idle_everywhere(
-        outgoing: &mut Outgoing,
-        here: &BTreeSet<(UserId, RoomId)>,
-    ) -> Vec<(UserId, Vec<Place>)> {
-        outgoing.next_batch(here, |user, room| if here.contains(&(user, room)) { Idle } else { Offline }, NOW)
+    fn idle_everywhere(outgoing: &mut Outgoing, here: &BTreeSet<(UserId, RoomId)>) -> Batch {
+        outgoing.next_batch(here, |user, room| if here.contains(&(user, room)) { Idle } else { Offline })
     }
 
     #[test]
@@ -99,6 +102,7 @@ mod tests {
         outgoing.add([UserId(1), UserId(3)]);
         outgoing.note_opened(UserId(1), RoomId(2), NOW);
         outgoing.note_opened(UserId(1), RoomId(3), NOW.plus_millis(-MINUTE_MILLIS));
+        outgoing.forget_opened(NOW);
         let idle = |room| Place { state: Idle, ..Place::absent(RoomId(room)) };
         let left = Place { opened: NOW, ..Place::absent(RoomId(2)) };
         let first = (UserId(1), vec![idle(1), left, idle(3)]);
@@ -118,9 +122,9 @@ mod tests {
         assert_eq!(lengths, [512, 512, 176]);
         here = (1..=20).flat_map(|user| (1..=1_500).map(move |room| (UserId(user), RoomId(room)))).collect();
         outgoing.add((1..=20).map(UserId));
-        let batch = outgoing.next_batch(&here, |_, _| Active, NOW);
+        let batch = outgoing.next_batch(&here, |_, _| Active);
         assert_eq!((batch.len(), batch[0].1.len()), (17, PLACES_OF_USER));
-        assert_eq!(outgoing.next_batch(&here, |_, _| Active, NOW).len(), 3);
+        assert_eq!(outgoing.next_batch(&here, |_, _| Active).len(), 3);
     }
 
     #[test]

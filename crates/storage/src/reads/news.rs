@@ -1,5 +1,5 @@
-//! Asking whether anything happened in a room since a position of the log. Each list of the newest messages asks
-//! this, so questions that arrive while a read is under way share the next one.
+//! Whether the log has entries of a room after a position. Each list of the newest messages asks this, so the
+//! questions are coalesced: those that arrive while a read is under way share the next one.
 
 use std::collections::BTreeMap;
 use std::mem;
@@ -19,13 +19,12 @@ use crate::{Error, Result};
 /// The budget of the shared reads. They count for no caller: one question costs a look into an index.
 const SHARED: ReadBudget = ReadBudget { caller: Account::NEWS, group: Account::NEWS, line: usize::MAX };
 
-/// How many questions wait at most. Those beyond are answered by reads of their callers, which wait in the lines of
-/// these.
-const MOST_WAITING: usize = 4096;
+/// How many questions wait at most. A caller beyond makes a read of its own, which waits in the line of the caller.
+const MAX_WAITING: usize = 4096;
 /// How many reads one thread makes before it gives back its permit and its connection for a moment.
-const READS_AT_A_STRETCH: usize = 64;
+const READS_IN_A_ROW: usize = 64;
 
-/// What is asked, and who waits for the answer.
+/// The questions that wait, each with the senders of its answer.
 type Questions = BTreeMap<(RoomId, Seq), Vec<oneshot::Sender<bool>>>;
 
 /// The questions of a store.
@@ -33,7 +32,7 @@ type Questions = BTreeMap<(RoomId, Seq), Vec<oneshot::Sender<bool>>>;
 pub(crate) struct News {
     state: Mutex<State>,
     /// How many reads run at once.
-    most_reads: usize,
+    max_reads: usize,
 }
 
 #[derive(Debug, Default)]
@@ -41,7 +40,7 @@ struct State {
     waiting: Questions,
     /// The number of senders in `waiting`.
     count: usize,
-    /// How many answer, or are about to.
+    /// How many reads are under way, or wait for a permit.
     reads: usize,
 }
 
@@ -58,13 +57,13 @@ enum Asked {
 
 impl News {
     pub(crate) fn new(location: &Location) -> Self {
-        // SQLite answers within microseconds. A round trip to PostgreSQL takes longer, and those who come during
-        // one should not have to wait for two.
-        let most_reads = match location {
+        // SQLite answers within microseconds. A round trip to PostgreSQL takes longer: with one read at a time, a
+        // question that arrives during one would wait for nearly two.
+        let max_reads = match location {
             Location::Memory | Location::File(_) => 1,
             Location::Postgres(_) => 4,
         };
-        Self { state: Mutex::default(), most_reads }
+        Self { state: Mutex::default(), max_reads }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -73,12 +72,12 @@ impl News {
 
     fn ask(&self, room: RoomId, after: Seq, reply: oneshot::Sender<bool>) -> Asked {
         let mut state = self.lock();
-        if state.count >= MOST_WAITING {
+        if state.count >= MAX_WAITING {
             return Asked::Refused;
         }
         state.waiting.entry((room, after)).or_default().push(reply);
         state.count += 1;
-        if state.reads >= self.most_reads {
+        if state.reads >= self.max_reads {
             return Asked::Waits;
         }
         state.reads += 1;
@@ -131,7 +130,7 @@ impl Answering {
     /// Blocks. Gives itself back when others wait for a permit to read, which it must not keep from them, and after
     /// some reads.
     fn run(mut self) -> Option<Self> {
-        for _ in 0..READS_AT_A_STRETCH {
+        for _ in 0..READS_IN_A_ROW {
             let questions = self.next()?;
             let readers = self.store.readers();
             let read = self.store.begin_read(readers.time(SHARED));
@@ -147,8 +146,8 @@ impl Answering {
 }
 
 impl Drop for Answering {
-    /// Leaves nobody waiting when it ends early, as when the request that began it was dropped, and no other read
-    /// will take the questions along.
+    /// When it ends early, as when the request that began it was dropped, and no other read will take the questions
+    /// that wait, their senders are dropped: each caller then makes a read of its own.
     fn drop(&mut self) {
         if !self.ended {
             let mut state = self.store.news().lock();
@@ -204,7 +203,7 @@ fn answer(session: &mut Session<'_>, questions: Questions) -> Result<()> {
     }
     for (replies, has_news) in questions.into_values().zip(answers) {
         for reply in replies {
-            // Whose request has ended needs no answer.
+            // The receiver is gone when its request has ended.
             let _ = reply.send(has_news);
         }
     }
@@ -273,7 +272,7 @@ mod tests {
     async fn questions_beyond_the_bound_are_answered_all_the_same() {
         let store = Store::open("sqlite::memory:").unwrap();
         let (first, _answer) = ask(&store);
-        let waiting: Vec<_> = (1..MOST_WAITING).map(|_| ask(&store)).collect();
+        let waiting: Vec<_> = (1..MAX_WAITING).map(|_| ask(&store)).collect();
         assert!(first == Asked::Begins && waiting.iter().all(|(asked, _)| *asked == Asked::Waits));
         assert_eq!(ask(&store).0, Asked::Refused);
         assert_eq!(store.log_has_news(ROOM, Seq(1)).await.ok(), Some(false));

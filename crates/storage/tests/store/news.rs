@@ -1,4 +1,4 @@
-//! Whether anything happened in a room after a position: who asks at the same time shares a read.
+//! Whether the log has entries of a room after a position: questions at the same time share a read.
 
 use std::sync::Arc;
 

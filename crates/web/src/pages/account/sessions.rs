@@ -75,7 +75,7 @@ fn ending(visit: &Visit, number: usize, session: &OneSession) -> FormView {
         .quiet()
 }
 
-/// What the browser is, as short as can be told.
+/// The name of the browser: short where it is known, otherwise its `User-Agent` header.
 fn called(session: &OneSession) -> Cow<'_, str> {
     match short_name(&session.agent) {
         Some(name) => name.into(),
@@ -84,7 +84,7 @@ fn called(session: &OneSession) -> Cow<'_, str> {
     }
 }
 
-/// What the browser calls itself, where that is not said already.
+/// The `User-Agent` header, where only a short name was shown.
 fn whole_agent(session: &OneSession) -> Option<&str> {
     short_name(&session.agent).map(|_| session.agent.as_str())
 }
