@@ -175,7 +175,9 @@ pub fn nick_key(nick: &str) -> String {
 /// Appends the key of `text`, so that a caller with many texts can keep one buffer.
 pub(crate) fn write_key(text: &str, key: &mut String) {
     if text.is_ascii() {
-        key.extend(text.bytes().map(|b| char::from(b.to_ascii_lowercase())));
+        let start = key.len();
+        key.push_str(text);
+        key[start..].make_ascii_lowercase();
     } else {
         fold(text.chars().filter(|c| !is_ignorable(*c)), key);
     }
@@ -193,6 +195,11 @@ pub(crate) fn is_nick_char(c: char) -> bool {
     // Joiners belong to the spelling of some scripts.
     let joiner = matches!(c, '\u{200c}' | '\u{200d}');
     !(c.is_control() || (is_unseen(c) && !joiner) || matches!(c, '@' | ',' | ':'))
+}
+
+/// [`is_nick_char`] for a byte of ASCII.
+pub(crate) fn is_ascii_nick_char(byte: u8) -> bool {
+    byte.is_ascii_graphic() && !matches!(byte, b'@' | b',' | b':')
 }
 
 /// Checks that a name shows what it holds.
@@ -233,6 +240,13 @@ fn trimmed(text: &str, limit: usize) -> Result<&str, InvalidName> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn a_byte_is_judged_as_its_character() {
+        for byte in 0..=127 {
+            assert_eq!(is_ascii_nick_char(byte), is_nick_char(byte.into()), "{byte}");
+        }
+    }
 
     #[test]
     fn a_flow_name_has_1_to_100_characters_of_any_script() {

@@ -120,6 +120,10 @@ enum Run<'a> {
 
 /// Calls `found` with the runs of `text` in their order.
 fn each_run<'a>(text: &'a str, mut found: impl FnMut(Run<'a>)) {
+    if text.is_ascii() {
+        let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+        return words.filter(|word| !word.is_empty()).for_each(|word| found(Run::Word(word)));
+    }
     let mut open: Option<(usize, Kind)> = None;
     let mut close = |open: &mut Option<(usize, Kind)>, end| match open.take() {
         Some((start, Kind::Cjk)) => found(Run::Cjk(&text[start..end])),
@@ -225,12 +229,13 @@ impl Bag {
     /// Adds the lower-case form of a word, cut to the limit. What begins with a mark or with `_`
     /// does not begin there, and an empty word is no token.
     fn add(&mut self, word: &str) {
-        let word = word.trim_start_matches(|c| c == '_' || kind(c) == Kind::Mark);
         let start = self.text.len();
         if word.is_ascii() {
+            let word = word.trim_start_matches('_');
             self.text.push_str(&word[..word.len().min(MAX_TOKEN)]);
             self.text[start..].make_ascii_lowercase();
         } else {
+            let word = word.trim_start_matches(|c| c == '_' || kind(c) == Kind::Mark);
             self.text.extend(word.chars().map(lower).take(MAX_TOKEN));
         }
         let end = start + self.text[start..].trim_end_matches('_').len();

@@ -156,6 +156,13 @@ proptest! {
     }
 
     #[test]
+    fn words_of_ascii_are_the_same_beside_another_script(text in "[ -~\\n]{0,40}") {
+        let mut beside = tokens(&format!("{text} 東"));
+        prop_assert_eq!(beside.pop(), Some("東".to_owned()));
+        prop_assert_eq!(tokens(&text), beside);
+    }
+
+    #[test]
     fn every_token_finds_its_text(text in mixed()) {
         for token in tokens(&text) {
             prop_assert_eq!(query(&token), [token.clone()]);

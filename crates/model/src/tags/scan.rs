@@ -1,6 +1,6 @@
 //! What in a text may become a tag, in one pass.
 
-use crate::names::is_nick_char;
+use crate::names::{is_ascii_nick_char, is_nick_char};
 use crate::search::is_word_char;
 
 use super::MAX_TAG_CHARS;
@@ -118,7 +118,8 @@ impl<'a> Scanner<'a> {
         };
         let rest = self.rest();
         let run = self.nick_run();
-        self.at += rest.find(|c| !is_word_char(c)).unwrap_or(rest.len());
+        self.at += ascii_run(rest, |byte| byte.is_ascii_alphanumeric() || byte == b'_')
+            .unwrap_or_else(|| rest.find(|c| !is_word_char(c)).unwrap_or(rest.len()));
         let alone = !joined && !rest[run.len()..].starts_with('@');
         alone.then_some(Piece::Word(run))
     }
@@ -126,6 +127,9 @@ impl<'a> Scanner<'a> {
     /// What a nick that begins here could be made of.
     fn nick_run(&self) -> &'a str {
         let rest = self.rest();
+        if let Some(end) = ascii_run(rest, is_ascii_nick_char) {
+            return &rest[..end.min(MAX_RUN)];
+        }
         let end = rest
             .char_indices()
             .enumerate()
@@ -169,6 +173,14 @@ impl<'a> Iterator for Scanner<'a> {
     }
 }
 
+/// The length of what `text` begins with that satisfies `is_part`, if that is ASCII with ASCII behind it: most texts
+/// are, and a byte is judged faster than a character.
+fn ascii_run(text: &str, is_part: impl Fn(u8) -> bool) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let end = bytes.iter().position(|&byte| !is_part(byte)).unwrap_or(bytes.len());
+    bytes.get(end).is_none_or(u8::is_ascii).then_some(end)
+}
+
 /// Whether a line is code: the rule of Markdown.
 fn is_code(line: &str) -> bool {
     line.starts_with("    ") || line.starts_with('\t')
@@ -194,4 +206,21 @@ fn ends_address(c: char) -> bool {
     c.is_whitespace()
         || c.is_control()
         || matches!(c, '<' | '>' | '"' | '`' | '\u{3000}'..='\u{303f}' | '\u{ff01}'..='\u{ff0f}')
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn a_run_of_ascii_ends_where_one_of_characters_does(text in "[a-z_. @é東\u{301}]{0,12}") {
+            let characters = text.find(|c| !is_nick_char(c)).unwrap_or(text.len());
+            let bytes = ascii_run(&text, is_ascii_nick_char);
+            prop_assert!(bytes.is_none_or(|end| end == characters));
+            prop_assert!(bytes.is_some() || !text.is_ascii());
+        }
+    }
 }

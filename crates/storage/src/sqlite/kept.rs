@@ -13,7 +13,8 @@ use crate::log::NewRow;
 use crate::messages::Row;
 
 /// How many rows one statement inserts where there are so many. Each run of a statement opens the table and all its
-/// indexes, which takes as long as two rows.
+/// indexes. `or fail` spares SQLite to keep what the rows before a refused one changed: the transaction is rolled back
+/// as a whole.
 pub(super) const TOGETHER: usize = 8;
 
 /// Gives where the clock of the log stands.
@@ -92,7 +93,7 @@ impl<const N: usize> RunQueryDsl<SqliteConnection> for InsertMessages<'_, N> {}
 impl<const N: usize> QueryFragment<Sqlite> for InsertMessages<'_, N> {
     fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Sqlite>) -> QueryResult<()> {
         out.push_sql(
-            "insert into messages (room_id, id, event, user_id, external_user_name, content, tags, explicit_tags, \
+            "insert or fail into messages (room_id, id, event, user_id, external_user_name, content, tags, explicit_tags, \
              uuid, fingerprint, sent, edited, thread_root, parent_id, to_user_id, thread_left) values (",
         );
         for (at, row) in self.0.iter().enumerate() {
@@ -136,7 +137,7 @@ impl<const N: usize> RunQueryDsl<SqliteConnection> for InsertLog<'_, N> {}
 impl<const N: usize> QueryFragment<Sqlite> for InsertLog<'_, N> {
     fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Sqlite>) -> QueryResult<()> {
         out.push_sql(
-            "insert into event_log (seq, check_value, kind, room_id, message_id, user_id, peer_id, created_at) \
+            "insert or fail into event_log (seq, check_value, kind, room_id, message_id, user_id, peer_id, created_at) \
              values (",
         );
         for (at, (seq, row)) in self.0.iter().enumerate() {
@@ -156,5 +157,72 @@ impl<const N: usize> QueryFragment<Sqlite> for InsertLog<'_, N> {
         }
         out.push_sql(")");
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use diesel::debug_query;
+    use diesel_migrations::{EmbeddedMigrations, MigrationHarness as _, embed_migrations};
+
+    use super::*;
+
+    const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../migrations/sqlite");
+
+    #[derive(QueryableByName)]
+    struct Instruction {
+        #[diesel(sql_type = Text)]
+        opcode: String,
+    }
+
+    /// The instructions of SQLite's program for a statement.
+    fn program(c: &mut SqliteConnection, statement: &impl QueryFragment<Sqlite>) -> Vec<String> {
+        let shown = debug_query::<Sqlite, _>(statement).to_string();
+        let (sql, _binds) = shown.split_once(" -- binds").unwrap();
+        let program = diesel::sql_query(format!("explain {sql}")).load::<Instruction>(c).unwrap();
+        program.into_iter().map(|instruction| instruction.opcode).collect()
+    }
+
+    #[test]
+    fn no_row_of_a_post_makes_a_table_of_its_own() {
+        let mut c = SqliteConnection::establish(":memory:").unwrap();
+        c.run_pending_migrations(MIGRATIONS).unwrap();
+        let row = Row {
+            room_id: 1,
+            id: 1,
+            event: 0,
+            user_id: None,
+            external_user_name: None,
+            content: String::new(),
+            tags: String::new(),
+            explicit_tags: String::new(),
+            uuid: None,
+            fingerprint: 0,
+            sent: 0,
+            edited: None,
+            thread_root: None,
+            parent_id: None,
+            to_user_id: None,
+            thread_left: None,
+        };
+        let entry = NewRow {
+            check_value: 0,
+            kind: 0,
+            room_id: None,
+            message_id: None,
+            user_id: None,
+            peer_id: None,
+            created_at: 0,
+        };
+        let programs = [
+            program(&mut c, &InsertMessages(&[row])),
+            program(&mut c, &InsertLog(&[(1, entry)])),
+            program(&mut c, &SetClock { sequence: 1 }),
+            program(&mut c, &MoveRoom { id: 1, last_message_id: 1, last_message_at: None }),
+        ];
+        for program in programs {
+            assert!(program.iter().any(|opcode| opcode == "OpenWrite"), "{program:?}");
+            assert!(!program.iter().any(|opcode| opcode == "OpenEphemeral"), "{program:?}");
+        }
     }
 }

@@ -62,7 +62,7 @@ portable! {
             .filter(messages::room_id.eq(room.0))
             .filter(messages::thread_root.eq(messages::id.nullable()))
             // As the index has it.
-            .filter(diesel::dsl::sql::<diesel::sql_types::Bool>("event in (0, 2, 3)"))
+            .filter(diesel::dsl::sql::<diesel::sql_types::Bool>("(event = 0 or event = 2 or event = 3)"))
             .filter(diesel::dsl::not(diesel::dsl::exists(answered)))
             .into_boxed();
         if let Some(since) = query.since {
