@@ -142,7 +142,7 @@ impl Reading<'_> {
             }
             Takes::Resource => {
                 check_encoding(headers)?;
-                match kind_of(headers).as_str() {
+                match &*kind_of(headers) {
                     "" | "application/json" | SCIM_JSON => {}
                     other => return Err(unsupported(other, "application/scim+json or application/json")),
                 }
@@ -253,7 +253,7 @@ fn fields_of(endpoint: &Endpoint, headers: &HeaderMap, body: Bytes) -> Result<Fi
         return Ok(Fields::None);
     }
     check_encoding(headers)?;
-    match kind_of(headers).as_str() {
+    match &*kind_of(headers) {
         "application/json" => Ok(Fields::Json(body)),
         "application/x-www-form-urlencoded" => Ok(Fields::Form(body)),
         // Old scripts send JSON without saying so.
@@ -269,7 +269,7 @@ fn fields_of(endpoint: &Endpoint, headers: &HeaderMap, body: Bytes) -> Result<Fi
 /// Checks that a file may be of a wanted kind. What it is, its content tells.
 fn check_kind(headers: &HeaderMap, wanted: &[&str]) -> Result<(), Failure> {
     check_coding(headers)?;
-    match kind_of(headers).as_str() {
+    match &*kind_of(headers) {
         "" | "application/octet-stream" => Ok(()),
         kind if wanted.contains(&kind) => Ok(()),
         other => Err(unsupported(other, &wanted.join(", "))),

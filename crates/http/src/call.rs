@@ -1,5 +1,6 @@
 //! Reading a request: its parameters from query and body, and who sends it.
 
+use std::borrow::Cow;
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -225,9 +226,13 @@ fn body_limit(shared: &Shared, known: bool, method: &Method) -> BodyLimit {
 }
 
 /// The kind of the body, without its parameters and in lower case; empty when it is not told.
-pub(crate) fn kind_of(headers: &HeaderMap) -> String {
+pub(crate) fn kind_of(headers: &HeaderMap) -> Cow<'_, str> {
     let kind = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
+    let kind = kind.split(';').next().unwrap_or_default().trim();
+    match kind.bytes().any(|byte| byte.is_ascii_uppercase()) {
+        true => kind.to_ascii_lowercase().into(),
+        false => kind.into(),
+    }
 }
 
 /// The first credentials present decide, also when they are bad: a flow token, then the

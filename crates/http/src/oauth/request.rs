@@ -39,7 +39,7 @@ pub(super) struct ClientRequest {
 
 impl ClientRequest {
     pub(super) fn read(call: &Call) -> Result<Self, OAuthError> {
-        let body = match kind_of(&call.headers).as_str() {
+        let body = match &*kind_of(&call.headers) {
             "application/json" | "text/json" => from_json(&call.raw)?,
             "" | "application/x-www-form-urlencoded" => from_form(&call.raw)?,
             _ => return Err(unreadable("Content-Type must be that of a form, or application/json")),

@@ -94,7 +94,7 @@ pub(crate) fn is_form(headers: &HeaderMap) -> bool {
 
 /// Whether the body can be JSON, which has files as Base64.
 pub(crate) fn is_json(headers: &HeaderMap) -> bool {
-    matches!(kind_of(headers).as_str(), "application/json" | "text/json" | "")
+    matches!(&*kind_of(headers), "application/json" | "text/json" | "")
 }
 
 /// How long JSON may be that has a file of so many bytes in it.

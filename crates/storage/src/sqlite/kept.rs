@@ -12,10 +12,11 @@ use diesel::sqlite::Sqlite;
 use crate::log::NewRow;
 use crate::messages::Row;
 
-/// How many rows one statement inserts where there are so many. Each run of a statement opens the table and all its
-/// indexes. `or fail` spares SQLite to keep what the rows before a refused one changed: the transaction is rolled back
-/// as a whole.
-pub(super) const TOGETHER: usize = 8;
+/// How many rows one statement inserts where there are so many, and where there are some. Each run of a statement
+/// opens the table and all its indexes. `or fail` spares SQLite to keep what the rows before a refused one changed:
+/// the transaction is rolled back as a whole.
+pub(super) const MANY: usize = 16;
+pub(super) const SOME: usize = 4;
 
 /// Gives where the clock of the log stands.
 #[derive(Debug, QueryId)]

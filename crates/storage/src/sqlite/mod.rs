@@ -16,7 +16,7 @@ use crate::schema::{mentions, message_tags, messages, rooms, threads};
 mod kept;
 mod search;
 
-use self::kept::{InsertLog, InsertMessages, MoveRoom, ReadClock, SetClock, TOGETHER};
+use self::kept::{InsertLog, InsertMessages, MANY, MoveRoom, ReadClock, SOME, SetClock};
 pub(crate) use self::search::{catch_up, index_at_once, is_behind, reindex, unindex};
 
 /// Full synchronisation, so that an answered message survives a power cut. Pages that change all the
@@ -88,9 +88,13 @@ pub(crate) fn same_uuid(c: &mut SqliteConnection, wanted: &[(i64, &str)]) -> Res
 }
 
 pub(crate) fn insert_messages(c: &mut SqliteConnection, rows: &[Row]) -> Result<()> {
-    let (parts, rest) = rows.as_chunks::<TOGETHER>();
-    for part in parts {
-        InsertMessages(part).execute(c)?;
+    let (many, rest) = rows.as_chunks::<MANY>();
+    let (some, rest) = rest.as_chunks::<SOME>();
+    for rows in many {
+        InsertMessages(rows).execute(c)?;
+    }
+    for rows in some {
+        InsertMessages(rows).execute(c)?;
     }
     for row in rest {
         InsertMessages(std::array::from_ref(row)).execute(c)?;
@@ -163,9 +167,13 @@ pub(crate) fn put_threads(c: &mut SqliteConnection, rows: &[crate::threads::Row]
 
 pub(crate) fn insert_log(c: &mut SqliteConnection, first: i64, rows: &[NewRow]) -> Result<()> {
     let rows: Vec<(i64, NewRow)> = (first..).zip(rows.iter().copied()).collect();
-    let (parts, rest) = rows.as_chunks::<TOGETHER>();
-    for part in parts {
-        InsertLog(part).execute(c)?;
+    let (many, rest) = rows.as_chunks::<MANY>();
+    let (some, rest) = rest.as_chunks::<SOME>();
+    for rows in many {
+        InsertLog(rows).execute(c)?;
+    }
+    for rows in some {
+        InsertLog(rows).execute(c)?;
     }
     for row in rest {
         InsertLog(std::array::from_ref(row)).execute(c)?;
