@@ -34,6 +34,8 @@ const CHECK: Duration = Duration::from_millis(500);
 /// How often streams that have nothing to say may be asked for a sign of life.
 const TICK: Duration = Duration::from_secs(5);
 const RETRY: Duration = Duration::from_millis(250);
+/// How often a warning says that the log still cannot be read.
+const OUTAGE_PAUSE: Duration = Duration::from_secs(60);
 
 struct Feed {
     app: App,
@@ -41,8 +43,14 @@ struct Feed {
     at: EventId,
     recent: Recent,
     control_seen: Arc<Notify>,
-    /// Since when the log cannot be read, while that is so.
-    failing: Option<Instant>,
+    outage: Option<Outage>,
+}
+
+/// A time in which the log cannot be read.
+struct Outage {
+    began: Instant,
+    /// When it was last logged as a warning.
+    logged: Option<Instant>,
 }
 
 /// Why the feed could not take the next entries.
@@ -91,7 +99,7 @@ impl App {
             at: EventId::default(),
             recent: Recent::default(),
             control_seen: control_seen.clone(),
-            failing: None,
+            outage: None,
         };
         // On the list before anything is remembered, so that others wait for this process.
         self.beat().await?;
@@ -193,17 +201,21 @@ impl Feed {
         Ok(())
     }
 
-    /// Logs the first failure of an outage. The feed tries four times a second, so the others would flood the log.
+    /// Logs a failure at the beginning of an outage and once a minute; the feed tries four times a second.
     fn note_failure(&mut self, error: &Error) {
-        if self.failing.is_none() {
-            tracing::warn!(%error, "the database does not answer; trying again until it does");
-            self.failing = Some(Instant::now());
+        let now = Instant::now();
+        let outage = self.outage.get_or_insert(Outage { began: now, logged: None });
+        if outage.logged.is_none_or(|at| now.duration_since(at) >= OUTAGE_PAUSE) {
+            outage.logged = Some(now);
+            tracing::warn!(%error, "the log cannot be read; trying again until it can");
+        } else {
+            tracing::debug!(%error, "the log still cannot be read");
         }
     }
 
     fn note_recovery(&mut self) {
-        if let Some(since) = self.failing.take() {
-            tracing::info!(seconds = since.elapsed().as_secs(), "the database answers again");
+        if let Some(outage) = self.outage.take() {
+            tracing::info!(seconds = outage.began.elapsed().as_secs(), "the log can be read again");
         }
     }
 

@@ -291,7 +291,7 @@ impl App {
 fn name_key(organization: &str, flow: &str) -> String {
     let mut key = String::with_capacity(organization.len() + 1 + flow.len());
     for part in [organization, "/", flow] {
-        // Nearly all names are ASCII, and need not be taken apart.
+        // Nearly all names are ASCII, which has no characters of more than one byte.
         match part.is_ascii() {
             true => key.push_str(part),
             false => key.extend(part.chars().flat_map(char::to_lowercase)),

@@ -33,7 +33,7 @@ impl Default for FileBodies {
 }
 
 impl FileBodies {
-    /// Counts so many bytes for their sender until the permit is dropped.
+    /// Counts `bytes` for `sender` until the permit is dropped.
     pub(crate) fn acquire(&self, sender: QuotaKeys, bytes: u64) -> Result<Permit, Error> {
         self.0.acquire(sender, bytes).map_err(|exceeded| exceeded.of(Limit::FileBodies))
     }

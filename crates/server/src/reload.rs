@@ -26,8 +26,8 @@ impl Hangups {
     }
 
     /// Reads the configuration again at each signal, and puts into force what can change while the server runs. What
-    /// is wrong is logged, and leaves everything as it was. So are options that differ from those the server
-    /// `started` with and need a restart.
+    /// is wrong is logged, and leaves everything as it was. Options that differ from those the server `started` with
+    /// and need a restart are logged, too.
     pub(crate) async fn follow(
         mut self,
         started: Settings,
@@ -64,7 +64,9 @@ impl Hangups {
 /// The changed options that need a restart, if there are any.
 fn waiting(started: &Settings, settings: &Settings) -> Option<String> {
     let mut changed = started.differences(settings);
-    changed.retain(|key| !RELOADED.contains(key));
+    // A certificate can be replaced, but a listener keeps to HTTP or to HTTPS.
+    let begins_tls = started.tls().is_some() != settings.tls().is_some();
+    changed.retain(|key| !RELOADED.contains(key) || (begins_tls && key.starts_with("tls_")));
     (!changed.is_empty()).then(|| changed.join(", "))
 }
 

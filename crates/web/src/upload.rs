@@ -11,7 +11,7 @@ use crate::Site;
 use crate::failure::Failure;
 use crate::visit::Visit;
 
-/// The page that has the form. Who is not signed in goes there after signing in.
+/// The page that has the form. A visitor who is not signed in returns here after signing in.
 const PAGE: &str = "/account";
 
 /// A form with a picture, and who sent it.

@@ -103,7 +103,7 @@ impl State {
         outgoing.add(self.here.iter().map(|(user, _)| *user));
     }
 
-    /// Takes the next users to publish, in at most so many batches.
+    /// Takes the next users to publish, in at most `count` batches.
     fn next_batches(&mut self, count: usize, now: Timestamp) -> Vec<Batch> {
         let Self { presence, here, outgoing, .. } = self;
         let state_of =

@@ -25,7 +25,7 @@ pub(super) struct Outgoing {
     changed: BTreeSet<UserId>,
     /// The user who was published last. Those after it come next, so that nobody is passed over for ever.
     last: Option<UserId>,
-    /// When users opened active streams, where the rooms here got that within the last minute.
+    /// When users opened active streams, where that event was sent here within the last minute.
     opened: BTreeMap<(UserId, RoomId), Timestamp>,
 }
 
@@ -41,7 +41,7 @@ impl Outgoing {
         self.changed.insert(user);
     }
 
-    /// Forgets the opened streams that are no news any more.
+    /// Forgets the streams that were opened more than a minute ago.
     pub(super) fn forget_opened(&mut self, now: Timestamp) {
         self.opened.retain(|_, at| now.0.saturating_sub(at.0) < MINUTE_MILLIS);
     }

@@ -13,7 +13,7 @@ pub(super) struct Place {
     pub(super) room: RoomId,
     /// How the user appears there by the streams of that server.
     pub(super) state: PresenceState,
-    /// When the user last opened an active stream, if the room got that within the last minute; otherwise 0.
+    /// When the user last opened an active stream, if that event was sent within the last minute; otherwise 0.
     pub(super) opened: Timestamp,
 }
 

@@ -118,7 +118,7 @@ impl<'a> Scanner<'a> {
         };
         let rest = self.rest();
         let run = self.nick_run();
-        self.at += ascii_run(rest, |byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        self.at += ascii_run(rest, rest.len(), |byte| byte.is_ascii_alphanumeric() || byte == b'_')
             .unwrap_or_else(|| rest.find(|c| !is_word_char(c)).unwrap_or(rest.len()));
         let alone = !joined && !rest[run.len()..].starts_with('@');
         alone.then_some(Piece::Word(run))
@@ -127,8 +127,8 @@ impl<'a> Scanner<'a> {
     /// What a nick that begins here could be made of.
     fn nick_run(&self) -> &'a str {
         let rest = self.rest();
-        if let Some(end) = ascii_run(rest, is_ascii_nick_char) {
-            return &rest[..end.min(MAX_RUN)];
+        if let Some(end) = ascii_run(rest, MAX_RUN, is_ascii_nick_char) {
+            return &rest[..end];
         }
         let end = rest
             .char_indices()
@@ -173,12 +173,13 @@ impl<'a> Iterator for Scanner<'a> {
     }
 }
 
-/// The length of what `text` begins with that satisfies `is_part`, if that is ASCII with ASCII behind it: most texts
-/// are, and a byte is judged faster than a character.
-fn ascii_run(text: &str, is_part: impl Fn(u8) -> bool) -> Option<usize> {
+/// The length of what `text` begins with that satisfies `is_part`, `max` bytes at most. `None` when it is followed by
+/// a character beyond ASCII, which only the caller can judge. Most texts are ASCII, and a byte is judged faster.
+fn ascii_run(text: &str, max: usize, is_part: impl Fn(u8) -> bool) -> Option<usize> {
     let bytes = text.as_bytes();
-    let end = bytes.iter().position(|&byte| !is_part(byte)).unwrap_or(bytes.len());
-    bytes.get(end).is_none_or(u8::is_ascii).then_some(end)
+    let max = bytes.len().min(max);
+    let end = bytes[..max].iter().position(|&byte| !is_part(byte)).unwrap_or(max);
+    (end == max || bytes[end].is_ascii()).then_some(end)
 }
 
 /// Whether a line is code: the rule of Markdown.
@@ -216,10 +217,16 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_run_of_ascii_ends_where_one_of_characters_does(text in "[a-z_. @é東\u{301}]{0,12}") {
-            let characters = text.find(|c| !is_nick_char(c)).unwrap_or(text.len());
-            let bytes = ascii_run(&text, is_ascii_nick_char);
-            prop_assert!(bytes.is_none_or(|end| end == characters));
+        fn a_run_of_ascii_ends_where_one_of_characters_does(
+            start in "[a-z_.]{0,90}",
+            rest in "[a-z_. @é東\u{301}]{0,12}",
+        ) {
+            let text = start + &rest;
+            let nick: String = text.chars().take_while(|c| is_nick_char(*c)).take(MAX_RUN).collect();
+            prop_assert_eq!(Scanner::new(&text).nick_run(), nick);
+            let word = text.find(|c| !is_word_char(c)).unwrap_or(text.len());
+            let bytes = ascii_run(&text, text.len(), |byte| byte.is_ascii_alphanumeric() || byte == b'_');
+            prop_assert!(bytes.is_none_or(|end| end == word));
             prop_assert!(bytes.is_some() || !text.is_ascii());
         }
     }

@@ -112,8 +112,7 @@ pub(super) fn read_file(path: &Path, text: &str) -> Result<Layer, ConfigError> {
     Ok(layer)
 }
 
-/// How much two names must have in common for one to be suggested for the other; the command line suggests flags by
-/// the same measure.
+/// How much two names must have in common for one to be suggested for the other, from 0 to 1.
 const ALIKE: f64 = 0.8;
 
 /// The option with the name most like this one, which may be spelt as a flag or a variable.

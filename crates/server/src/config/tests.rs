@@ -299,13 +299,21 @@ fn a_password_that_is_not_encoded_is_refused_without_repeating_any_of_it() {
         "postgres://me:hush@hush@db/chat",
         "postgres://me:hush/hush@db/chat",
         "postgres://me:hush?hush@db/chat",
+        "postgres://me:hush?a=b@db/chat",
+        "postgres://me:hush/hush?a=b@db/chat",
+        "postgres://me:hush%@db/chat",
+        "postgres://db?user=me&password=hush@hush",
     ] {
         let refusal = Machine::new().flag("database", address).refusal();
         assert!(refusal.contains("percent-encoded: @ as %40") && !refusal.contains("hush"), "{refusal}");
     }
-    for address in
-        ["postgres:///chat?host=/run/pg&user=me@corp", "postgres://me:p%40ss@db/chat?sslmode=require"]
-    {
+    for address in [
+        "postgres:///chat?host=/run/pg&user=me@corp",
+        "postgres://me:p%40ss@db/chat?sslmode=require",
+        "postgres://me@[::1]:5432,db:5433/chat",
+        "postgres://[::1]/chat",
+        "postgres://db:5432",
+    ] {
         assert_eq!(Machine::new().flag("database", address).settings().database_url().expose(), address);
     }
 }

@@ -190,8 +190,8 @@ impl Value for DatabaseUrl {
             text.strip_prefix("sqlite:").is_some_and(|path| !path.trim_start_matches("//").is_empty());
         let postgres = ["postgres://", "postgresql://"].iter().any(|scheme| text.starts_with(scheme));
         // The text is not repeated: it may be a mistyped address with a password in it.
-        if postgres && has_stray_at(text) {
-            Err("the user and the password in the address must be percent-encoded: @ as %40, / as %2F, ? as %3F"
+        if postgres && has_unencoded(text) {
+            Err("the user and the password in the address must be percent-encoded: @ as %40, / as %2F, ? as %3F, % as %25"
                 .to_owned())
         } else if sqlite || postgres {
             Ok(Self(text.to_owned()))
@@ -201,14 +201,27 @@ impl Value for DatabaseUrl {
     }
 }
 
-/// Whether an address has an `@` where none belongs, since a password has an `@`, a `/` or a `?` that is not encoded.
-/// Such an address would be read as that of another host, whose name is a part of the password.
-fn has_stray_at(address: &str) -> bool {
+/// Whether a user or a password in an address of PostgreSQL is not percent-encoded. libpq would take a part of it for
+/// the name of the host or for the port, and repeat that in its errors.
+fn has_unencoded(address: &str) -> bool {
     let rest = address.split_once("://").map_or("", |(_, rest)| rest);
-    let (authority, path) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
-    let (path, query) = path.split_once('?').unwrap_or((path, ""));
-    let in_query = query.split_once('@').is_some_and(|(before, _)| !before.contains('='));
-    authority.matches('@').count() > 1 || path.contains('@') || in_query
+    let head = rest.split('/').next().unwrap_or_default();
+    let misplaced = match head.split_once('@') {
+        Some((user, host)) => user.contains('?') || before_query(host).contains('@'),
+        None => before_query(rest).contains('@') || before_query(head).split(',').any(has_odd_port),
+    };
+    let is_code = |after: &str| after.bytes().take(2).filter(u8::is_ascii_hexdigit).count() == 2;
+    misplaced || !rest.split('%').skip(1).all(is_code)
+}
+
+fn before_query(text: &str) -> &str {
+    text.split('?').next().unwrap_or_default()
+}
+
+/// Whether what follows the colon of a host, which may be an address of IPv6 in brackets, is no number.
+fn has_odd_port(host: &str) -> bool {
+    let port = host.rsplit(']').next().unwrap_or_default().split_once(':').map_or("", |(_, port)| port);
+    !port.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// An `http` or `https` address without a slash at its end, to which paths are appended.

@@ -1,8 +1,8 @@
 //! Statements of every batch, with texts of their own, which the connection keeps by their types.
 //!
-//! diesel walks through each other statement three times before it runs: whether it does anything, whether it may be
-//! kept, and for its values. An update is also read and planned again each time, since in general its text depends on
-//! what is set.
+//! For other statements diesel asks each part whether it does anything, and writes the names of all columns, on each
+//! of its walks before a run. SQLite also reads and plans an update again each time, since in general its text depends
+//! on what is set.
 
 use diesel::prelude::*;
 use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
@@ -12,9 +12,8 @@ use diesel::sqlite::Sqlite;
 use crate::log::NewRow;
 use crate::messages::Row;
 
-/// How many rows one statement inserts where there are so many, and where there are some. Each run of a statement
-/// opens the table and all its indexes. `or fail` spares SQLite to keep what the rows before a refused one changed:
-/// the transaction is rolled back as a whole.
+/// The row counts of the two statements for several rows. Each run of a statement opens the table and all its indexes.
+/// With `or fail`, SQLite keeps no journal for the statement: the transaction is rolled back as a whole.
 pub(super) const MANY: usize = 16;
 pub(super) const SOME: usize = 4;
 
@@ -101,23 +100,42 @@ impl<const N: usize> QueryFragment<Sqlite> for InsertMessages<'_, N> {
             if at > 0 {
                 out.push_sql("), (");
             }
+            // All of them: a new column must not be left out.
+            let Row {
+                room_id,
+                id,
+                event,
+                user_id,
+                external_user_name,
+                content,
+                tags,
+                explicit_tags,
+                uuid,
+                fingerprint,
+                sent,
+                edited,
+                thread_root,
+                parent_id,
+                to_user_id,
+                thread_left,
+            } = row;
             values!(out;
-                BigInt = &row.room_id,
-                BigInt = &row.id,
-                SmallInt = &row.event,
-                Nullable<BigInt> = &row.user_id,
-                Nullable<Text> = &row.external_user_name,
-                Text = &row.content,
-                Text = &row.tags,
-                Text = &row.explicit_tags,
-                Nullable<Text> = &row.uuid,
-                BigInt = &row.fingerprint,
-                BigInt = &row.sent,
-                Nullable<BigInt> = &row.edited,
-                Nullable<BigInt> = &row.thread_root,
-                Nullable<BigInt> = &row.parent_id,
-                Nullable<BigInt> = &row.to_user_id,
-                Nullable<Text> = &row.thread_left,
+                BigInt = room_id,
+                BigInt = id,
+                SmallInt = event,
+                Nullable<BigInt> = user_id,
+                Nullable<Text> = external_user_name,
+                Text = content,
+                Text = tags,
+                Text = explicit_tags,
+                Nullable<Text> = uuid,
+                BigInt = fingerprint,
+                BigInt = sent,
+                Nullable<BigInt> = edited,
+                Nullable<BigInt> = thread_root,
+                Nullable<BigInt> = parent_id,
+                Nullable<BigInt> = to_user_id,
+                Nullable<Text> = thread_left,
             );
         }
         out.push_sql(")");
@@ -145,15 +163,16 @@ impl<const N: usize> QueryFragment<Sqlite> for InsertLog<'_, N> {
             if at > 0 {
                 out.push_sql("), (");
             }
+            let NewRow { check_value, kind, room_id, message_id, user_id, peer_id, created_at } = row;
             values!(out;
                 BigInt = seq,
-                BigInt = &row.check_value,
-                SmallInt = &row.kind,
-                Nullable<BigInt> = &row.room_id,
-                Nullable<BigInt> = &row.message_id,
-                Nullable<BigInt> = &row.user_id,
-                Nullable<BigInt> = &row.peer_id,
-                BigInt = &row.created_at,
+                BigInt = check_value,
+                SmallInt = kind,
+                Nullable<BigInt> = room_id,
+                Nullable<BigInt> = message_id,
+                Nullable<BigInt> = user_id,
+                Nullable<BigInt> = peer_id,
+                BigInt = created_at,
             );
         }
         out.push_sql(")");
@@ -188,7 +207,7 @@ mod tests {
     fn no_row_of_a_post_makes_a_table_of_its_own() {
         let mut c = SqliteConnection::establish(":memory:").unwrap();
         c.run_pending_migrations(MIGRATIONS).unwrap();
-        let row = Row {
+        let row = || Row {
             room_id: 1,
             id: 1,
             event: 0,
@@ -206,18 +225,25 @@ mod tests {
             to_user_id: None,
             thread_left: None,
         };
-        let entry = NewRow {
-            check_value: 0,
-            kind: 0,
-            room_id: None,
-            message_id: None,
-            user_id: None,
-            peer_id: None,
-            created_at: 0,
-        };
+        let entry = (
+            1,
+            NewRow {
+                check_value: 0,
+                kind: 0,
+                room_id: None,
+                message_id: None,
+                user_id: None,
+                peer_id: None,
+                created_at: 0,
+            },
+        );
         let programs = [
-            program(&mut c, &InsertMessages(&[row])),
-            program(&mut c, &InsertLog(&[(1, entry)])),
+            program(&mut c, &InsertMessages(&[row()])),
+            program(&mut c, &InsertMessages(&[(); SOME].map(|()| row()))),
+            program(&mut c, &InsertMessages(&[(); MANY].map(|()| row()))),
+            program(&mut c, &InsertLog(&[entry])),
+            program(&mut c, &InsertLog(&[entry; SOME])),
+            program(&mut c, &InsertLog(&[entry; MANY])),
             program(&mut c, &SetClock { sequence: 1 }),
             program(&mut c, &MoveRoom { id: 1, last_message_id: 1, last_message_at: None }),
         ];

@@ -181,8 +181,8 @@ pub(crate) fn insert_log(c: &mut SqliteConnection, first: i64, rows: &[NewRow]) 
     Ok(())
 }
 
-/// Moves the clock of the log, and gives where it stands then. Two statements: `returning` makes a table for its one
-/// row, which takes six times as long. No other process writes in between, since the transaction has the lock.
+/// Moves the clock of the log, and gives where it stands then. Two statements, since `returning` builds a temporary
+/// table. No other process writes in between: the transaction has the lock.
 pub(crate) fn advance_clock(c: &mut SqliteConnection, count: i64) -> Result<i64> {
     let sequence = ReadClock.get_result::<i64>(c)? + count;
     SetClock { sequence }.execute(c)?;

@@ -1,5 +1,5 @@
-//! How the databases find provided users, pending invitations and records of mail: by an index, however many
-//! there are.
+//! How the databases find provided users, pending invitations, records of mail and what began threads: by an index,
+//! however many there are.
 
 use std::sync::{Arc, Mutex};
 
@@ -7,6 +7,7 @@ use diesel::connection::{InstrumentationEvent, SimpleConnection as _};
 use diesel::prelude::*;
 use diesel::sql_types::Text;
 use eddyline_model::mail::MailKind;
+use eddyline_model::threads::{ThreadQuery, Threads};
 use eddyline_model::{OrganizationId, RoomId, Timestamp, UserId};
 use eddyline_storage::{ProvidedQuery, Result, Session};
 
@@ -233,4 +234,65 @@ fn postgres_finds_invitations_and_mail_by_an_index() {
             assert!(plan.iter().any(|line| line.contains(index)), "{sql}: {plan:#?}");
         }
     }
+}
+
+/// A flow in which one message of a hundred begins a thread.
+fn roots(url: &str, numbers: &str) {
+    execute(
+        url,
+        &format!(
+            "insert into messages (room_id, id, event, content, tags, explicit_tags, fingerprint, sent, thread_root) \
+                select 1, n, case when n % 100 = 0 then 0 else 7 end, '', '', '', 0, n, \
+                    case when n % 100 = 0 then n else null end from {numbers};"
+        ),
+    );
+}
+
+fn ask_for_roots(session: &mut Session<'_>) -> Result<()> {
+    let query = ThreadQuery {
+        threads: Threads::Chat,
+        since: None,
+        until: Some(Timestamp(5_000)),
+        before: None,
+        empty: true,
+        limit: 30,
+    };
+    session.threads(RoomId(1), &query, 1 << 20).map(drop)
+}
+
+/// The statement that reads the messages which began threads.
+fn of_roots(heard: Vec<String>) -> String {
+    heard.into_iter().find(|sql| sql.contains("event = 0 or")).expect("it is asked for")
+}
+
+#[test]
+fn sqlite_finds_what_began_threads_by_an_index() {
+    let home = home::sqlite_file().expect("a file");
+    home.open();
+    roots(
+        &home.url,
+        "(with recursive t (n) as (select 1 union all select n + 1 from t where n < 10000) select n from t)",
+    );
+    let mut c = sqlite(home.url.strip_prefix("sqlite:").expect("a path"));
+    let sql = of_roots(heard(&mut c, |c| ask_for_roots(&mut Session::from(c))));
+    let steps: Vec<Step> =
+        diesel::sql_query(format!("explain query plan {sql}")).load(&mut c).expect("a plan");
+    let plan: Vec<String> = steps.into_iter().map(|step| step.detail).collect();
+    assert!(plan.iter().any(|step| step.contains("messages_roots")), "{sql}: {plan:#?}");
+}
+
+#[test]
+fn postgres_finds_what_began_threads_by_an_index() {
+    let Some(home) = home::postgres() else { return };
+    home.open();
+    roots(&home.url, "generate_series(1, 10000) n");
+    let mut c = PgConnection::establish(&home.url).expect("PostgreSQL answers");
+    execute_on(&mut c, "set plan_cache_mode = force_generic_plan; analyze");
+    let sql = of_roots(heard(&mut c, |c| ask_for_roots(&mut Session::from(c))));
+    let values = vec!["null"; sql.matches('$').count()].join(", ");
+    execute_on(&mut c, &format!("prepare question as {sql}"));
+    let plan: Vec<Line> =
+        diesel::sql_query(format!("explain execute question ({values})")).load(&mut c).expect("a plan");
+    let plan: Vec<String> = plan.into_iter().map(|line| line.text).collect();
+    assert!(plan.iter().any(|line| line.contains("messages_roots")), "{sql}: {plan:#?}");
 }

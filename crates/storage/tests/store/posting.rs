@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use eddyline_model::messages::{Author, Draft, Event, Placement, ThreadCounts};
-use eddyline_model::{MessageId, RoomId, Timestamp};
+use eddyline_model::{MessageId, RoomId, Seq, Timestamp};
 use eddyline_storage::Outcome;
 
 use crate::home::{Home, on_every_database};
@@ -13,6 +13,7 @@ on_every_database!(
     a_message_is_kept_as_it_was_posted,
     each_room_counts_its_messages_from_one,
     many_at_once_get_numbers_without_gaps,
+    batches_of_any_length_are_kept_as_they_were_posted,
     a_repeat_with_the_same_uuid_gives_the_first_message,
     repeats_at_the_same_moment_give_one_message,
     a_draft_checked_before_access_changed_is_stale,
@@ -80,6 +81,32 @@ async fn many_at_once_get_numbers_without_gaps(home: Arc<Home>) {
         let ids: Vec<i64> = all.iter().filter(|(r, _, _)| *r == room).map(|(_, id, _)| *id).collect();
         assert_eq!(ids, (1..=count).collect::<Vec<_>>(), "numbers and the log have one order");
     }
+}
+
+async fn batches_of_any_length_are_kept_as_they_were_posted(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    for length in [1, 3, 4, 5, 16, 17, 21, 37] {
+        let drafts: Vec<Draft> = (0..length)
+            .map(|n| Draft {
+                uuid: (n % 2 == 0).then(|| format!("{length}-{n}")),
+                author: if n % 3 == 0 {
+                    Author::anonymous(Some(format!("Bot {n}")))
+                } else {
+                    Author::user(world.ann)
+                },
+                ..chat(world.main, world.ann, &format!("number {n} of {length}"))
+            })
+            .collect();
+        let outcomes = world.store.write(move |tx| tx.post(&drafts)).await.expect("they are posted").0;
+        assert_eq!(outcomes.len(), length);
+        for outcome in outcomes {
+            let Outcome::Added(said) = outcome else { panic!("{outcome:?}") };
+            assert_eq!(world.view(said.message.id).await, *said);
+        }
+    }
+    let log = world.read(|session| session.log_after(Seq(0), 200)).await;
+    let seqs: Vec<i64> = log.iter().map(|item| item.id.seq.0).collect();
+    assert_eq!(seqs, (1..=104).collect::<Vec<_>>());
 }
 
 async fn a_repeat_with_the_same_uuid_gives_the_first_message(home: Arc<Home>) {

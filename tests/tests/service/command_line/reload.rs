@@ -105,5 +105,13 @@ fn changed_options_that_need_a_restart_are_named() {
         fs::write(&config, "max_body_bytes = 2000\nreaders = 3\n").unwrap();
         hang_up(&server, 2).await;
         assert!(server.log().contains("options=\"max_body_bytes, readers\""), "{}", server.log());
+        let certificate = Certificate::new("127.0.0.1");
+        certificate.write(files.path());
+        let at = |name| files.path().join(name).display().to_string();
+        let (cert, key) = (at("cert.pem"), at("key.pem"));
+        fs::write(&config, format!("max_body_bytes = 1000\ntls_cert = '{cert}'\ntls_key = '{key}'\n"))
+            .unwrap();
+        hang_up(&server, 3).await;
+        assert!(server.log().contains("options=\"tls_cert, tls_key\""), "{}", server.log());
     });
 }

@@ -59,7 +59,7 @@ fn statements_for_postgres_make_a_database_that_the_server_takes() {
 }
 
 #[test]
-fn the_unit_for_systemd_starts_the_server() {
+fn the_unit_for_systemd_names_a_command_that_exists() {
     let blocks = blocks_in(&["ini"]);
     let unit = blocks.iter().find(|block| block.text.contains("[Service]")).expect("there is a unit");
     let (_, start) = unit.text.split_once("ExecStart=/usr/local/bin/eddyline ").unwrap();
@@ -71,7 +71,7 @@ fn the_unit_for_systemd_starts_the_server() {
     let file = directory.path().join("eddyline.service");
     let program = eddyline().get_program().to_str().unwrap().to_owned();
     fs::write(&file, unit.text.replace("/usr/local/bin/eddyline", &program)).unwrap();
-    // Without systemd there is nobody to read the rest.
+    // Without systemd the rest is not checked.
     let Ok(output) = analyze(&file) else { return };
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success() && !said.contains("eddyline.service:"), "{}: {said}", place(unit));
