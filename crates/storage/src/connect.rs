@@ -275,9 +275,17 @@ fn patient(url: &str) -> String {
 
 #[cfg(feature = "postgres")]
 pub(crate) fn connect_postgres(url: &str) -> Result<diesel::PgConnection> {
-    <diesel::PgConnection as diesel::Connection>::establish(&patient(url))
-        .map_err(|error| Error::Unavailable(error.to_string()))
+    <diesel::PgConnection as diesel::Connection>::establish(&patient(url)).map_err(|error| {
+        let text = error.to_string();
+        // What libpq says of an address that it cannot read repeats it, with the password.
+        let of_address = ["URI", "percent-encoded"].iter().any(|word| text.contains(word));
+        Error::Unavailable(if of_address { UNREADABLE_ADDRESS.to_owned() } else { text })
+    })
 }
+
+#[cfg(feature = "postgres")]
+const UNREADABLE_ADDRESS: &str =
+    "the address of the database cannot be read; user and password in it must be percent-encoded";
 
 #[cfg(feature = "sqlite")]
 #[derive(Debug)]
@@ -350,4 +358,21 @@ fn migrate_postgres(c: &mut diesel::PgConnection) -> Result<()> {
     c.run_pending_migrations(POSTGRES_MIGRATIONS).map_err(|error| Error::Migration(error.to_string()))?;
     diesel::sql_query(format!("select pg_advisory_unlock({LOCK})")).execute(c)?;
     Ok(())
+}
+
+#[cfg(all(test, feature = "postgres"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_that_cannot_be_read_is_not_repeated() {
+        for address in [
+            "postgres://me:hush@[::1]5432/chat",
+            "postgres://me:hush@[::1/chat",
+            "postgres://me:hu sh@db/chat",
+        ] {
+            let error = connect_postgres(address).err().expect("it is refused").to_string();
+            assert!(error.contains(UNREADABLE_ADDRESS), "{error}");
+        }
+    }
 }

@@ -24,8 +24,8 @@ mod on_postgres {
     }
 
     #[test]
-    fn an_outage_is_logged_once_and_so_is_its_end() {
-        run(Backend::Postgres, &["--log", "debug"], super::an_outage_is_logged_once_and_so_is_its_end);
+    fn an_outage_is_logged_and_so_is_its_end() {
+        run(Backend::Postgres, &["--log", "debug"], super::an_outage_is_logged_and_so_is_its_end);
     }
 
     #[test]
@@ -365,7 +365,7 @@ async fn what_a_killed_server_left_behind_is_removed(mut server: Server) {
     assert!(!run(&server, "select id from writers").is_empty(), "the server has a row of its own");
 }
 
-async fn an_outage_is_logged_once_and_so_is_its_end(server: Server) {
+async fn an_outage_is_logged_and_so_is_its_end(server: Server) {
     let Acme { ada, .. } = server.acme();
     let rename =
         |from, to| server.database().unwrap().run(&format!("alter table {from} rename to {to}")).unwrap();

@@ -303,6 +303,11 @@ fn a_password_that_is_not_encoded_is_refused_without_repeating_any_of_it() {
         "postgres://me:hush/hush?a=b@db/chat",
         "postgres://me:hush%@db/chat",
         "postgres://db?user=me&password=hush@hush",
+        "postgres://me:hush hush@db/chat",
+        "postgres://me:hush@hush/hush@db/chat",
+        "postgres://me:hush@hush?hush@db/chat",
+        "postgres://me:12/hush?hush@db/chat",
+        "postgres://me:hush%00hush@db/chat",
     ] {
         let refusal = Machine::new().flag("database", address).refusal();
         assert!(refusal.contains("percent-encoded: @ as %40") && !refusal.contains("hush"), "{refusal}");
@@ -313,6 +318,7 @@ fn a_password_that_is_not_encoded_is_refused_without_repeating_any_of_it() {
         "postgres://me@[::1]:5432,db:5433/chat",
         "postgres://[::1]/chat",
         "postgres://db:5432",
+        "postgres://me@%2Fvar%2Frun%2Fpostgresql/chat?options=-c%20x%3Dy&sslmode=prefer",
     ] {
         assert_eq!(Machine::new().flag("database", address).settings().database_url().expose(), address);
     }

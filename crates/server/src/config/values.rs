@@ -191,7 +191,7 @@ impl Value for DatabaseUrl {
         let postgres = ["postgres://", "postgresql://"].iter().any(|scheme| text.starts_with(scheme));
         // The text is not repeated: it may be a mistyped address with a password in it.
         if postgres && has_unencoded(text) {
-            Err("the user and the password in the address must be percent-encoded: @ as %40, / as %2F, ? as %3F, % as %25"
+            Err("user, password and name in the address of a database must be percent-encoded: @ as %40, / as %2F, ? as %3F"
                 .to_owned())
         } else if sqlite || postgres {
             Ok(Self(text.to_owned()))
@@ -202,16 +202,21 @@ impl Value for DatabaseUrl {
 }
 
 /// Whether a user or a password in an address of PostgreSQL is not percent-encoded. libpq would take a part of it for
-/// the name of the host or for the port, and repeat that in its errors.
+/// the host, the port or a parameter, and repeat that in its errors.
 fn has_unencoded(address: &str) -> bool {
     let rest = address.split_once("://").map_or("", |(_, rest)| rest);
     let head = rest.split('/').next().unwrap_or_default();
     let misplaced = match head.split_once('@') {
-        Some((user, host)) => user.contains('?') || before_query(host).contains('@'),
+        Some((user, _)) => user.contains(['?', ' ']) || before_query(&rest[user.len() + 1..]).contains('@'),
         None => before_query(rest).contains('@') || before_query(head).split(',').any(has_odd_port),
     };
-    let is_code = |after: &str| after.bytes().take(2).filter(u8::is_ascii_hexdigit).count() == 2;
-    misplaced || !rest.split('%').skip(1).all(is_code)
+    let query = rest.split_once('?').map_or("", |(_, query)| query);
+    let is_odd = |parameter: &str| !parameter.is_empty() && parameter.matches('=').count() != 1;
+    let is_code = |after: &str| {
+        let code = after.as_bytes().get(..2).unwrap_or_default();
+        code.len() == 2 && code != b"00" && code.iter().all(u8::is_ascii_hexdigit)
+    };
+    misplaced || query.split('&').any(is_odd) || !rest.split('%').skip(1).all(is_code)
 }
 
 fn before_query(text: &str) -> &str {
