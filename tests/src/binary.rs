@@ -34,10 +34,16 @@ fn build() -> PathBuf {
         "debug" => "dev",
         profile => profile,
     };
-    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    // cargo tells each test about its package. ring's build script reads variables of these names, so that with them
+    // ring would be compiled again, with all that stands on it, and once more at the next build without them.
+    let names = env::vars_os().map(|(name, _)| name);
+    for name in names.filter(|name| is_of_package(&name.to_string_lossy())) {
+        cargo.env_remove(name);
+    }
     // The whole workspace is selected so that the dependencies have the features they have in
     // `cargo test --workspace`: with others all would be compiled again.
-    let output = Command::new(cargo)
+    let output = cargo
         .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap())
         .args(["build", "--workspace", "--bin", "eddyline", "--profile", profile, "--target-dir"])
         .arg(directory.parent().unwrap())
@@ -46,4 +52,9 @@ fn build() -> PathBuf {
     let messages = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "the server cannot be built:\n{messages}");
     directory.join("eddyline")
+}
+
+/// Whether cargo sets a variable of this name for the tests of a package.
+fn is_of_package(name: &str) -> bool {
+    name == "OUT_DIR" || ["CARGO_MANIFEST_", "CARGO_PKG_"].iter().any(|start| name.starts_with(start))
 }
