@@ -49,8 +49,20 @@ struct Feed {
 /// A time in which the log cannot be read.
 struct Outage {
     began: Instant,
-    /// When it was last logged as a warning.
-    logged: Option<Instant>,
+    /// When a warning was last logged.
+    warned: Instant,
+}
+
+impl Outage {
+    /// Takes a failure into account, and says whether it is to be a warning: the first, and one in a minute.
+    fn is_warned_of(outage: &mut Option<Self>, now: Instant) -> bool {
+        match outage {
+            Some(outage) if now.duration_since(outage.warned) < OUTAGE_PAUSE => return false,
+            Some(outage) => outage.warned = now,
+            None => *outage = Some(Self { began: now, warned: now }),
+        }
+        true
+    }
 }
 
 /// Why the feed could not take the next entries.
@@ -201,12 +213,10 @@ impl Feed {
         Ok(())
     }
 
-    /// Logs a failure at the beginning of an outage and once a minute; the feed tries four times a second.
+    /// Logs a failure. Only some are warnings, since the feed tries four times a second.
     fn note_failure(&mut self, error: &Error) {
         let now = Instant::now();
-        let outage = self.outage.get_or_insert(Outage { began: now, logged: None });
-        if outage.logged.is_none_or(|at| now.duration_since(at) >= OUTAGE_PAUSE) {
-            outage.logged = Some(now);
+        if Outage::is_warned_of(&mut self.outage, now) {
             tracing::warn!(%error, "the log cannot be read; trying again until it can");
         } else {
             tracing::debug!(%error, "the log still cannot be read");

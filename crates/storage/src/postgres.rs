@@ -194,12 +194,12 @@ pub(crate) fn advance_clock(c: &mut PgConnection, count: i64) -> Result<i64> {
     Ok(AdvanceClock { count }.get_result(c)?)
 }
 
-pub(crate) fn insert_log(c: &mut PgConnection, first: i64, rows: &[NewRow]) -> Result<()> {
+pub(crate) fn insert_log(c: &mut PgConnection, rows: &[NewRow]) -> Result<()> {
     diesel::sql_query(
         "insert into event_log (seq, check_value, kind, room_id, message_id, user_id, peer_id, created_at) \
          select * from unnest($1, $2, $3, $4, $5, $6, $7, $8)",
     )
-    .bind::<Array<BigInt>, _>((first..).take(rows.len()).collect::<Vec<_>>())
+    .bind::<Array<BigInt>, _>(column(rows, |row| row.seq))
     .bind::<Array<BigInt>, _>(column(rows, |row| row.check_value))
     .bind::<Array<SmallInt>, _>(column(rows, |row| row.kind))
     .bind::<Array<Nullable<BigInt>>, _>(column(rows, |row| row.room_id))

@@ -83,8 +83,8 @@ fn private_parties(item: &LogItem) -> Option<[UserId; 2]> {
     Some([view.message.author.user?, view.message.to?])
 }
 
-/// Whether a user may still read the private messages of these two users, of whom it is one: as long as they share an
-/// organization. `known` keeps the answers for other entries of the page.
+/// Whether `user`, who is one of the `two`, may still read their private messages: as long as they share an
+/// organization. `known` keeps the answers for the other entries of the page.
 fn may_still_read(
     session: &mut Session<'_>,
     user: UserId,

@@ -19,3 +19,15 @@ async fn a_change_of_tags_names_what_it_removed_whether_or_not_the_feed_was_told
     let Some(LogBody::Message(Some(told))) = items.last().map(|item| &item.body) else { panic!("{items:?}") };
     assert!(told.message.content.contains(r#""remove":["old"]"#), "{}", told.message.content);
 }
+
+#[test]
+fn an_outage_is_warned_of_at_once_and_then_once_a_minute() {
+    let began = Instant::now();
+    let mut outage = None;
+    let warned = [0, 1, 59, 60, 61, 119, 120].map(|second| {
+        let now = began + Duration::from_secs(second);
+        Outage::is_warned_of(&mut outage, now)
+    });
+    assert_eq!(warned, [true, false, false, true, false, false, true]);
+    assert_eq!(outage.map(|outage| outage.began), Some(began));
+}

@@ -191,7 +191,8 @@ impl Value for DatabaseUrl {
         let postgres = ["postgres://", "postgresql://"].iter().any(|scheme| text.starts_with(scheme));
         // The text is not repeated: it may be a mistyped address with a password in it.
         if postgres && has_unencoded(text) {
-            Err("user, password and name in the address of a database must be percent-encoded: @ as %40, / as %2F, ? as %3F"
+            Err("user, password and name of the database must be percent-encoded: @ as %40, / as %2F, ? as %3F, \
+                 % as %25, a space as %20"
                 .to_owned())
         } else if sqlite || postgres {
             Ok(Self(text.to_owned()))
@@ -208,23 +209,23 @@ fn has_unencoded(address: &str) -> bool {
     let head = rest.split('/').next().unwrap_or_default();
     let misplaced = match head.split_once('@') {
         Some((user, _)) => user.contains(['?', ' ']) || before_query(&rest[user.len() + 1..]).contains('@'),
-        None => before_query(rest).contains('@') || before_query(head).split(',').any(has_odd_port),
+        None => before_query(rest).contains('@') || before_query(head).split(',').any(has_invalid_port),
     };
     let query = rest.split_once('?').map_or("", |(_, query)| query);
-    let is_odd = |parameter: &str| !parameter.is_empty() && parameter.matches('=').count() != 1;
+    let is_malformed = |parameter: &str| !parameter.is_empty() && parameter.matches('=').count() != 1;
     let is_code = |after: &str| {
         let code = after.as_bytes().get(..2).unwrap_or_default();
         code.len() == 2 && code != b"00" && code.iter().all(u8::is_ascii_hexdigit)
     };
-    misplaced || query.split('&').any(is_odd) || !rest.split('%').skip(1).all(is_code)
+    misplaced || query.split('&').any(is_malformed) || !rest.split('%').skip(1).all(is_code)
 }
 
 fn before_query(text: &str) -> &str {
     text.split('?').next().unwrap_or_default()
 }
 
-/// Whether what follows the colon of a host, which may be an address of IPv6 in brackets, is no number.
-fn has_odd_port(host: &str) -> bool {
+/// Whether the port of a host, which may be an IPv6 address in brackets, is not a number.
+fn has_invalid_port(host: &str) -> bool {
     let port = host.rsplit(']').next().unwrap_or_default().split_once(':').map_or("", |(_, port)| port);
     !port.bytes().all(|byte| byte.is_ascii_digit())
 }

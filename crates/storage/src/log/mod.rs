@@ -134,13 +134,11 @@ impl Session<'_> {
         // The row of the clock stays locked until the transaction ends, so this comes last.
         let last: i64 = dialect!(self, advance_clock, rows.len() as i64)?;
         let first = last - rows.len() as i64 + 1;
-        let ids = rows
-            .iter()
-            .zip(first..)
-            .map(|(row, seq)| EventId { seq: Seq(seq), check: row.check_value as u32 })
-            .collect();
-        dialect!(self, insert_log, first, &rows)?;
-        Ok(ids)
+        for (row, seq) in rows.iter_mut().zip(first..) {
+            row.seq = seq;
+        }
+        dialect!(self, insert_log, &rows)?;
+        Ok(rows.iter().map(|row| EventId { seq: Seq(row.seq), check: row.check_value as u32 }).collect())
     }
 
     /// Whether anything happened in each of these rooms after its position, in the same order.

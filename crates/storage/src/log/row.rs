@@ -37,9 +37,11 @@ pub(super) struct Row {
     pub(super) peer_id: Option<i64>,
 }
 
-/// A row about to be written; its position comes with the clock.
+/// A row about to be written.
 #[derive(Clone, Copy)]
 pub(crate) struct NewRow {
+    /// Its position; 0 until the clock has been moved.
+    pub(crate) seq: i64,
     pub(crate) check_value: i64,
     pub(crate) kind: i16,
     pub(crate) room_id: Option<i64>,
@@ -51,6 +53,7 @@ pub(crate) struct NewRow {
 
 pub(crate) fn new_row(body: &LogBody, now: Timestamp) -> Option<NewRow> {
     let row = |kind, room: Option<RoomId>, message: Option<MessageId>, user: Option<UserId>| NewRow {
+        seq: 0,
         check_value: 0,
         kind,
         room_id: room.map(|id| id.0),

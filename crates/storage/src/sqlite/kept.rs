@@ -1,21 +1,16 @@
-//! Statements of every batch, with texts of their own, which the connection keeps by their types.
+//! The statements of every batch, with fixed texts. The connection keeps them by their types.
 //!
-//! For other statements diesel asks each part whether it does anything, and writes the names of all columns, on each
-//! of its walks before a run. SQLite also reads and plans an update again each time, since in general its text depends
-//! on what is set.
+//! On each walk through another statement, diesel asks each part whether it does anything, and writes the names of all
+//! columns. SQLite also parses and plans each other update again, since its text may depend on what is set.
 
 use diesel::prelude::*;
 use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
 use diesel::sql_types::{BigInt, Nullable, SmallInt, Text};
 use diesel::sqlite::Sqlite;
 
+use crate::Result;
 use crate::log::NewRow;
 use crate::messages::Row;
-
-/// The row counts of the two statements for several rows. Each run of a statement opens the table and all its indexes.
-/// With `or fail`, SQLite keeps no journal for the statement: the transaction is rolled back as a whole.
-pub(super) const MANY: usize = 16;
-pub(super) const SOME: usize = 4;
 
 /// Gives where the clock of the log stands.
 #[derive(Debug, QueryId)]
@@ -72,111 +67,95 @@ impl QueryFragment<Sqlite> for MoveRoom {
     }
 }
 
-/// Adds a value, with a comma before all but the first.
-macro_rules! values {
-    ($out:ident; $first_type:ty = $first:expr $(, $type:ty = $value:expr)* $(,)?) => {
-        $out.push_bind_param::<$first_type, _>($first)?;
-        $( $out.push_sql(", "); $out.push_bind_param::<$type, _>($value)?; )*
+/// The row counts of the statements that insert several rows. Each run of a statement opens the table and all its
+/// indexes, so a few large runs beat many small ones; a small batch has too few rows for the large statement.
+const MANY: usize = 16;
+const SOME: usize = 4;
+
+/// Makes a statement that inserts rows, from one declaration of each column and its type.
+///
+/// With `or fail`, SQLite keeps no journal for the statement: the transaction is rolled back as a whole.
+macro_rules! inserts {
+    ($statement:ident, $insert:ident($row:ident) into $table:literal {
+        $first:ident: $first_type:ty, $( $column:ident: $type:ty, )*
+    }) => {
+        struct $statement<'a, const N: usize>(&'a [$row; N]);
+
+        impl<const N: usize> QueryId for $statement<'_, N> {
+            type QueryId = $statement<'static, N>;
+            const HAS_STATIC_QUERY_ID: bool = true;
+        }
+
+        impl<const N: usize> RunQueryDsl<SqliteConnection> for $statement<'_, N> {}
+
+        impl<const N: usize> QueryFragment<Sqlite> for $statement<'_, N> {
+            fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Sqlite>) -> QueryResult<()> {
+                const COLUMNS: &str = concat!(stringify!($first) $( , ", ", stringify!($column) )*);
+                out.push_sql(concat!("insert or fail into ", $table, " ("));
+                out.push_sql(COLUMNS);
+                out.push_sql(") values (");
+                for (at, row) in self.0.iter().enumerate() {
+                    if at > 0 {
+                        out.push_sql("), (");
+                    }
+                    // A pattern of all fields, so that a new one cannot be left out.
+                    let $row { $first, $( $column, )* } = row;
+                    out.push_bind_param::<$first_type, _>($first)?;
+                    $( out.push_sql(", "); out.push_bind_param::<$type, _>($column)?; )*
+                }
+                out.push_sql(")");
+                Ok(())
+            }
+        }
+
+        pub(crate) fn $insert(c: &mut SqliteConnection, rows: &[$row]) -> Result<()> {
+            let (many, rest) = rows.as_chunks::<MANY>();
+            let (some, rest) = rest.as_chunks::<SOME>();
+            for rows in many {
+                $statement(rows).execute(c)?;
+            }
+            for rows in some {
+                $statement(rows).execute(c)?;
+            }
+            for row in rest {
+                $statement(std::array::from_ref(row)).execute(c)?;
+            }
+            Ok(())
+        }
     };
 }
 
-/// Adds messages.
-pub(super) struct InsertMessages<'a, const N: usize>(pub(super) &'a [Row; N]);
-
-impl<const N: usize> QueryId for InsertMessages<'_, N> {
-    type QueryId = InsertMessages<'static, N>;
-    const HAS_STATIC_QUERY_ID: bool = true;
-}
-
-impl<const N: usize> RunQueryDsl<SqliteConnection> for InsertMessages<'_, N> {}
-
-impl<const N: usize> QueryFragment<Sqlite> for InsertMessages<'_, N> {
-    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Sqlite>) -> QueryResult<()> {
-        out.push_sql(
-            "insert or fail into messages (room_id, id, event, user_id, external_user_name, content, tags, explicit_tags, \
-             uuid, fingerprint, sent, edited, thread_root, parent_id, to_user_id, thread_left) values (",
-        );
-        for (at, row) in self.0.iter().enumerate() {
-            if at > 0 {
-                out.push_sql("), (");
-            }
-            // All of them: a new column must not be left out.
-            let Row {
-                room_id,
-                id,
-                event,
-                user_id,
-                external_user_name,
-                content,
-                tags,
-                explicit_tags,
-                uuid,
-                fingerprint,
-                sent,
-                edited,
-                thread_root,
-                parent_id,
-                to_user_id,
-                thread_left,
-            } = row;
-            values!(out;
-                BigInt = room_id,
-                BigInt = id,
-                SmallInt = event,
-                Nullable<BigInt> = user_id,
-                Nullable<Text> = external_user_name,
-                Text = content,
-                Text = tags,
-                Text = explicit_tags,
-                Nullable<Text> = uuid,
-                BigInt = fingerprint,
-                BigInt = sent,
-                Nullable<BigInt> = edited,
-                Nullable<BigInt> = thread_root,
-                Nullable<BigInt> = parent_id,
-                Nullable<BigInt> = to_user_id,
-                Nullable<Text> = thread_left,
-            );
-        }
-        out.push_sql(")");
-        Ok(())
+inserts! {
+    InsertMessages, insert_messages(Row) into "messages" {
+        room_id: BigInt,
+        id: BigInt,
+        event: SmallInt,
+        user_id: Nullable<BigInt>,
+        external_user_name: Nullable<Text>,
+        content: Text,
+        tags: Text,
+        explicit_tags: Text,
+        uuid: Nullable<Text>,
+        fingerprint: BigInt,
+        sent: BigInt,
+        edited: Nullable<BigInt>,
+        thread_root: Nullable<BigInt>,
+        parent_id: Nullable<BigInt>,
+        to_user_id: Nullable<BigInt>,
+        thread_left: Nullable<Text>,
     }
 }
 
-/// Adds entries of the log, with their positions.
-pub(super) struct InsertLog<'a, const N: usize>(pub(super) &'a [(i64, NewRow); N]);
-
-impl<const N: usize> QueryId for InsertLog<'_, N> {
-    type QueryId = InsertLog<'static, N>;
-    const HAS_STATIC_QUERY_ID: bool = true;
-}
-
-impl<const N: usize> RunQueryDsl<SqliteConnection> for InsertLog<'_, N> {}
-
-impl<const N: usize> QueryFragment<Sqlite> for InsertLog<'_, N> {
-    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Sqlite>) -> QueryResult<()> {
-        out.push_sql(
-            "insert or fail into event_log (seq, check_value, kind, room_id, message_id, user_id, peer_id, created_at) \
-             values (",
-        );
-        for (at, (seq, row)) in self.0.iter().enumerate() {
-            if at > 0 {
-                out.push_sql("), (");
-            }
-            let NewRow { check_value, kind, room_id, message_id, user_id, peer_id, created_at } = row;
-            values!(out;
-                BigInt = seq,
-                BigInt = check_value,
-                SmallInt = kind,
-                Nullable<BigInt> = room_id,
-                Nullable<BigInt> = message_id,
-                Nullable<BigInt> = user_id,
-                Nullable<BigInt> = peer_id,
-                BigInt = created_at,
-            );
-        }
-        out.push_sql(")");
-        Ok(())
+inserts! {
+    InsertLog, insert_log(NewRow) into "event_log" {
+        seq: BigInt,
+        check_value: BigInt,
+        kind: SmallInt,
+        room_id: Nullable<BigInt>,
+        message_id: Nullable<BigInt>,
+        user_id: Nullable<BigInt>,
+        peer_id: Nullable<BigInt>,
+        created_at: BigInt,
     }
 }
 
@@ -225,18 +204,16 @@ mod tests {
             to_user_id: None,
             thread_left: None,
         };
-        let entry = (
-            1,
-            NewRow {
-                check_value: 0,
-                kind: 0,
-                room_id: None,
-                message_id: None,
-                user_id: None,
-                peer_id: None,
-                created_at: 0,
-            },
-        );
+        let entry = NewRow {
+            seq: 1,
+            check_value: 0,
+            kind: 0,
+            room_id: None,
+            message_id: None,
+            user_id: None,
+            peer_id: None,
+            created_at: 0,
+        };
         let programs = [
             program(&mut c, &InsertMessages(&[row()])),
             program(&mut c, &InsertMessages(&[(); SOME].map(|()| row()))),

@@ -9,14 +9,14 @@ use eddyline_model::messages::MessageQuery;
 use crate::Result;
 use crate::append::LockedRoom;
 use crate::find::{Statement, Wording, last_candidate, statement};
-use crate::log::NewRow;
 use crate::messages::{MentionRow, Row};
 use crate::schema::{mentions, message_tags, messages, rooms, threads};
 
 mod kept;
 mod search;
 
-use self::kept::{InsertLog, InsertMessages, MANY, MoveRoom, ReadClock, SOME, SetClock};
+use self::kept::{MoveRoom, ReadClock, SetClock};
+pub(crate) use self::kept::{insert_log, insert_messages};
 pub(crate) use self::search::{catch_up, index_at_once, is_behind, reindex, unindex};
 
 /// Full synchronisation, so that an answered message survives a power cut. Pages that change all the
@@ -87,21 +87,6 @@ pub(crate) fn same_uuid(c: &mut SqliteConnection, wanted: &[(i64, &str)]) -> Res
     Ok(found)
 }
 
-pub(crate) fn insert_messages(c: &mut SqliteConnection, rows: &[Row]) -> Result<()> {
-    let (many, rest) = rows.as_chunks::<MANY>();
-    let (some, rest) = rest.as_chunks::<SOME>();
-    for rows in many {
-        InsertMessages(rows).execute(c)?;
-    }
-    for rows in some {
-        InsertMessages(rows).execute(c)?;
-    }
-    for row in rest {
-        InsertMessages(std::array::from_ref(row)).execute(c)?;
-    }
-    Ok(())
-}
-
 pub(crate) fn insert_tags(c: &mut SqliteConnection, tags: &[(i64, &str, i64)]) -> Result<()> {
     for (room, tag, id) in tags {
         diesel::insert_into(message_tags::table)
@@ -161,22 +146,6 @@ pub(crate) fn put_threads(c: &mut SqliteConnection, rows: &[crate::threads::Row]
             .do_update()
             .set(counts)
             .execute(c)?;
-    }
-    Ok(())
-}
-
-pub(crate) fn insert_log(c: &mut SqliteConnection, first: i64, rows: &[NewRow]) -> Result<()> {
-    let rows: Vec<(i64, NewRow)> = (first..).zip(rows.iter().copied()).collect();
-    let (many, rest) = rows.as_chunks::<MANY>();
-    let (some, rest) = rest.as_chunks::<SOME>();
-    for rows in many {
-        InsertLog(rows).execute(c)?;
-    }
-    for rows in some {
-        InsertLog(rows).execute(c)?;
-    }
-    for row in rest {
-        InsertLog(std::array::from_ref(row)).execute(c)?;
     }
     Ok(())
 }

@@ -72,6 +72,22 @@ fn statements<C: Connection>(c: &mut C, ask: impl FnOnce(&mut C) -> Result<()>) 
     heard
 }
 
+/// The steps by which SQLite answers a statement.
+fn sqlite_plan(c: &mut SqliteConnection, sql: &str) -> Vec<String> {
+    let steps: Vec<Step> = diesel::sql_query(format!("explain query plan {sql}")).load(c).expect("a plan");
+    steps.into_iter().map(|step| step.detail).collect()
+}
+
+/// The lines of PostgreSQL's plan for a statement with any values.
+fn postgres_plan(c: &mut PgConnection, sql: &str) -> Vec<String> {
+    let values = vec!["null"; sql.matches('$').count()].join(", ");
+    execute_on(c, &format!("prepare question as {sql}"));
+    let explain = format!("explain execute question ({values})");
+    let plan: Vec<Line> = diesel::sql_query(explain).load(c).expect("a plan");
+    execute_on(c, "deallocate question");
+    plan.into_iter().map(|line| line.text).collect()
+}
+
 /// A connection that waits while the store, which has just been dropped, still closes its own.
 fn sqlite(path: &str) -> SqliteConnection {
     let mut c = SqliteConnection::establish(path).expect("SQLite opens");
@@ -109,9 +125,7 @@ fn sqlite_reads_no_more_than_it_must() {
     let mut c = sqlite(path);
     let asked = statements(&mut c, |c| ask_everything(&mut Session::from(c)));
     for sql in asked {
-        let steps: Vec<Step> =
-            diesel::sql_query(format!("explain query plan {sql}")).load(&mut c).expect("a plan");
-        for Step { detail } in steps {
+        for detail in sqlite_plan(&mut c, &sql) {
             let reads_all = detail.contains("SCAN") || detail.contains("(organization_id=?)");
             assert!(!reads_all, "{sql}: {detail}");
         }
@@ -133,12 +147,7 @@ fn postgres_reads_no_more_than_it_must() {
             execute_on(&mut c, "analyze");
         }
         for sql in &asked {
-            let values = vec!["null"; sql.matches('$').count()].join(", ");
-            execute_on(&mut c, &format!("prepare question as {sql}"));
-            let explain = format!("explain execute question ({values})");
-            let plan: Vec<Line> = diesel::sql_query(explain).load(&mut c).expect("a plan");
-            execute_on(&mut c, "deallocate question");
-            for Line { text } in plan {
+            for text in postgres_plan(&mut c, sql) {
                 let reads_all = text.contains("Seq Scan") || text.contains("Cond: (organization_id = $1)");
                 // There is one provider only, which is read faster than an index.
                 assert!(!reads_all || text.contains("identity_providers"), "{known}, {sql}: {text}");
@@ -207,9 +216,7 @@ fn sqlite_finds_invitations_and_mail_by_an_index() {
     c.batch_execute("pragma busy_timeout = 5000").expect("a pragma");
     for (ask, index) in OF_INVITATIONS {
         for sql in heard(&mut c, |c| ask(&mut Session::from(c))) {
-            let steps: Vec<Step> =
-                diesel::sql_query(format!("explain query plan {sql}")).load(&mut c).expect("a plan");
-            let plan: Vec<String> = steps.into_iter().map(|step| step.detail).collect();
+            let plan = sqlite_plan(&mut c, &sql);
             let by_index = plan.iter().any(|step| step.starts_with("SEARCH") && step.contains(index));
             assert!(by_index, "{sql}: {plan:#?}");
         }
@@ -225,12 +232,7 @@ fn postgres_finds_invitations_and_mail_by_an_index() {
     execute_on(&mut c, "set plan_cache_mode = force_generic_plan; analyze");
     for (ask, index) in OF_INVITATIONS {
         for sql in heard(&mut c, |c| ask(&mut Session::from(c))) {
-            let values = vec!["null"; sql.matches('$').count()].join(", ");
-            execute_on(&mut c, &format!("prepare question as {sql}"));
-            let explain = format!("explain execute question ({values})");
-            let plan: Vec<Line> = diesel::sql_query(explain).load(&mut c).expect("a plan");
-            execute_on(&mut c, "deallocate question");
-            let plan: Vec<String> = plan.into_iter().map(|line| line.text).collect();
+            let plan = postgres_plan(&mut c, &sql);
             assert!(plan.iter().any(|line| line.contains(index)), "{sql}: {plan:#?}");
         }
     }
@@ -275,9 +277,7 @@ fn sqlite_finds_what_began_threads_by_an_index() {
     );
     let mut c = sqlite(home.url.strip_prefix("sqlite:").expect("a path"));
     let sql = of_roots(heard(&mut c, |c| ask_for_roots(&mut Session::from(c))));
-    let steps: Vec<Step> =
-        diesel::sql_query(format!("explain query plan {sql}")).load(&mut c).expect("a plan");
-    let plan: Vec<String> = steps.into_iter().map(|step| step.detail).collect();
+    let plan = sqlite_plan(&mut c, &sql);
     assert!(plan.iter().any(|step| step.contains("messages_roots")), "{sql}: {plan:#?}");
 }
 
@@ -289,10 +289,6 @@ fn postgres_finds_what_began_threads_by_an_index() {
     let mut c = PgConnection::establish(&home.url).expect("PostgreSQL answers");
     execute_on(&mut c, "set plan_cache_mode = force_generic_plan; analyze");
     let sql = of_roots(heard(&mut c, |c| ask_for_roots(&mut Session::from(c))));
-    let values = vec!["null"; sql.matches('$').count()].join(", ");
-    execute_on(&mut c, &format!("prepare question as {sql}"));
-    let plan: Vec<Line> =
-        diesel::sql_query(format!("explain execute question ({values})")).load(&mut c).expect("a plan");
-    let plan: Vec<String> = plan.into_iter().map(|line| line.text).collect();
+    let plan = postgres_plan(&mut c, &sql);
     assert!(plan.iter().any(|line| line.contains("messages_roots")), "{sql}: {plan:#?}");
 }

@@ -1,4 +1,4 @@
-//! Who has an address, and who gets it back.
+//! Which account has an e-mail address, and which gets it back.
 
 use super::*;
 
@@ -8,21 +8,21 @@ async fn the_owner_of_the_older_address_wins() {
     let about = Purpose::EmailChange(world.ada_id());
     // A thief changes the address twice, so as to get a mail with which to undo.
     world.change_email("thief@evil.example").await;
-    let owners = world.link(about, Some(ADA), 7 * DAY).await;
+    let owner_link = world.link(about, Some(ADA), 7 * DAY).await;
     world.pass(1);
     world.change_email("other@evil.example").await;
-    let thiefs = world.link(about, Some("thief@evil.example"), 7 * DAY).await;
-    world.app.undo_email_change(&thiefs).await.unwrap();
+    let thief_link = world.link(about, Some("thief@evil.example"), 7 * DAY).await;
+    world.app.undo_email_change(&thief_link).await.unwrap();
     assert!(world.account("thief@evil.example").await.is_some());
-    world.app.undo_email_change(&owners).await.unwrap();
+    world.app.undo_email_change(&owner_link).await.unwrap();
     assert!(world.account(ADA).await.is_some());
-    for link in [&owners, &thiefs] {
+    for link in [&owner_link, &thief_link] {
         assert!(matches!(world.app.undo_email_change(link).await, Err(Error::NotFound)));
     }
 }
 
 #[tokio::test]
-async fn undoing_ends_what_whoever_changed_the_address_may_hold() {
+async fn undoing_ends_sessions_links_and_the_password() {
     let world = World::new().await;
     let session = sign_in(&world, GOOD).await.unwrap();
     world.change_email("thief@evil.example").await;
@@ -37,7 +37,7 @@ async fn undoing_ends_what_whoever_changed_the_address_may_hold() {
     assert!(matches!(world.app.reset_link(&reset).await, Err(Error::NotFound)));
     assert!(sign_in(&world, GOOD).await.is_err(), "nor does the password open it");
     let new_password = (Purpose::PasswordReset(world.ada_id()), ADA.to_owned());
-    assert_eq!(world.waiting_mails().await, [new_password], "nobody else is mailed a way in");
+    assert_eq!(world.waiting_mails().await, [new_password], "no other address gets mail");
 }
 
 #[tokio::test]
@@ -46,7 +46,7 @@ async fn an_address_that_was_never_proved_gets_no_way_back() {
     world.change_email("ada@typo.example").await;
     world.change_email("ada@new.example").await;
     world.change_email(ADA).await;
-    // Ada is told, also though the address is hers again.
+    // Ada gets mail, although the address is hers again.
     let change = Purpose::EmailChange(world.ada_id());
     assert_eq!(world.waiting_mails().await, [(change, ADA.to_owned())]);
 }
@@ -72,7 +72,7 @@ async fn an_address_merely_entered_accepts_no_invitation() {
     world.app.change_user(&ben, address("grace@hopper.example"), HERE).await.unwrap();
     let accepted = world.app.accept_invitation(&ben, "acme", "main", InvitationId(1)).await;
     assert!(matches!(accepted, Err(Error::Denied)), "{accepted:?}");
-    // Whoever has the link has the mail.
+    // The link proves the address.
     world.app.accept_link(&ben, &link).await.unwrap();
 }
 
@@ -86,7 +86,7 @@ async fn an_address_that_somebody_else_has_is_not_taken_back() {
 }
 
 #[tokio::test]
-async fn an_address_merely_entered_goes_to_whoever_proves_it() {
+async fn an_address_merely_entered_goes_to_the_user_who_proves_it() {
     let world = World::new().await;
     let link = world.invite("grace@hopper.example").await;
     world.change_email("grace@hopper.example").await;
@@ -97,7 +97,7 @@ async fn an_address_merely_entered_goes_to_whoever_proves_it() {
     assert_eq!(
         world.account(ADA).await.unwrap().user.id,
         world.ada_id(),
-        "who entered it is back at the old one"
+        "Ada, who entered it, has her old address again"
     );
 }
 
