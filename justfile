@@ -14,6 +14,10 @@ test *arguments:
 chaos minutes="10" *arguments:
     EDDYLINE_CHAOS_MINUTES={{ minutes }} cargo test --release -p eddyline-tests --test chaos {{ arguments }}
 
+# Write down what every test sends and is answered, for comparing two versions with `diff -r`
+record folder *arguments:
+    EDDYLINE_TEST_RECORD={{ folder }} cargo test -p eddyline-tests --test service {{ arguments }}
+
 # Look for mistakes, and for dependencies that break the rules
 lint:
     cargo fmt --all --check

@@ -50,7 +50,10 @@ pub fn run<F: Future<Output = ()>>(backend: Backend, options: &[&str], test: imp
 
 /// Runs a test to its end, which must come in time.
 pub(crate) fn block_on(test: impl Future<Output = ()>) {
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    // What is sent by a task of the test is recorded as the test's.
+    let name = std::thread::current().name().unwrap_or("unnamed").to_owned();
+    let mut runtime = tokio::runtime::Builder::new_multi_thread();
+    let runtime = runtime.worker_threads(2).thread_name(name).enable_all().build().unwrap();
     runtime.block_on(async {
         let ended = tokio::time::timeout(LIMIT, test).await;
         assert!(ended.is_ok(), "the test did not end within {LIMIT:?}");

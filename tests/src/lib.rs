@@ -22,6 +22,7 @@ mod ports;
 mod provider;
 mod python;
 mod raw;
+mod record;
 mod robot;
 mod scene;
 mod secrets;

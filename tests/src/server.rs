@@ -15,6 +15,7 @@ use tempfile::TempDir;
 use crate::binary;
 use crate::operator::Operators;
 use crate::ports::free_address;
+use crate::record;
 use crate::secrets;
 
 /// How long a server may take to start or to stop before the test gives it up.
@@ -118,7 +119,8 @@ impl Server {
 
     /// Starts a client of this server.
     pub fn client(&self) -> ClientBuilder {
-        Client::builder(&self.base_url).stream_url(&self.stream_url)
+        let client = Client::builder(&self.base_url).stream_url(&self.stream_url);
+        if record::is_on() { client.inspect(record::exchange) } else { client }
     }
 
     /// What the server has logged so far.

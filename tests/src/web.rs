@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
+use crate::record;
 use crate::secrets::note_secret;
 use crate::server::Server;
 use crate::slow::SlowRequest;
@@ -191,6 +192,7 @@ impl Visitor {
         socket.write_all(&[head.as_bytes(), b"\r\n", body].concat()).await.unwrap();
         let mut answer = String::new();
         socket.read_to_string(&mut answer).await.unwrap();
+        record::note(&format!("{head}\r\n{}", String::from_utf8_lossy(body)), &answer);
         let page = Page::parse(&answer);
         for cookie in page.headers("set-cookie") {
             self.keep(cookie);

@@ -15,6 +15,7 @@ use hyper_util::rt::{TokioExecutor, TokioTimer};
 use crate::credentials::Credentials;
 use crate::error::Error;
 use crate::flows::FlowClient;
+use crate::inspect::{Exchange, Inspector, Sent};
 use crate::oauth::OAuthSession;
 use crate::request::RequestBuilder;
 
@@ -31,6 +32,7 @@ struct Shared {
     base_url: String,
     stream_url: String,
     timeout: Duration,
+    inspector: Option<Inspector>,
     pool: Pool,
 }
 
@@ -43,6 +45,7 @@ impl Client {
             stream_url: None,
             credentials: Credentials::None,
             timeout: Duration::from_secs(30),
+            inspector: None,
             tls: None,
         }
     }
@@ -88,8 +91,20 @@ impl Client {
         self.shared.timeout
     }
 
-    pub(crate) async fn send(&self, request: Request<Full<Bytes>>) -> Result<Response<Incoming>, Error> {
-        self.shared.pool.request(request).await.map_err(Error::Transport)
+    pub(crate) async fn send(&self, request: Request<Bytes>) -> Result<Response<Incoming>, Error> {
+        let sent = self.shared.inspector.is_some().then(|| Sent(request.clone()));
+        let mut answer = self.shared.pool.request(request.map(Full::new)).await.map_err(Error::Transport)?;
+        if let Some(sent) = sent {
+            answer.extensions_mut().insert(sent);
+        }
+        Ok(answer)
+    }
+
+    /// Shows the inspector, if there is one, a whole answer.
+    pub(crate) fn inspect(&self, head: &http::response::Parts, body: &Bytes) {
+        if let (Some(inspector), Some(Sent(request))) = (&self.shared.inspector, head.extensions.get()) {
+            inspector.look(&Exchange { request, status: head.status, headers: &head.headers, body });
+        }
     }
 }
 
@@ -109,6 +124,7 @@ pub struct ClientBuilder {
     stream_url: Option<String>,
     credentials: Credentials,
     timeout: Duration,
+    inspector: Option<Inspector>,
     tls: Option<rustls::ClientConfig>,
 }
 
@@ -158,6 +174,13 @@ impl ClientBuilder {
         self
     }
 
+    /// Calls this with every answer that was read as a whole, before its caller gets it: to log, to count, to check.
+    /// Streams are left out.
+    pub fn inspect(mut self, look: impl Fn(&Exchange<'_>) + Send + Sync + 'static) -> Self {
+        self.inspector = Some(Inspector::new(look));
+        self
+    }
+
     /// Uses this TLS configuration, for instance one that trusts a private authority. Without it
     /// the certificates trusted by Mozilla are trusted.
     pub fn tls(mut self, config: rustls::ClientConfig) -> Self {
@@ -179,7 +202,13 @@ impl ClientBuilder {
             Some(config) => config,
             None => public_web().map_err(Error::Tls)?,
         };
-        let shared = Shared { base_url, stream_url, timeout: self.timeout, pool: pool(tls) };
+        let shared = Shared {
+            base_url,
+            stream_url,
+            timeout: self.timeout,
+            inspector: self.inspector,
+            pool: pool(tls),
+        };
         Ok(Client { shared: Arc::new(shared), credentials: self.credentials })
     }
 }

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode};
-use http_body_util::{BodyExt, Full};
+use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Serialize;
@@ -96,8 +96,10 @@ impl RequestBuilder {
     pub async fn send(self) -> Result<RawResponse, Error> {
         let limit = self.client.timeout();
         let answer = async {
+            let client = self.client.clone();
             let (head, body) = self.dispatch().await?.into_parts();
             let body = body.collect().await.map_err(Error::Body)?.to_bytes();
+            client.inspect(&head, &body);
             Ok(RawResponse { status: head.status, headers: head.headers, body })
         };
         timeout(limit, answer).await.unwrap_or(Err(Error::Timeout(limit)))
@@ -148,16 +150,13 @@ impl RequestBuilder {
         client.send(again).await
     }
 
-    pub(crate) fn into_request(mut self) -> Result<Request<Full<Bytes>>, Error> {
+    pub(crate) fn into_request(mut self) -> Result<Request<Bytes>, Error> {
         let credentials = if self.anonymous { Credentials::None } else { self.client.credentials().clone() };
         if let Some((name, value)) = credentials.query() {
             self = self.query(name, value);
         }
-        let mut request = Request::builder()
-            .method(self.method)
-            .uri(self.url)
-            .body(Full::new(self.body?))
-            .map_err(Error::Request)?;
+        let mut request =
+            Request::builder().method(self.method).uri(self.url).body(self.body?).map_err(Error::Request)?;
         let headers = request.headers_mut();
         if credentials.authorization().is_some() {
             headers.insert(AUTHORIZATION, authorization(&credentials)?);

@@ -216,3 +216,20 @@ async fn renewed_tokens_are_kept_when_the_request_that_needed_them_is_dropped() 
     assert_eq!(stored.recv().await, Some(next.clone()));
     assert_eq!(session.tokens(), next);
 }
+
+#[tokio::test]
+async fn an_inspector_sees_the_request_and_the_whole_answer() {
+    let answer = &["HTTP/1.1 404 Not Found\r\ncontent-length: 2\r\n\r\n", "{}"];
+    let (client, server) = answering(answer, "\r\n\r\n").await;
+    let (tx, rx) = std::sync::mpsc::channel();
+    let client = Client::builder(client.base_url())
+        .inspect(move |exchange| {
+            let seen = (exchange.request.uri().path().to_owned(), exchange.status, exchange.body.clone());
+            tx.send(seen).unwrap();
+        })
+        .build()
+        .unwrap();
+    client.request(http::Method::GET, "/flows/none").send().await.unwrap();
+    assert_eq!(rx.recv().unwrap(), ("/flows/none".to_owned(), StatusCode::NOT_FOUND, "{}".into()));
+    server.await.unwrap();
+}
