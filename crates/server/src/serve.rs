@@ -210,7 +210,14 @@ pub(crate) async fn open_store(settings: &Settings) -> Result<Store, Failure> {
         read_time: Duration::from_secs(settings.read_seconds.get().into()),
         ..Options::default()
     };
-    Ok(tokio::task::spawn_blocking(move || Store::open_with(url.expose(), options)).await??)
+    let store = tokio::task::spawn_blocking(move || Store::open_with(url.expose(), options)).await??;
+    if store.is_exposed() {
+        tracing::warn!(
+            "the connection to the database is not encrypted; add sslmode=verify-full to its address, \
+             or sslmode=disable where this is meant"
+        );
+    }
+    Ok(store)
 }
 
 /// The directory of the data is nobody else's to read.

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use diesel::sql_types::{Bool, Integer};
 use diesel::{PgConnection, QueryableByName, RunQueryDsl};
+use eddyline_postgres_tls::Route;
 
 use crate::Result;
 use crate::connect::connect_postgres;
@@ -17,7 +18,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// Sends requests to cancel. Clones share its connection, which is opened for the first of them.
 #[derive(Clone)]
 pub(crate) struct Canceller {
-    url: Arc<str>,
+    route: Arc<Route>,
     connection: Arc<Mutex<Option<PgConnection>>>,
 }
 
@@ -33,8 +34,8 @@ pub(crate) struct Backend {
 pub(crate) struct Executing(Backend);
 
 impl Canceller {
-    pub(crate) fn new(url: &str) -> Self {
-        Self { url: url.into(), connection: Arc::default() }
+    pub(crate) fn new(route: &Arc<Route>) -> Self {
+        Self { route: route.clone(), connection: Arc::default() }
     }
 
     pub(crate) fn backend(&self) -> Backend {
@@ -51,7 +52,7 @@ impl Canceller {
         let mut kept = lock(&self.connection);
         let mut connection = match kept.take() {
             Some(connection) => connection,
-            None => connect_postgres(&self.url)?,
+            None => connect_postgres(&self.route)?,
         };
         diesel::sql_query("select pg_cancel_backend($1) as cancelled")
             .bind::<Integer, _>(process)

@@ -54,7 +54,7 @@ impl Committer {
     }
 
     pub(crate) fn is_postgres(&self) -> bool {
-        matches!(self.location, Location::Postgres(_))
+        self.location.is_postgres()
     }
 
     /// Runs `work` in a transaction with its log entries, and again where that is safe.

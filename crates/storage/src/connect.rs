@@ -1,10 +1,14 @@
 //! Getting connections: from an address to a pool of either kind, brought up to date.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use diesel::r2d2::{ConnectionManager, Pool, PooledConnection};
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
+
+#[cfg(feature = "postgres")]
+use eddyline_postgres_tls::{Route, without_socket};
 
 #[cfg(feature = "postgres")]
 use crate::cancel::{Backend, Canceller};
@@ -19,15 +23,16 @@ const POSTGRES_MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../migrati
 /// How long a caller waits for a free connection before the store counts as unavailable.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Where the data is.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Where the data is. Clones share the way to it.
+#[derive(Clone, Debug)]
 pub(crate) enum Location {
     /// A database in this process that ends with it.
     Memory,
     /// An SQLite file.
     File(PathBuf),
     /// A PostgreSQL database.
-    Postgres(String),
+    #[cfg(feature = "postgres")]
+    Postgres(Arc<Route>),
 }
 
 impl Location {
@@ -45,12 +50,36 @@ impl Location {
             return Ok(Self::File(path.into()));
         }
         if url.starts_with("postgres://") || url.starts_with("postgresql://") {
-            return Ok(Self::Postgres(url.to_owned()));
+            return Self::postgres(url);
         }
         let scheme = url.split(':').next().unwrap_or_default();
         Err(Error::Url(format!(
             "unknown scheme {scheme:?}; use sqlite:PATH, sqlite::memory: or postgres://…"
         )))
+    }
+
+    pub(crate) fn is_postgres(&self) -> bool {
+        !matches!(self, Self::Memory | Self::File(_))
+    }
+
+    /// Whether data leaves this machine without encryption, and the address does not say that this is meant.
+    pub(crate) fn is_exposed(&self) -> bool {
+        match self {
+            Self::Memory | Self::File(_) => false,
+            #[cfg(feature = "postgres")]
+            Self::Postgres(route) => route.is_exposed(),
+        }
+    }
+
+    #[cfg(feature = "postgres")]
+    fn postgres(url: &str) -> Result<Self> {
+        let route = Route::open(&with_timeouts(url)).map_err(|error| Error::Url(error.to_string()))?;
+        Ok(Self::Postgres(Arc::new(route)))
+    }
+
+    #[cfg(not(feature = "postgres"))]
+    fn postgres(_: &str) -> Result<Self> {
+        Err(Error::Url("this program was built without support for PostgreSQL".to_owned()))
     }
 }
 
@@ -104,9 +133,9 @@ impl Connections {
             #[cfg(feature = "sqlite")]
             Location::File(path) => Self::sqlite(&path.to_string_lossy(), size),
             #[cfg(feature = "postgres")]
-            Location::Postgres(url) => {
-                migrate_postgres(&mut connect_postgres(url)?)?;
-                let manager = Pg::new(patient(url));
+            Location::Postgres(route) => {
+                migrate_postgres(&mut connect_postgres(route)?)?;
+                let manager = Pg::new(route.url());
                 // A server that was restarted leaves dead connections behind; they are found here
                 // rather than by the request that gets one.
                 let pool = Pool::builder()
@@ -115,9 +144,9 @@ impl Connections {
                     .test_on_check_out(true)
                     .connection_timeout(CONNECT_TIMEOUT)
                     .build(manager)?;
-                Ok(Self::Postgres(pool, Canceller::new(url)))
+                Ok(Self::Postgres(pool, Canceller::new(route)))
             }
-            #[cfg(not(all(feature = "sqlite", feature = "postgres")))]
+            #[cfg(not(feature = "sqlite"))]
             other => Err(Error::Url(format!("this program was built without support for {other:?}"))),
         }
     }
@@ -191,15 +220,13 @@ pub(crate) fn exists(location: &Location) -> Result<bool> {
             Err(error) => Err(Error::Unavailable(format!("cannot read {}: {error}", path.display()))),
         },
         #[cfg(feature = "postgres")]
-        Location::Postgres(url) => {
+        Location::Postgres(route) => {
             use diesel::RunQueryDsl as _;
             let found =
                 diesel::sql_query("select to_regclass('__diesel_schema_migrations') is not null as found")
-                    .get_result::<Found>(&mut connect_postgres(url)?)?;
+                    .get_result::<Found>(&mut connect_postgres(route)?)?;
             Ok(found.found)
         }
-        #[cfg(not(feature = "postgres"))]
-        other => Err(Error::Url(format!("this program was built without support for {other:?}"))),
     }
 }
 
@@ -221,15 +248,15 @@ pub(crate) fn connect(location: &Location, pool: &Connections) -> Result<Connect
             Ok(Connection::Sqlite(Box::new(connection)))
         }
         #[cfg(feature = "postgres")]
-        Location::Postgres(url) => {
+        Location::Postgres(route) => {
             use diesel::connection::SimpleConnection as _;
-            let mut connection = connect_postgres(url)?;
+            let mut connection = connect_postgres(route)?;
             let lock_time = crate::error::LOCK_TIME.as_millis();
             connection
                 .batch_execute(&format!("set lock_timeout = {lock_time}; set statement_timeout = '30s'"))?;
             Ok(Connection::Postgres(Box::new(connection)))
         }
-        #[cfg(not(all(feature = "sqlite", feature = "postgres")))]
+        #[cfg(not(feature = "sqlite"))]
         other => Err(Error::Url(format!("this program was built without support for {other:?}"))),
     }
 }
@@ -261,25 +288,26 @@ fn keep_private(_path: &str) -> Result<()> {
 /// The address with bounds on how long the network may be silent, unless it brings its own. Without
 /// them a server that vanished without a word would be waited for until the system gives up.
 #[cfg(feature = "postgres")]
-fn patient(url: &str) -> String {
-    let mut patient = url.to_owned();
+fn with_timeouts(url: &str) -> String {
+    let mut bounded = url.to_owned();
     for (name, value) in [("connect_timeout", "5"), ("tcp_user_timeout", "10000"), ("keepalives_idle", "10")]
     {
         if !url.contains(name) {
-            let separator = if patient.contains('?') { '&' } else { '?' };
-            patient.push_str(&format!("{separator}{name}={value}"));
+            let separator = if bounded.contains('?') { '&' } else { '?' };
+            bounded.push_str(&format!("{separator}{name}={value}"));
         }
     }
-    patient
+    bounded
 }
 
 #[cfg(feature = "postgres")]
-pub(crate) fn connect_postgres(url: &str) -> Result<diesel::PgConnection> {
-    <diesel::PgConnection as diesel::Connection>::establish(&patient(url)).map_err(|error| {
+pub(crate) fn connect_postgres(route: &Route) -> Result<diesel::PgConnection> {
+    <diesel::PgConnection as diesel::Connection>::establish(route.url()).map_err(|error| {
         let text = error.to_string();
         // What libpq says of an address that it cannot read repeats it, with the password.
         let of_address = ["URI", "percent-encoded"].iter().any(|word| text.contains(word));
-        Error::Unavailable(if of_address { UNREADABLE_ADDRESS.to_owned() } else { text })
+        let text = without_socket(&text);
+        Error::Unavailable(if of_address { UNREADABLE_ADDRESS.to_owned() } else { text.into_owned() })
     })
 }
 
@@ -371,7 +399,9 @@ mod tests {
             "postgres://me:hush@[::1/chat",
             "postgres://me:hu sh@db/chat",
         ] {
-            let error = connect_postgres(address).err().expect("it is refused").to_string();
+            let opened = Location::parse(address);
+            let connected = opened.and_then(|location| Connections::open(&location, 1));
+            let error = connected.err().expect("it is refused").to_string();
             assert!(error.contains(UNREADABLE_ADDRESS), "{error}");
         }
     }

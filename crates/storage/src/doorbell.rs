@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+#[cfg(feature = "postgres")]
+use eddyline_postgres_tls::Route;
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
@@ -46,9 +48,7 @@ impl Store {
             Location::Memory => None,
             Location::File(_) => Some(tokio::spawn(watch_file(self.clone(), bell.clone()))),
             #[cfg(feature = "postgres")]
-            Location::Postgres(url) => Some(tokio::spawn(listen(url.clone(), bell.clone()))),
-            #[cfg(not(feature = "postgres"))]
-            Location::Postgres(_) => None,
+            Location::Postgres(route) => Some(tokio::spawn(listen(route.clone(), bell.clone()))),
         };
         Doorbell { bell, task }
     }
@@ -90,9 +90,9 @@ async fn watch_file(store: Store, bell: Arc<Notify>) {
 /// Listens on a connection of its own, and looks by itself every now and then, since a bell can be
 /// lost; always after connecting, since one may have rung before.
 #[cfg(feature = "postgres")]
-async fn listen(url: String, bell: Arc<Notify>) {
+async fn listen(route: Arc<Route>, bell: Arc<Notify>) {
     loop {
-        if let Err(error) = listen_once(&url, &bell).await {
+        if let Err(error) = listen_once(route.url(), &bell).await {
             tracing::debug!(%error, "the log's bell is out of order; looking at it instead");
         }
         bell.notify_one();

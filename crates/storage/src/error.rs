@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use diesel::result::{DatabaseErrorKind, Error as Diesel};
+use diesel::result::{DatabaseErrorInformation, DatabaseErrorKind, Error as Diesel};
 
 /// How long a statement that writes to PostgreSQL waits for a lock.
 pub(crate) const LOCK_TIME: Duration = Duration::from_secs(10);
@@ -121,7 +121,7 @@ impl From<Diesel> for Error {
                     DatabaseErrorKind::ClosedConnection
                     | DatabaseErrorKind::UnableToSendCommand
                     | DatabaseErrorKind::ReadOnlyTransaction => Self::Unavailable(message.to_owned()),
-                    _ if is_disk_full(message) => Self::DiskFull,
+                    _ if is_disk_full(info.as_ref()) => Self::DiskFull,
                     _ if is_unavailable(message) => Self::Unavailable(message.to_owned()),
                     _ => Self::Database(error),
                 }
@@ -155,9 +155,19 @@ fn is_named(kind: &DatabaseErrorKind) -> bool {
     )
 }
 
-/// Of PostgreSQL this is a text of the server, in English only where `lc_messages` says so.
-fn is_disk_full(message: &str) -> bool {
-    message.contains("disk is full") || message.contains("No space left on device")
+/// SQLite says so in English. PostgreSQL says it in the language of the server, but names in each the file of a table
+/// that it could not make longer, and gives a hint about that, as it does about no other error of a file. For a
+/// temporary file there is no hint, but nothing else goes wrong when one is written.
+fn is_disk_full(info: &dyn DatabaseErrorInformation) -> bool {
+    let message = info.message();
+    // The quotes around a path are those of the language.
+    let is_number = |text: &str| text.starts_with(|first: char| first.is_ascii_digit());
+    let mut paths =
+        ["base/", "global/", "pg_tblspc/"].into_iter().flat_map(|folder| message.split(folder).skip(1));
+    message.contains("disk is full")
+        || message.contains("No space left on device")
+        || (info.hint().is_some() && paths.any(is_number))
+        || message.contains("/pgsql_tmp/")
 }
 
 /// Texts of the libraries in this process, which are always in English and have no kind of their own: first those of
@@ -207,6 +217,57 @@ mod tests {
             assert!(matches!(unnamed(text).of_read(false), Error::Database(_)), "{text}");
             assert!(matches!(unnamed(text).of_write(LONG), Error::Unavailable(_)), "{text}");
             assert!(matches!(unnamed(text).of_write(SHORT), Error::Database(_)), "{text}");
+        }
+    }
+
+    /// An error of PostgreSQL, with or without a hint.
+    struct OfPostgres(&'static str, Option<&'static str>);
+
+    impl DatabaseErrorInformation for OfPostgres {
+        fn message(&self) -> &str {
+            self.0
+        }
+
+        fn details(&self) -> Option<&str> {
+            None
+        }
+
+        fn hint(&self) -> Option<&str> {
+            self.1
+        }
+
+        fn table_name(&self) -> Option<&str> {
+            None
+        }
+
+        fn column_name(&self) -> Option<&str> {
+            None
+        }
+
+        fn constraint_name(&self) -> Option<&str> {
+            None
+        }
+
+        fn statement_position(&self) -> Option<i32> {
+            None
+        }
+    }
+
+    #[test]
+    fn a_full_disk_is_known_in_any_language() {
+        for (text, hint, is_full) in [
+            (
+                "konnte Datei »base/16384/16390« nicht erweitern: Kein Platz",
+                Some("Prüfen Sie den Platz."),
+                true,
+            ),
+            ("could not extend file \"base/16384/16390\": No space left on device", None, true),
+            ("konnte nicht in Datei »base/pgsql_tmp/pgsql_tmp7.0« schreiben", None, true),
+            ("konnte Block 7 in Datei »base/16384/16390« nicht lesen", None, false),
+            ("Relation »base« existiert nicht", Some("Meinten Sie etwas anderes?"), false),
+        ] {
+            let error = Diesel::DatabaseError(DatabaseErrorKind::Unknown, Box::new(OfPostgres(text, hint)));
+            assert_eq!(matches!(Error::from(error), Error::DiskFull), is_full, "{text}");
         }
     }
 

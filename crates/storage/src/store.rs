@@ -117,7 +117,7 @@ impl Store {
     pub fn open_with(url: &str, options: Options) -> Result<Self> {
         let location = Location::parse(url)?;
         let pool = Connections::open(&location, options.readers)?;
-        let readers = if location == Location::Memory { 1 } else { options.readers };
+        let readers = if matches!(location, Location::Memory) { 1 } else { options.readers };
         let (jobs, queue) = sync_channel(options.queue);
         let (committed, receiver) = mpsc::channel(HINTS);
         let (clock, live) = (options.clock.clone(), Arc::new(LiveNotices::default()));
@@ -153,6 +153,13 @@ impl Store {
     /// [`Error::Url`], and [`Error::Unavailable`] when that cannot be found out.
     pub fn exists(url: &str) -> Result<bool> {
         crate::connect::exists(&Location::parse(url)?)
+    }
+
+    /// Whether data goes to the database over the network without encryption, and the address does not say that this
+    /// is meant (`sslmode=disable`).
+    #[must_use]
+    pub fn is_exposed(&self) -> bool {
+        self.inner.location.is_exposed()
     }
 
     /// What time it is for this store.

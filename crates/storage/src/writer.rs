@@ -66,10 +66,7 @@ impl Writer {
         committed: mpsc::Sender<Vec<LogItem>>,
         gate: Arc<PostGate>,
     ) -> Self {
-        let backlog = match committer.location() {
-            Location::Postgres(_) => Backlog::default(),
-            Location::File(_) | Location::Memory => Backlog::of_all_rooms(),
-        };
+        let backlog = if committer.is_postgres() { Backlog::default() } else { Backlog::of_all_rooms() };
         Self {
             committer,
             committed,

@@ -11,8 +11,16 @@ cd /
 dir=$(mktemp -d "${TMPDIR:-/tmp}/eddyline-postgres.XXXXXX")
 trap 'rm -rf "$dir"' EXIT
 
+tls=
+if [ -n "${EDDYLINE_CLUSTER_KEY:-}" ]; then
+    umask 077
+    printf '%s' "$EDDYLINE_CLUSTER_KEY" >"$dir/key.pem"
+    printf '%s' "$EDDYLINE_CLUSTER_CERTIFICATE" >"$dir/cert.pem"
+    tls="-c ssl=on -c ssl_key_file=$dir/key.pem -c ssl_cert_file=$dir/cert.pem"
+fi
+
 start() {
-    "$bin/pg_ctl" -D "$dir/data" -l "$dir/log" -w -t 60 -o "-p $port \
+    "$bin/pg_ctl" -D "$dir/data" -l "$dir/log" -w -t 60 -o "-p $port $tls \
         -c listen_addresses=127.0.0.1 -c unix_socket_directories= -c max_connections=300" start
 }
 

@@ -72,6 +72,15 @@ impl Database {
         self
     }
 
+    /// Has the server word its messages to sessions of this database in the language of its environment
+    /// (`LANGUAGE`), where that is installed. In the locale C, which clusters have, nothing is translated.
+    ///
+    /// # Errors
+    /// As [`Database::run`].
+    pub fn use_translations(&self) -> Result<(), String> {
+        self.run(&format!("ALTER DATABASE {} SET lc_messages = 'C.UTF-8'", self.name)).map(drop)
+    }
+
     /// Runs SQL in the database, by `psql`, and gives the values that came of it, a row a line.
     ///
     /// # Errors
@@ -128,6 +137,14 @@ impl Cluster {
         let cluster = attempts.find_map(|attempt| attempt.map_err(|text| last = text).ok());
         assert!(cluster.is_some(), "PostgreSQL in {} did not start: {last}", bin.display());
         cluster
+    }
+
+    /// As [`Cluster::own`], a server that offers TLS with this certificate and its key, both in PEM form.
+    ///
+    /// # Panics
+    /// As [`Cluster::own`].
+    pub fn with_tls(certificate: &str, key: &str) -> Option<Self> {
+        Self::own(&[("EDDYLINE_CLUSTER_CERTIFICATE", certificate), ("EDDYLINE_CLUSTER_KEY", key)])
     }
 
     /// Creates an empty database.

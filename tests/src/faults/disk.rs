@@ -83,11 +83,14 @@ impl FaultyDisk {
     /// for its log it ends itself. The log is slow to write too, so that a commit takes time before and
     /// after it is certain.
     ///
+    /// Its messages are in this language, once a database has a locale in which messages are translated.
+    ///
     /// # Panics
     /// As [`FaultyDisk::of_sqlite`] and [`Cluster::own`].
-    pub fn of_postgres() -> Option<(Self, Cluster)> {
+    pub fn of_postgres(language: &str) -> Option<(Self, Cluster)> {
         let disk = Self::new("/base/", "/pg_wal/")?;
-        let environment = disk.environment();
+        let mut environment = disk.environment();
+        environment.push(("LANGUAGE".to_owned(), language.to_owned()));
         let environment: Vec<_> = environment.iter().map(|(name, value)| (&**name, &**value)).collect();
         let cluster = Cluster::own(&environment)?;
         Some((disk, cluster))

@@ -16,9 +16,17 @@ fn sqlite() -> Option<(FaultyDisk, Server)> {
 
 /// A server with a PostgreSQL whose disk can be.
 fn postgres() -> Option<(FaultyDisk, Server)> {
-    let (disk, cluster) = FaultyDisk::of_postgres()?;
+    let (disk, cluster) = FaultyDisk::of_postgres("en")?;
     let database = Some(cluster.database());
     Some((disk, Server::start_in(Setting { database, ..Setting::default() }, &[])))
+}
+
+/// The same in German, so that nothing is known by its words.
+fn postgres_in_german() -> Option<(FaultyDisk, Server)> {
+    let (disk, cluster) = FaultyDisk::of_postgres("de")?;
+    let database = cluster.database();
+    database.use_translations().expect("the database takes a setting");
+    Some((disk, Server::start_in(Setting { database: Some(database), ..Setting::default() }, &[])))
 }
 
 mod a_full_disk_is_told_and_posting_goes_on_when_there_is_room {
@@ -31,6 +39,14 @@ mod a_full_disk_is_told_and_posting_goes_on_when_there_is_room {
     fn postgres() {
         crate::alone(|| {
             super::postgres().map(|(disk, server)| super::full("full disk, Postgres", disk, server))
+        });
+    }
+
+    #[test]
+    fn postgres_in_german() {
+        crate::alone(|| {
+            super::postgres_in_german()
+                .map(|(disk, server)| super::full("full disk, Postgres in German", disk, server))
         });
     }
 }

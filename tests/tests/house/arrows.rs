@@ -19,7 +19,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("outbound", &[]),
     ("streaming", &["model"]),
     ("sqlite-interrupt", &[]),
-    ("storage", &["model", "sqlite-interrupt"]),
+    ("postgres-tls", &[]),
+    ("storage", &["model", "postgres-tls", "sqlite-interrupt"]),
     (
         "app",
         &[

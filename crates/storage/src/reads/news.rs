@@ -59,10 +59,7 @@ impl News {
     pub(crate) fn new(location: &Location) -> Self {
         // SQLite answers within microseconds. A round trip to PostgreSQL takes longer: with one read at a time, a
         // question that arrives during one would wait for nearly two.
-        let max_reads = match location {
-            Location::Memory | Location::File(_) => 1,
-            Location::Postgres(_) => 4,
-        };
+        let max_reads = if location.is_postgres() { 4 } else { 1 };
         Self { state: Mutex::default(), max_reads }
     }
 

@@ -42,10 +42,8 @@ pub(crate) fn postgres() -> Option<Home> {
 pub(crate) fn postgres_in_german() -> Option<Home> {
     static SERVER: OnceLock<Option<Cluster>> = OnceLock::new();
     let database = SERVER.get_or_init(|| Cluster::own(&[("LANGUAGE", "de")])).as_ref()?.database();
-    // In the locale C nothing is translated.
-    let set = "do $$ begin execute format('alter database %I set lc_messages = %L', current_database(), \
-               'C.UTF-8'); end $$";
-    let told = database.run(set).and_then(|_| database.run("select 1 / 0")).expect_err("no number");
+    database.use_translations().expect("the database takes a setting");
+    let told = database.run("select 1 / 0").expect_err("no number");
     if !told.contains("Division durch Null") {
         let _ = writeln!(
             std::io::stderr().lock(),

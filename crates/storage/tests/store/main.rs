@@ -33,5 +33,6 @@ mod schema;
 mod sharing;
 mod sources;
 mod threads;
+mod tls;
 mod world;
 mod writers;
