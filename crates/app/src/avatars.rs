@@ -7,6 +7,7 @@ use bytes::Bytes;
 use eddyline_auth::{Secret, TokenHash};
 use eddyline_avatars::{Picture, Refused, SIDES, kept_side};
 use eddyline_model::log::Control;
+use eddyline_random::{is_hex, to_hex};
 use eddyline_storage::AvatarOf;
 use eddyline_wire::User;
 use quick_cache::Weighter;
@@ -90,8 +91,7 @@ impl App {
     ///
     /// [`Error::NotFound`] when no user's picture has that name now.
     pub async fn avatar(&self, name: &str, side: Option<u32>) -> Result<Avatar> {
-        let is_hex = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
-        if name.len() != 32 || !name.bytes().all(is_hex) {
+        if !is_hex(name, 32) {
             return Err(Error::NotFound);
         }
         let wanted = name.to_owned();
@@ -103,7 +103,7 @@ impl App {
                 let TokenHash(digest) = TokenHash::of(&drawing);
                 Ok(Avatar {
                     content_type: "image/svg+xml".to_owned(),
-                    tag: digest[..8].iter().map(|byte| format!("{byte:02x}")).collect(),
+                    tag: to_hex(&digest[..8]),
                     bytes: drawing.into(),
                     lasting: false,
                 })

@@ -14,7 +14,9 @@ use jsonwebtoken::{Algorithm, AlgorithmFamily, DecodingKey, EncodingKey, Header,
 use ring::{digest, hmac};
 use serde::{Deserialize, Serialize};
 
-use crate::token::{Secret, constant_time_eq, hex, random};
+use eddyline_random::to_hex;
+
+use crate::token::{Secret, constant_time_eq};
 
 /// For how many seconds a token is good.
 pub const LIFETIME_SECONDS: i64 = 30;
@@ -59,7 +61,7 @@ pub fn sign(key: &Secret, parties: Parties<'_>, user: UserId, body: &[u8], now: 
         signature: signature_of(body),
         iat,
         exp: iat + LIFETIME_SECONDS,
-        jti: hex(&random::<16>()),
+        jti: eddyline_random::hex::<16>(),
     };
     let key = EncodingKey::from_secret(key.expose().as_bytes());
     jsonwebtoken::encode(&Header::new(Algorithm::HS256), &claims, &key).expect("texts and numbers are signed")
@@ -112,7 +114,7 @@ pub fn verify(
 }
 
 fn signature_of(body: &[u8]) -> String {
-    hex(digest::digest(&digest::SHA256, body).as_ref())
+    to_hex(digest::digest(&digest::SHA256, body).as_ref())
 }
 
 fn seconds(time: Timestamp) -> i64 {

@@ -9,7 +9,7 @@ use std::fmt;
 use ring::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use ring::hkdf::{HKDF_SHA256, Salt};
 
-use crate::token::{Secret, random};
+use crate::token::Secret;
 
 /// The key under which secrets are sealed. It never prints itself.
 pub struct SealingKey(LessSafeKey);
@@ -38,7 +38,7 @@ impl SealingKey {
     #[must_use]
     pub fn seal(&self, owner: &str, secret: &Secret) -> Vec<u8> {
         // Random nonces of 96 bits are good for billions of secrets under one key.
-        let nonce = random::<NONCE_LEN>();
+        let nonce = eddyline_random::bytes::<NONCE_LEN>();
         let mut sealed = secret.expose().as_bytes().to_vec();
         self.0
             .seal_in_place_append_tag(Nonce::assume_unique_for_key(nonce), Aad::from(owner), &mut sealed)

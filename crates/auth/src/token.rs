@@ -4,13 +4,11 @@
 //! SHA-256, which can be looked up by index.
 
 use std::fmt;
-use std::fmt::Write as _;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use eddyline_model::CredentialId;
 use ring::digest;
-use ring::rand::{SecureRandom, SystemRandom};
 use subtle::ConstantTimeEq;
 
 /// A secret in the form in which its holder presents it. It never prints itself: `Debug` writes
@@ -29,13 +27,13 @@ impl Secret {
     /// A new secret of `BYTES` random bytes in lower-case hexadecimal digits.
     #[must_use]
     pub fn generate_hex<const BYTES: usize>() -> Self {
-        Self(hex(&random::<BYTES>()))
+        Self(eddyline_random::hex::<BYTES>())
     }
 
     /// A new secret of 256 random bits as 43 characters of URL-safe base64.
     #[must_use]
     pub fn generate_long() -> Self {
-        Self(URL_SAFE_NO_PAD.encode(random::<32>()))
+        Self(URL_SAFE_NO_PAD.encode(eddyline_random::bytes::<32>()))
     }
 
     /// Wraps a secret that a caller presented. Any text is taken; whether it is right is for its
@@ -62,21 +60,6 @@ impl fmt::Debug for Secret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("[redacted]")
     }
-}
-
-pub(crate) fn random<const BYTES: usize>() -> [u8; BYTES] {
-    let mut bytes = [0; BYTES];
-    SystemRandom::new().fill(&mut bytes).expect("the operating system gives random bytes");
-    bytes
-}
-
-/// Bytes as lower-case hexadecimal digits.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut hex, byte| {
-        // Writing to a String cannot fail.
-        let _ = write!(hex, "{byte:02x}");
-        hex
-    })
 }
 
 /// The SHA-256 of a secret's text: what is stored, and the key of caches.

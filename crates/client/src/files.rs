@@ -8,7 +8,6 @@ use crate::client::Client;
 use crate::error::Error;
 use crate::flows::FlowClient;
 use crate::messages::{Posted, wait_for_message};
-use crate::random::random;
 
 /// A file to be uploaded.
 #[derive(Clone, Debug)]
@@ -27,7 +26,7 @@ impl FlowClient {
     /// # Errors
     /// See [`Error`].
     pub async fn upload(&self, file: &NewFile) -> Result<Posted, Error> {
-        let boundary = format!("{:016x}{:016x}", random(), random());
+        let boundary = eddyline_random::hex::<16>();
         let request = self
             .request(Method::POST, "/messages")
             .raw(&format!("multipart/form-data; boundary={boundary}"), form(file, &boundary));

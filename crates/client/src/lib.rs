@@ -45,7 +45,6 @@ mod messages;
 mod oauth;
 mod organizations;
 mod private;
-mod random;
 mod request;
 mod stream;
 #[cfg(test)]

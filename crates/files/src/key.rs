@@ -2,8 +2,6 @@
 
 use std::fmt;
 
-use ring::rand::{SecureRandom, SystemRandom};
-
 /// The name under which bytes are kept: 128 random bits as 32 lower-case hexadecimal digits. So it can
 /// stand in a path and a URL as it is, and never leads out of the place where files are.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -15,17 +13,13 @@ impl Key {
     /// A new key, unlike any other.
     #[must_use]
     pub fn random() -> Self {
-        let mut bytes = [0; Self::LENGTH / 2];
-        SystemRandom::new().fill(&mut bytes).expect("the operating system gives random bytes");
-        Self(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+        Self(eddyline_random::hex::<{ Self::LENGTH / 2 }>())
     }
 
     /// A key as it was stored; `None` for a text that is no key.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        let is_key =
-            text.len() == Self::LENGTH && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
-        is_key.then(|| Self(text.to_owned()))
+        eddyline_random::is_hex(text, Self::LENGTH).then(|| Self(text.to_owned()))
     }
 
     /// The key as it is stored.

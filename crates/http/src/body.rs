@@ -11,14 +11,13 @@ use http::{HeaderMap, StatusCode, request::Parts};
 use serde_json::{Map, Value};
 
 use crate::Shared;
-use crate::call::{Segments, kind_of};
+use crate::call::Segments;
 use crate::endpoint::{Endpoint, File, Takes};
 use crate::error::Failure;
 use crate::json;
-use crate::multipart;
+use crate::media::{self, BodyType};
 use crate::params::Params;
 use crate::quota;
-use crate::scim::SCIM_JSON;
 use crate::serve::{BodyError, BodyLimit, read_body, read_long_body};
 use crate::uploads::{self, FormBody, Received};
 
@@ -27,9 +26,6 @@ pub(crate) const FIRST: [&str; 4] = ["flow_token", "access_token", "flow", "even
 
 /// Bodies up to this size are not counted.
 pub(crate) const UNCOUNTED_BODY: usize = 16 * 1024;
-
-/// What clients call UTF-8 in a content type.
-const UTF8: [&[u8]; 2] = [b"utf-8", b"utf8"];
 
 /// How often a file in JSON is in memory while it is read: as it came, as a text, and decoded.
 const JSON_COPIES: u64 = 3;
@@ -142,16 +138,16 @@ impl Reading<'_> {
             }
             Takes::Resource => {
                 check_encoding(headers)?;
-                match &*kind_of(headers) {
-                    "" | "application/json" | SCIM_JSON => {}
-                    other => return Err(unsupported(other, "application/scim+json or application/json")),
+                match BodyType::of(headers) {
+                    BodyType::Unnamed | BodyType::Json | BodyType::ScimJson => {}
+                    other => return Err(unsupported(&other, &[media::SCIM_JSON, media::JSON])),
                 }
                 let (raw, permit) = self.read_counted(body).await?;
                 Ok(ReadBody { raw, permit, ..ReadBody::default() })
             }
             // Files make large futures, which other requests should not have to move.
             Takes::File(wanted) => Box::pin(self.read_file(wanted, body, actor.as_ref())).await,
-            _ if takes.forms_with_parts() && uploads::is_form(headers) => {
+            _ if takes.forms_with_parts() && BodyType::of(headers) == BodyType::Multipart => {
                 check_encoding(headers)?;
                 let FormBody { fields, files, permit } =
                     Box::pin(uploads::read_form(self, body, actor)).await?;
@@ -253,26 +249,25 @@ fn fields_of(endpoint: &Endpoint, headers: &HeaderMap, body: Bytes) -> Result<Fi
         return Ok(Fields::None);
     }
     check_encoding(headers)?;
-    match &*kind_of(headers) {
-        "application/json" => Ok(Fields::Json(body)),
-        "application/x-www-form-urlencoded" => Ok(Fields::Form(body)),
+    match BodyType::of(headers) {
+        BodyType::Form => Ok(Fields::Form(body)),
         // Old scripts send JSON without saying so.
-        "" | "text/json" => Ok(Fields::Json(body)),
-        other if endpoint.takes.forms_with_parts() => Err(unsupported(
-            other,
-            "application/json, application/x-www-form-urlencoded or multipart/form-data",
-        )),
-        other => Err(unsupported(other, "application/json or application/x-www-form-urlencoded")),
+        BodyType::Json | BodyType::TextJson | BodyType::Unnamed => Ok(Fields::Json(body)),
+        other if endpoint.takes.forms_with_parts() => {
+            Err(unsupported(&other, &[media::JSON, media::FORM, media::MULTIPART]))
+        }
+        other => Err(unsupported(&other, &[media::JSON, media::FORM])),
     }
 }
 
 /// Checks that a file may be of a wanted kind. What it is, its content tells.
 fn check_kind(headers: &HeaderMap, wanted: &[&str]) -> Result<(), Failure> {
     check_coding(headers)?;
-    match &*kind_of(headers) {
-        "" | "application/octet-stream" => Ok(()),
-        kind if wanted.contains(&kind) => Ok(()),
-        other => Err(unsupported(other, &wanted.join(", "))),
+    let kind = BodyType::of(headers);
+    match kind.name() {
+        "" | media::OCTETS => Ok(()),
+        name if wanted.contains(&name) => Ok(()),
+        name => Err(not_taken(name, &wanted.join(", "))),
     }
 }
 
@@ -285,13 +280,11 @@ fn check_encoding(headers: &HeaderMap) -> Result<(), Failure> {
 
 /// Checks that a content type names no other charset than UTF-8.
 pub(crate) fn check_charset(content_type: &[u8]) -> Result<(), Failure> {
-    match multipart::charset(content_type) {
-        Some(charset) if !UTF8.iter().any(|name| charset.eq_ignore_ascii_case(name)) => {
-            let text = "A charset other than UTF-8 is not supported".to_owned();
-            Err(Failure::Request(StatusCode::UNSUPPORTED_MEDIA_TYPE, text))
-        }
-        _ => Ok(()),
+    if media::is_utf8(content_type) {
+        return Ok(());
     }
+    let text = "A charset other than UTF-8 is not supported".to_owned();
+    Err(Failure::Request(StatusCode::UNSUPPORTED_MEDIA_TYPE, text))
 }
 
 fn check_coding(headers: &HeaderMap) -> Result<(), Failure> {
@@ -303,7 +296,13 @@ fn check_coding(headers: &HeaderMap) -> Result<(), Failure> {
     Err(Failure::Request(StatusCode::UNSUPPORTED_MEDIA_TYPE, text.to_owned()))
 }
 
-fn unsupported(kind: &str, wanted: &str) -> Failure {
+/// The refusal of a type where these are taken.
+fn unsupported(kind: &BodyType<'_>, wanted: &[&str]) -> Failure {
+    let (last, others) = wanted.split_last().unwrap_or((&"", &[]));
+    not_taken(kind.name(), &format!("{} or {last}", others.join(", ")))
+}
+
+fn not_taken(kind: &str, wanted: &str) -> Failure {
     let text = format!("Content-Type {kind} is not supported; send {wanted}");
     Failure::Request(StatusCode::UNSUPPORTED_MEDIA_TYPE, text)
 }

@@ -1,6 +1,5 @@
 //! Reading a request: its parameters from query and body, and who sends it.
 
-use std::borrow::Cow;
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -11,7 +10,7 @@ use eddyline_app::{
 };
 use eddyline_model::policy::FlowDeed;
 use eddyline_wire::forms::{self, Bounds};
-use http::header::{AUTHORIZATION, CONTENT_TYPE};
+use http::header::AUTHORIZATION;
 use http::{Extensions, HeaderMap, Method, Request, request::Parts};
 use http_body::Body as _;
 use percent_encoding::percent_decode_str;
@@ -222,16 +221,6 @@ fn body_limit(shared: &Shared, known: bool, method: &Method) -> BodyLimit {
             BodyLimit { bytes: MAX_READ_BODY, limit: Limit::FixedBody, ..limit }
         }
         _ => limit,
-    }
-}
-
-/// The kind of the body, without its parameters and in lower case; empty when it is not told.
-pub(crate) fn kind_of(headers: &HeaderMap) -> Cow<'_, str> {
-    let kind = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let kind = kind.split(';').next().unwrap_or_default().trim();
-    match kind.bytes().any(|byte| byte.is_ascii_uppercase()) {
-        true => kind.to_ascii_lowercase().into(),
-        false => kind.into(),
     }
 }
 

@@ -4,7 +4,6 @@
 //! It is one future with as little around it as can be, since every request pays for it. What only
 //! browsers need, and what only compressed answers need, is left aside by the others.
 
-use std::borrow::Cow;
 use std::convert::Infallible;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -61,10 +60,6 @@ impl Answers for Api {
 
     fn client(&self, request: &Request<Body>) -> IpAddr {
         self.inner.shared.proxies.client(request.headers(), request.extensions()).addr
-    }
-
-    fn shown(path: &str) -> Cow<'_, str> {
-        path::shown(path)
     }
 
     async fn broken(&self) -> Response {

@@ -27,6 +27,7 @@ mod groups;
 mod health;
 mod invitations;
 mod json;
+pub mod media;
 mod messages;
 mod multipart;
 mod names;
@@ -182,17 +183,24 @@ pub fn service(app: App, config: &Config) -> Face {
     Face::new(Api::new(shared, Routes::new(parts)))
 }
 
-/// Whether paths of the API begin with this segment, so that nothing else is to be served under it.
-#[must_use]
-pub fn is_taken(segment: &str) -> bool {
-    let begins = |path: &str| path.split('/').nth(1) == Some(segment);
-    segment == path::OLD_PREFIX
-        || begins(openapi::PATH)
-        || routes::api().iter().any(|endpoint| begins(endpoint.path))
-}
-
 /// The stream alone, as it is served on an address of its own.
 pub fn stream_service(app: App, config: &Config) -> Face {
     let parts = [(String::new(), routes::streams()), (String::new(), routes::health())];
     Face::new(Api::new(Shared::new(app, config), Routes::new(parts)))
+}
+
+#[cfg(test)]
+mod tests {
+    use eddyline_model::paths::{is_page, is_reserved};
+
+    use super::*;
+
+    #[test]
+    fn every_endpoint_begins_with_a_reserved_segment_and_none_is_a_page() {
+        let endpoints = [routes::api(), routes::classic(), routes::health()].into_iter().flatten();
+        for path in endpoints.map(|endpoint| endpoint.path).chain([openapi::PATH]) {
+            let first = path.split('/').nth(1).unwrap_or_default();
+            assert!(is_reserved(first) && !is_page(path), "{path}");
+        }
+    }
 }

@@ -13,7 +13,7 @@ use utoipa::PartialSchema;
 use crate::answer::uncounted;
 use crate::endpoint::{Access, Described, Endpoint, Parameter, Shape, Takes};
 use crate::oauth::wire::{ClientErrorAnswer, IntrospectionAnswer, RegisteredApplication, TokenAnswer};
-use crate::{Config, Shared, routes};
+use crate::{Config, Shared, media, routes};
 
 /// Where the document is.
 pub(crate) const PATH: &str = "/openapi.json";
@@ -117,13 +117,12 @@ fn describe(paths: &mut Map<String, Value>, prefix: &str, endpoint: &Endpoint) {
         operation["requestBody"] = body(&endpoint.parameters);
     }
     if matches!(endpoint.takes, Takes::Resource) && operation["requestBody"].is_object() {
-        let schema = operation["requestBody"]["content"]["application/json"].clone();
-        operation["requestBody"]["content"] =
-            json!({"application/json": schema, "application/scim+json": schema});
+        let schema = operation["requestBody"]["content"][media::JSON].clone();
+        operation["requestBody"]["content"] = json!({media::JSON: schema, media::SCIM_JSON: schema});
     }
     if endpoint.takes.forms_with_parts() {
-        let schema = operation["requestBody"]["content"]["application/json"]["schema"].clone();
-        operation["requestBody"]["content"]["multipart/form-data"] = json!({"schema": schema});
+        let schema = operation["requestBody"]["content"][media::JSON]["schema"].clone();
+        operation["requestBody"]["content"][media::MULTIPART] = json!({"schema": schema});
     }
     if let Takes::File(file) = endpoint.takes {
         let kinds: Map<String, Value> =
@@ -206,8 +205,8 @@ fn body(parameters: &[Parameter]) -> Value {
     let required: Vec<&str> = parameters.iter().filter(|p| p.required).map(|p| p.name).collect();
     let schema = json!({"type": "object", "properties": properties, "required": required});
     json!({"content": {
-        "application/json": {"schema": schema},
-        "application/x-www-form-urlencoded": {"schema": schema},
+        media::JSON: {"schema": schema},
+        media::FORM: {"schema": schema},
     }})
 }
 
@@ -217,7 +216,7 @@ fn responses(endpoint: &Endpoint) -> Value {
         responses.insert(answer.status.to_string(), response(answer));
     }
     let error = json!({"$ref": "#/components/schemas/ErrorBody"});
-    let content = json!({"application/json": {"schema": error}});
+    let content = json!({media::JSON: {"schema": error}});
     responses.insert("default".into(), json!({"description": "What is wrong", "content": content}));
     Value::Object(responses)
 }
@@ -235,7 +234,7 @@ fn response(answer: &Described) -> Value {
             return json!({"description": answer.text, "content": content});
         }
     };
-    json!({"description": answer.text, "content": {"application/json": {"schema": schema}}})
+    json!({"description": answer.text, "content": {media::JSON: {"schema": schema}}})
 }
 
 #[cfg(test)]

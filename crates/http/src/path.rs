@@ -2,8 +2,7 @@
 
 use std::borrow::Cow;
 
-/// A first segment that old clients send and that means nothing.
-pub(crate) const OLD_PREFIX: &str = "v1";
+use eddyline_model::paths::{OLD_PREFIX, keeps_suffix};
 
 /// The path under which the router knows a request: without a leading `/v1`, doubled slashes, a
 /// slash at the end, and a `.json` suffix of the last segment.
@@ -19,8 +18,7 @@ pub(crate) fn normalize(path: &str) -> Cow<'_, str> {
     if segments.first() == Some(&OLD_PREFIX) {
         segments.remove(0);
     }
-    let suffix_is_meant = matches!(segments[..], ["files" | "download" | "avatars", ..] | ["openapi.json"]);
-    if !suffix_is_meant
+    if !keeps_suffix(&segments)
         && let Some(last) = segments.last_mut()
         && let Some(stem) = last.strip_suffix(".json").filter(|stem| !stem.is_empty())
     {
@@ -37,27 +35,6 @@ pub(crate) fn normalize(path: &str) -> Cow<'_, str> {
         joined.push_str(segment);
         joined
     }))
-}
-
-/// The path as the log has it: tokens in it are secrets.
-pub(crate) fn shown(path: &str) -> Cow<'_, str> {
-    let mut segments: Vec<&str> = path.split('/').collect();
-    let mut at = segments.iter().enumerate().filter(|(_, segment)| !segment.is_empty()).map(|(at, _)| at);
-    let first = at.find(|at| segments[*at] != OLD_PREFIX);
-    let (second, third) = (at.next(), at.next());
-    let named = |at: Option<usize>| at.map_or("", |at| segments[at]);
-    let secret = match (named(first), named(second)) {
-        ("download", _) => second,
-        ("messages", "chat" | "team_inbox" | "influx") => third,
-        _ => None,
-    };
-    match secret {
-        Some(at) => {
-            segments[at] = "[redacted]";
-            Cow::Owned(segments.join("/"))
-        }
-        None => Cow::Borrowed(path),
-    }
 }
 
 /// Whether the path is these segments with a slash before each. As they were cut from it, the
@@ -105,22 +82,6 @@ mod tests {
         for path in ["/", "//", "/v1", "/v1/"] {
             assert_eq!(normalize(path), "/", "{path}");
         }
-    }
-
-    #[test]
-    fn the_log_has_no_token() {
-        for path in [
-            "/download/s3cret/a.txt",
-            "//v1//download/s3cret",
-            "/messages/chat/s3cret",
-            "/v1/messages/influx/s3cret/",
-        ] {
-            assert!(!shown(path).contains("s3cret"), "{path}");
-        }
-        for path in ["/messages", "/v1/flows/acme/main/messages", "/download", "/", "*", "/messages/chat/"] {
-            assert_eq!(shown(path), path);
-        }
-        assert_eq!(shown("/v1/download/a/b"), "/v1/download/[redacted]/b");
     }
 
     #[test]

@@ -9,10 +9,10 @@ use http::header::CONTENT_TYPE;
 use http::{HeaderMap, StatusCode};
 
 use crate::avatars::MAX_BYTES;
+use crate::media::BodyType;
 use crate::multipart::{self, Multipart};
 use crate::quota;
 use crate::serve::{BodyError, BodyLimit, read_body};
-use crate::uploads::is_form;
 
 /// The part that is the picture.
 const PICTURE: &str = "avatar";
@@ -85,7 +85,7 @@ pub async fn read_picture_form(
     limit: BodyLimit,
     bodies: &FileBodies,
 ) -> Result<PictureForm, PictureFormError> {
-    if !is_form(headers) {
+    if BodyType::of(headers) != BodyType::Multipart {
         return Err(PictureFormError::Unreadable(StatusCode::UNSUPPORTED_MEDIA_TYPE));
     }
     let most = MAX_BYTES + REST_BYTES;

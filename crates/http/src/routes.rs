@@ -10,8 +10,8 @@ use crate::call::{Call, Segments};
 use crate::endpoint::Endpoint;
 use crate::endpoint::Shape::{Empty, Many, Media, One};
 use crate::{
-    avatars, files, flow_users, flows, groups, health, invitations, messages, oauth, organizations, private,
-    push, reading, scim, sources, stream, threads, users,
+    avatars, files, flow_users, flows, groups, health, invitations, media, messages, oauth, organizations,
+    private, push, reading, scim, sources, stream, threads, users,
 };
 
 const FLOW: &str = "/flows/{organization}/{flow}";
@@ -221,7 +221,7 @@ pub(crate) fn streams() -> Vec<Endpoint> {
             .answers(
                 200,
                 "Messages, for as long as you listen",
-                Some(Media(&["application/json", "text/event-stream"])),
+                Some(Media(&[media::JSON, media::EVENT_STREAM])),
             )
     };
     vec![

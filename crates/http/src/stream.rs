@@ -13,6 +13,7 @@ use http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue}
 use crate::answer::Answer;
 use crate::call::Call;
 use crate::error::Failure;
+use crate::media;
 use crate::serve::{FrameSource, Until, stream};
 
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
@@ -48,11 +49,11 @@ async fn open(call: &Call, flows: Vec<String>) -> Answer {
     let source = Source { subscription, _listening: listening };
     let mut response = stream(Until::new(source, time_left(call, actor)));
     let kind = match listen.format {
-        Format::Sse => "text/event-stream; charset=utf-8",
-        Format::Json | Format::JsonWithIds => "application/json; charset=utf-8",
+        Format::Sse => media::EVENT_STREAM,
+        Format::Json | Format::JsonWithIds => media::JSON,
     };
     let headers = response.headers_mut();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static(kind));
+    headers.insert(CONTENT_TYPE, media::in_utf8(kind));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache, no-transform"));
     headers.insert(NO_BUFFERING, HeaderValue::from_static("no"));
     Ok(response)
@@ -99,14 +100,13 @@ fn request(call: &Call, flows: Vec<String>) -> Result<Listen, Failure> {
 /// Whether the client wants server-sent events; a parameter is clearer than a header, which many
 /// clients set to whatever they can read.
 fn wants_events(headers: &HeaderMap, parameter: Option<&str>) -> bool {
-    const EVENTS: &str = "text/event-stream";
     match parameter {
-        Some(kind) => kind.trim().eq_ignore_ascii_case(EVENTS),
+        Some(kind) => kind.trim().eq_ignore_ascii_case(media::EVENT_STREAM),
         None => headers
             .get_all(ACCEPT)
             .iter()
             .filter_map(|value| value.to_str().ok())
-            .any(|value| value.to_ascii_lowercase().contains(EVENTS)),
+            .any(|value| value.to_ascii_lowercase().contains(media::EVENT_STREAM)),
     }
 }
 

@@ -21,6 +21,7 @@ pub mod mail;
 pub mod messages;
 pub mod names;
 pub mod organizations;
+pub mod paths;
 pub mod policy;
 pub mod scopes;
 pub mod search;

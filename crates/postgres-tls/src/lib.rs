@@ -39,7 +39,7 @@ pub struct Route {
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The address cannot be read. It is not repeated, since it may hold a password.
-    #[error("the address of the database cannot be read")]
+    #[error("the address of the database cannot be read; user and password in it must be percent-encoded")]
     Address,
     /// A parameter has a value that is not supported.
     #[error("{name}: {why}")]

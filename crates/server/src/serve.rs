@@ -10,6 +10,7 @@ use eddyline_app::{
 };
 use eddyline_http::TrustedProxies;
 use eddyline_http::serve::{BodyLimit, Certificates, Limits, Server, bind};
+use eddyline_model::paths::is_page;
 use eddyline_storage::{Options, Store};
 use tokio::sync::watch;
 
@@ -74,7 +75,7 @@ impl Node {
         }
         let pages = eddyline_web::service(app.clone(), &http);
         let server = server
-            .listen(api, eddyline_http::service(app.clone(), &http).beside(eddyline_web::owns, pages))
+            .listen(api, eddyline_http::service(app.clone(), &http).beside(is_page, pages))
             .listen(stream, eddyline_http::stream_service(app.clone(), &http));
         mail::tell_about_outbox(&settings)?;
         Ok(Self { app, server, signals, stop, feed, certificates })

@@ -121,7 +121,8 @@ impl Store {
         let (jobs, queue) = sync_channel(options.queue);
         let (committed, receiver) = mpsc::channel(HINTS);
         let (clock, live) = (options.clock.clone(), Arc::new(LiveNotices::default()));
-        let committer = Committer::new(location.clone(), pool.clone(), clock, random_name()?, live.clone());
+        let committer =
+            Committer::new(location.clone(), pool.clone(), clock, eddyline_random::hex::<16>(), live.clone());
         let gate = Arc::new(PostGate::default());
         let writer = Writer::new(committer, committed, gate.clone());
         let thread = std::thread::Builder::new()
@@ -290,13 +291,4 @@ impl Store {
 
 fn closed() -> Error {
     Error::Unavailable("the store is closed".into())
-}
-
-fn random_name() -> Result<String> {
-    use ring::rand::SecureRandom;
-    let mut bytes = [0u8; 16];
-    ring::rand::SystemRandom::new()
-        .fill(&mut bytes)
-        .map_err(|_| Error::Unavailable("no random numbers from the system".into()))?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }

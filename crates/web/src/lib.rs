@@ -36,21 +36,6 @@ pub use crate::front::{Pages, Rooted};
 use crate::origin::OwnOrigin;
 use crate::root::Root;
 
-/// The first segments of the paths that are pages.
-const OWN: [&str; 10] =
-    ["", "account", "app", "assets", "developer", "email", "invitations", "password", "sign-in", "sign-out"];
-
-/// Whether this path is a page, and not the API's.
-#[must_use]
-pub fn owns(path: &str) -> bool {
-    let Some(rest) = path.strip_prefix('/') else { return false };
-    if let Some(rest) = rest.strip_prefix("oauth/authorize") {
-        return rest.is_empty() || rest.starts_with('/');
-    }
-    let first = rest.split('/').next().unwrap_or_default();
-    OWN.contains(&first) && (rest.is_empty() || !first.is_empty())
-}
-
 /// The pages, as a service beside the API. They read requests as the API does: the same proxies are
 /// believed, and bodies may take as long.
 #[must_use]
@@ -92,39 +77,5 @@ impl std::ops::Deref for Site {
     type Target = Inner;
     fn deref(&self) -> &Inner {
         &self.inner
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn pages_have_their_own_paths() {
-        for path in [
-            "/",
-            "/sign-in",
-            "/sign-out",
-            "/password/ab",
-            "/app/acme/main",
-            "/app/",
-            "/assets/x",
-            "/developer/1",
-        ] {
-            assert!(owns(path), "{path}");
-        }
-        for path in ["", "*", "//", "//app", "/flows", "/user", "/v1/app", "/application", "/sign-in2"] {
-            assert!(!owns(path), "{path}");
-        }
-    }
-
-    #[test]
-    fn of_oauth_only_the_consent_is_a_page() {
-        for path in ["/oauth/authorize", "/oauth/authorize/", "/oauth/authorize/0123"] {
-            assert!(owns(path), "{path}");
-        }
-        for path in ["/oauth", "/oauth/", "/oauth/token", "/oauth/authorized", "/oauth/authorize.json"] {
-            assert!(!owns(path), "{path}");
-        }
     }
 }

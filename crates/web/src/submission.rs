@@ -5,9 +5,9 @@ use axum::body::Body;
 use axum::extract::{FromRequest, FromRequestParts as _};
 use eddyline_app::Limit;
 use eddyline_http::check_answer_room;
+use eddyline_http::media::is_form;
 use eddyline_http::serve::{BodyLimit, read_body};
-use http::header::CONTENT_TYPE;
-use http::{HeaderMap, Request, StatusCode};
+use http::{Request, StatusCode};
 
 use crate::Site;
 use crate::failure::Failure;
@@ -71,10 +71,4 @@ impl FromRequest<Site> for Submission {
         visit.look_up_again().await?;
         Ok(Self { visit, form })
     }
-}
-
-fn is_form(headers: &HeaderMap) -> bool {
-    let kind = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let kind = kind.split(';').next().unwrap_or_default().trim();
-    kind.eq_ignore_ascii_case("application/x-www-form-urlencoded")
 }

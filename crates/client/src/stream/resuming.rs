@@ -8,7 +8,6 @@ use tokio::time::{Instant, sleep_until};
 use super::{EventStream, StreamEvent, StreamFormat, StreamRequest};
 use crate::client::Client;
 use crate::error::Error;
-use crate::random::random;
 
 /// How long to wait after the first failure. The time doubles with each further one.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
@@ -128,7 +127,7 @@ impl ResumingStream {
         self.open = None;
         let pause = FIRST_PAUSE.saturating_mul(1 << self.failures.min(10)).min(LONGEST_PAUSE);
         self.failures = self.failures.saturating_add(1);
-        let varied = pause.mul_f64(0.5 + (random() % 1000) as f64 / 2000.0);
+        let varied = pause.mul_f64(0.5 + (eddyline_random::number() % 1000) as f64 / 2000.0);
         self.next_attempt = Some(Instant::now() + varied.max(asked.unwrap_or_default().min(LONGEST_ASKED)));
     }
 }

@@ -10,8 +10,9 @@ use http::header::AUTHORIZATION;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
 
-use crate::call::{Call, kind_of};
+use crate::call::Call;
 use crate::json;
+use crate::media::BodyType;
 
 /// The parameters that any of the endpoints reads.
 const KNOWN: [&str; 12] = [
@@ -39,9 +40,9 @@ pub(super) struct ClientRequest {
 
 impl ClientRequest {
     pub(super) fn read(call: &Call) -> Result<Self, OAuthError> {
-        let body = match &*kind_of(&call.headers) {
-            "application/json" | "text/json" => from_json(&call.raw)?,
-            "" | "application/x-www-form-urlencoded" => from_form(&call.raw)?,
+        let body = match BodyType::of(&call.headers) {
+            BodyType::Json | BodyType::TextJson => from_json(&call.raw)?,
+            BodyType::Unnamed | BodyType::Form => from_form(&call.raw)?,
             _ => return Err(unreadable("Content-Type must be that of a form, or application/json")),
         };
         let mut headers = call.headers.get_all(AUTHORIZATION).iter();

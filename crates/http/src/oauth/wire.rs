@@ -10,6 +10,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::answer::{Answer, encoded, json, with_header};
+use crate::media;
 
 /// All but what stands as it is in a form.
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'*');
@@ -70,8 +71,7 @@ impl TokenAnswer {
             form += &format!("&refresh_token={}", escaped(token));
         }
         let mut response = Response::new(Body::from(form));
-        let kind = HeaderValue::from_static("application/x-www-form-urlencoded; charset=utf-8");
-        response.headers_mut().insert(CONTENT_TYPE, kind);
+        response.headers_mut().insert(CONTENT_TYPE, media::in_utf8(media::FORM));
         Ok(response)
     }
 }
@@ -156,9 +156,5 @@ pub(super) fn never_kept(mut response: Response) -> Response {
 
 /// Whether the client names JSON among what it takes. That it takes anything is no wish.
 pub(super) fn wants_json(headers: &HeaderMap) -> bool {
-    let lines = headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok());
-    lines.flat_map(|line| line.split(',')).any(|kind| {
-        let kind = kind.split(';').next().unwrap_or_default().trim();
-        kind.eq_ignore_ascii_case("application/json")
-    })
+    media::is_named(headers, &[ACCEPT], media::JSON)
 }

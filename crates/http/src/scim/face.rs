@@ -9,9 +9,7 @@ use serde_json::Value;
 
 use crate::answer::encoded;
 use crate::error::{self, Failure};
-
-/// The type of SCIM's JSON (RFC 7644, section 3.1).
-pub(crate) const SCIM_JSON: &str = "application/scim+json";
+use crate::media;
 
 /// The most characters that say what is wrong.
 const MAX_DETAIL: usize = 1000;
@@ -28,13 +26,8 @@ pub(crate) enum Face {
 impl Face {
     /// The one that a request asks for, by what it sends or what it takes.
     pub(crate) fn of(headers: &HeaderMap) -> Self {
-        let told = headers.get_all(ACCEPT).iter().chain(headers.get_all(CONTENT_TYPE));
-        let mut kinds = told.filter_map(|value| value.to_str().ok()).flat_map(|text| text.split(','));
-        let is_scim = |kind: &str| {
-            let kind = kind.split(';').next().unwrap_or_default().trim();
-            kind.eq_ignore_ascii_case(SCIM_JSON)
-        };
-        if kinds.any(is_scim) { Self::Scim } else { Self::Plain }
+        let is_scim = media::is_named(headers, &[ACCEPT, CONTENT_TYPE], media::SCIM_JSON);
+        if is_scim { Self::Scim } else { Self::Plain }
     }
 
     /// An answer.

@@ -15,7 +15,7 @@ use http::header::{ETAG, IF_NONE_MATCH, LOCATION};
 use http::{Method, StatusCode};
 use serde_json::{Map, Value, json};
 
-pub(crate) use self::face::{Face, SCIM_JSON};
+pub(crate) use self::face::Face;
 use self::request::{Page, matching, object, projection};
 use crate::answer::{Answer, nothing, with_header};
 use crate::answer_bytes;

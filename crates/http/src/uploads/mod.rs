@@ -10,8 +10,9 @@ use http::HeaderMap;
 
 pub(crate) use self::described::Described;
 pub(crate) use self::form::{FormBody, read_form};
-use crate::call::{invalid, kind_of};
+use crate::call::invalid;
 use crate::error::Failure;
+use crate::media::BodyType;
 use crate::params::Reader;
 
 /// Where a file belongs.
@@ -87,14 +88,9 @@ pub(crate) fn check_places(
     }
 }
 
-/// Whether the body is a form with parts.
-pub(crate) fn is_form(headers: &HeaderMap) -> bool {
-    kind_of(headers) == "multipart/form-data"
-}
-
 /// Whether the body can be JSON, which has files as Base64.
 pub(crate) fn is_json(headers: &HeaderMap) -> bool {
-    matches!(&*kind_of(headers), "application/json" | "text/json" | "")
+    matches!(BodyType::of(headers), BodyType::Json | BodyType::TextJson | BodyType::Unnamed)
 }
 
 /// How long JSON may be that has a file of so many bytes in it.

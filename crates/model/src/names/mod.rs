@@ -14,7 +14,7 @@ pub use self::email::{Email, MAX_EMAIL, email_key};
 pub(crate) use self::email::{is_unseen, trim_unseen};
 pub use self::groups::GroupName;
 pub use self::nicks::nick_candidates;
-pub use self::parameterize::{MAX_PARAMETERIZED, RESERVED, parameterize, parameterized_candidates};
+pub use self::parameterize::{MAX_PARAMETERIZED, parameterize, parameterized_candidates};
 pub use self::unseen::is_ignorable;
 pub use self::website::{MAX_WEBSITE, Website};
 

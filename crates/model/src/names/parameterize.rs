@@ -3,39 +3,10 @@
 use deunicode::AsciiChars;
 use unicode_normalization::UnicodeNormalization;
 
+use crate::paths::RESERVED_NAMES;
+
 /// The longest parameterized name, in characters.
 pub const MAX_PARAMETERIZED: usize = 60;
-
-/// Names that no flow and no organization gets in URLs: each is a fixed segment of some path, and
-/// a fixed segment wins over a name.
-pub const RESERVED: &[&str] = &[
-    "actions",
-    "all",
-    "api",
-    "app",
-    "avatars",
-    "comments",
-    "files",
-    "find",
-    "flows",
-    "healthz",
-    "import",
-    "invitations",
-    "messages",
-    "oauth",
-    "openapi",
-    "organizations",
-    "private",
-    "read",
-    "readyz",
-    "scim",
-    "sources",
-    "stream",
-    "threads",
-    "user",
-    "users",
-    "v1",
-];
 
 /// The form of `name` for URLs: transliterated to ASCII, lower-case, every other sequence of
 /// characters a single `-`, none at the ends, at most [`MAX_PARAMETERIZED`] characters.
@@ -78,7 +49,7 @@ pub fn parameterized_candidates(name: &str, random: &str) -> impl Iterator<Item 
     if base.is_empty() {
         base = parameterize(&format!("flow-{random}"));
     }
-    let plain = (!RESERVED.contains(&base.as_str())).then(|| base.clone());
+    let plain = (!RESERVED_NAMES.contains(&base.as_str())).then(|| base.clone());
     let random = parameterize(random);
     let suffixed = move |suffix: String| {
         let mut candidate = base.clone();
@@ -146,7 +117,7 @@ mod tests {
 
     #[test]
     fn a_reserved_name_starts_with_number_two() {
-        for word in RESERVED {
+        for word in RESERVED_NAMES {
             assert_eq!(parameterize(word), *word, "a reserved word is in its own form");
             let first = parameterized_candidates(&word.to_uppercase(), "x1").next();
             assert_eq!(first, Some(format!("{word}-2")));
@@ -173,7 +144,7 @@ mod tests {
                 prop_assert!(candidate.bytes().all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'-')));
                 prop_assert!(!candidate.starts_with('-') && !candidate.ends_with('-'));
                 prop_assert!(!candidate.contains("--"));
-                prop_assert!(!RESERVED.contains(&candidate.as_str()));
+                prop_assert!(!RESERVED_NAMES.contains(&candidate.as_str()));
             }
         }
 

@@ -6,6 +6,8 @@ use std::num::{NonZeroU16, NonZeroU32, NonZeroU64, NonZeroUsize};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use eddyline_model::paths::is_reserved;
+
 use ipnet::IpNet;
 use tracing_subscriber::EnvFilter;
 
@@ -279,9 +281,7 @@ impl Value for PathPrefix {
             return Err(format!("{text:?} is not a path such as /stream, of letters, digits, - _ ~ and ."));
         }
         match segments.next() {
-            Some(first) if eddyline_http::is_taken(first) || eddyline_web::owns(path) => {
-                Err(format!("{text:?} is a path of the API or the pages"))
-            }
+            Some(first) if is_reserved(first) => Err(format!("{text:?} is a path of the API or the pages")),
             _ => Ok(Self(path.to_owned())),
         }
     }

@@ -12,9 +12,9 @@ use eddyline_model::{RoomId, UserId};
 
 use self::row::{MESSAGE, Row, USER_EDIT, control, event_id};
 pub(crate) use self::row::{NewRow, new_row};
+use crate::Result;
 use crate::schema::event_log;
 use crate::session::{Session, dialect, portable};
-use crate::{Error, Result};
 
 /// A filter with more rooms than this reads the log itself instead of each room's part of it.
 const FEW_ROOMS: usize = 16;
@@ -130,7 +130,7 @@ impl Session<'_> {
         if rows.is_empty() {
             return Ok(Vec::new());
         }
-        fill_checks(&mut rows)?;
+        fill_checks(&mut rows);
         // The row of the clock stays locked until the transaction ends, so this comes last.
         let last: i64 = dialect!(self, advance_clock, rows.len() as i64)?;
         let first = last - rows.len() as i64 + 1;
@@ -259,14 +259,11 @@ fn cut(rows: &mut Vec<Row>, limit: i64, through: Seq) -> Seq {
     rows.last().map_or(through, |row| Seq(row.seq))
 }
 
-fn fill_checks(rows: &mut [NewRow]) -> Result<()> {
-    use ring::rand::SecureRandom;
+fn fill_checks(rows: &mut [NewRow]) {
+    // One call of the system for all rows.
     let mut bytes = vec![0u8; rows.len() * 4];
-    ring::rand::SystemRandom::new()
-        .fill(&mut bytes)
-        .map_err(|_| Error::Unavailable("no random numbers from the system".into()))?;
+    eddyline_random::fill(&mut bytes);
     for (row, chunk) in rows.iter_mut().zip(bytes.chunks_exact(4)) {
         row.check_value = i64::from(u32::from_le_bytes([chunk[0], chunk[1], chunk[2], chunk[3]]));
     }
-    Ok(())
 }

@@ -1,11 +1,11 @@
 //! What pages load: their style, and their icon.
 
-use std::fmt::Write as _;
 use std::sync::LazyLock;
 
 use axum::body::Body;
 use axum::response::Response;
 use eddyline_app::Secret;
+use eddyline_random::to_hex;
 use http::Uri;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue, X_CONTENT_TYPE_OPTIONS};
 
@@ -30,11 +30,7 @@ pub(crate) struct Asset {
 impl Asset {
     fn new(path: &'static str, kind: &'static str, text: &'static str) -> Self {
         let digest = Secret::presented(text).hash();
-        let version = digest.0[..8].iter().fold("v=".to_owned(), |mut hex, byte| {
-            // Writing to a String cannot fail.
-            let _ = write!(hex, "{byte:02x}");
-            hex
-        });
+        let version = format!("v={}", to_hex(&digest.0[..8]));
         Self { path, kind, text, version }
     }
 

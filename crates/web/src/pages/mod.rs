@@ -18,7 +18,7 @@ mod within;
 
 use axum::Router;
 use axum::response::Response;
-use axum::routing::{get, post};
+use axum::routing::{MethodRouter, get, post};
 use http::{Method, Uri};
 
 use crate::Site;
@@ -26,48 +26,50 @@ use crate::answer::moved;
 use crate::failure::Failure;
 use crate::local_path::local_path;
 
-/// Every page at its path.
+/// The router of all pages.
 pub(crate) fn router(site: Site) -> Router {
-    Router::new()
-        .route("/", get(sign_in::first))
-        .route("/sign-in", get(sign_in::show).post(sign_in::submit))
-        .route("/sign-in/{link}", get(sign_in::show_link).post(sign_in::use_link))
-        .route("/sign-out", post(sign_in::sign_out))
-        .route("/password", get(password::ask).post(password::request))
-        .route("/password/{link}", get(password::choose).post(password::set))
-        .route("/email/{link}", get(email::show).post(email::undo))
-        .route("/invitations/{link}", get(invitations::show).post(invitations::submit))
-        .route("/app", get(flows::list))
-        .route("/app/{organization}/{flow}", get(flows::show).post(flows::change))
-        .route("/app/{organization}/{flow}/inbox", get(inbox::show).post(inbox::remove))
-        .route("/account", get(account::show).post(account::change))
-        .route("/account/picture", post(account::picture::upload))
-        .route("/oauth/authorize", get(authorize::show).post(authorize::decide))
-        .route("/oauth/authorize/{code}", get(code::show))
-        .route(
-            "/account/applications",
-            get(account::applications::show).post(account::applications::take_back),
-        )
-        .route("/account/tokens", get(account::tokens::list).post(account::tokens::make))
-        .route("/account/tokens/{token}", get(account::tokens::show).post(account::tokens::change))
-        .route("/account/sessions", get(account::sessions::show).post(account::sessions::end))
-        .route(
-            "/account/organizations/{organization}",
-            get(account::organization::show).post(account::organization::take_back),
-        )
-        .route("/developer", get(developer::list).post(developer::register))
-        .route(
-            "/developer/{application}",
-            get(developer::application::show).post(developer::application::change),
-        )
-        .route("/developer/{application}/secret", get(developer::secret::ask).post(developer::secret::renew))
-        .route("/developer/{application}/remove", get(developer::remove::ask).post(developer::remove::remove))
-        .route("/developer/{application}/setup", get(developer::setup::show))
-        .route("/assets/style.css", get(assets::style))
-        .route("/assets/icon.svg", get(assets::icon))
+    pages()
+        .into_iter()
+        .fold(Router::new(), |router, (path, methods)| router.route(path, methods))
         .fallback(elsewhere)
         .method_not_allowed_fallback(async || Failure::WrongMethod)
         .with_state(site)
+}
+
+/// Every page at its path.
+fn pages() -> Vec<(&'static str, MethodRouter<Site>)> {
+    vec![
+        ("/", get(sign_in::first)),
+        ("/sign-in", get(sign_in::show).post(sign_in::submit)),
+        ("/sign-in/{link}", get(sign_in::show_link).post(sign_in::use_link)),
+        ("/sign-out", post(sign_in::sign_out)),
+        ("/password", get(password::ask).post(password::request)),
+        ("/password/{link}", get(password::choose).post(password::set)),
+        ("/email/{link}", get(email::show).post(email::undo)),
+        ("/invitations/{link}", get(invitations::show).post(invitations::submit)),
+        ("/app", get(flows::list)),
+        ("/app/{organization}/{flow}", get(flows::show).post(flows::change)),
+        ("/app/{organization}/{flow}/inbox", get(inbox::show).post(inbox::remove)),
+        ("/account", get(account::show).post(account::change)),
+        ("/account/picture", post(account::picture::upload)),
+        ("/oauth/authorize", get(authorize::show).post(authorize::decide)),
+        ("/oauth/authorize/{code}", get(code::show)),
+        ("/account/applications", get(account::applications::show).post(account::applications::take_back)),
+        ("/account/tokens", get(account::tokens::list).post(account::tokens::make)),
+        ("/account/tokens/{token}", get(account::tokens::show).post(account::tokens::change)),
+        ("/account/sessions", get(account::sessions::show).post(account::sessions::end)),
+        (
+            "/account/organizations/{organization}",
+            get(account::organization::show).post(account::organization::take_back),
+        ),
+        ("/developer", get(developer::list).post(developer::register)),
+        ("/developer/{application}", get(developer::application::show).post(developer::application::change)),
+        ("/developer/{application}/secret", get(developer::secret::ask).post(developer::secret::renew)),
+        ("/developer/{application}/remove", get(developer::remove::ask).post(developer::remove::remove)),
+        ("/developer/{application}/setup", get(developer::setup::show)),
+        ("/assets/style.css", get(assets::style)),
+        ("/assets/icon.svg", get(assets::icon)),
+    ]
 }
 
 /// Where no page is: whoever reads with one slash too many at the end is sent to the path without it.
@@ -85,6 +87,19 @@ async fn elsewhere(method: Method, uri: Uri) -> Result<Response, Failure> {
 
 /// The secret of a link with this many hexadecimal digits.
 fn secret(text: &str, digits: usize) -> Option<eddyline_app::Secret> {
-    let hex = text.len() == digits && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
-    hex.then(|| eddyline_app::Secret::presented(text))
+    eddyline_random::is_hex(text, digits).then(|| eddyline_app::Secret::presented(text))
+}
+
+#[cfg(test)]
+mod tests {
+    use eddyline_model::paths::is_page;
+
+    use super::*;
+
+    #[test]
+    fn every_page_is_at_a_path_of_pages() {
+        for (path, _) in pages() {
+            assert!(is_page(path), "{path}");
+        }
+    }
 }
