@@ -60,7 +60,7 @@ impl World {
         Self { app, clock, ada, token }
     }
 
-    fn pass(&self, millis: i64) {
+    pub(crate) fn pass(&self, millis: i64) {
         self.clock.fetch_add(millis, Ordering::SeqCst);
     }
 

@@ -123,3 +123,36 @@ fn with_tags(before: &Message, extracted: Extracted) -> Message {
     }
     after
 }
+
+#[cfg(test)]
+mod tests {
+    use eddyline_model::messages::Event;
+    use eddyline_model::policy::FlowDeed;
+
+    use super::*;
+    use crate::accounts::tests::World;
+    use crate::{NewPost, Posted};
+
+    #[tokio::test]
+    async fn an_edit_is_activity_before_the_feed_has_read_of_it() {
+        let world = World::new().await;
+        let room = world.app.room(&world.ada, "acme", "main", FlowDeed::Post).await.unwrap();
+        let post = NewPost { wait: true, ..NewPost::of(Event::Message, "tea".into()) };
+        let Posted::Message(posted) = world.app.post(&world.ada, room.clone(), post).await.unwrap() else {
+            panic!("it waits for the message")
+        };
+        let shown = || {
+            let user = world.ada.user().unwrap().user.id;
+            world.app.activity_of(user, room.id())
+        };
+        assert_eq!(shown(), posted.message.sent);
+        world.pass(60);
+        let edit = Edit { tags: Some(vec!["green".into()]), ..Edit::default() };
+        world.app.edit_message(&world.ada, &room, posted.message.id, edit.clone()).await.unwrap();
+        let edited = world.app.now();
+        assert_eq!(shown(), edited);
+        world.pass(60);
+        world.app.edit_message(&world.ada, &room, posted.message.id, edit).await.unwrap();
+        assert_eq!(shown(), edited, "what changes nothing is no activity");
+    }
+}

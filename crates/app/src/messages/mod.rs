@@ -79,15 +79,21 @@ impl App {
         R: Send + 'static,
         F: Fn(&mut Tx<'_, '_>, &Actor, &Room, Message) -> Attempt<R> + Send + 'static,
     {
-        actor.user()?;
-        let (changed, _) = self
+        let user = actor.user()?.user.id;
+        let ((changed, at), event) = self
             .change_room(actor, room.id(), FlowDeed::Read, move |tx, actor, room| {
                 match tx.message(room.id(), id)? {
-                    Some(message) if message.event.is_listed() => change(tx, actor, room, message),
+                    Some(message) if message.event.is_listed() => {
+                        Ok((change(tx, actor, room, message)?, tx.now()))
+                    }
                     _ => Err(Error::NotFound.into()),
                 }
             })
             .await?;
+        // The feed notes it too, but the caller may look before the feed has read of it.
+        if event.is_some() {
+            self.note_activity(user, room.id(), at);
+        }
         Ok(changed)
     }
 }

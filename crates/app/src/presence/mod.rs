@@ -208,10 +208,17 @@ impl App {
         }
     }
 
-    fn note_activity(&self, user: UserId, room: RoomId, at: Timestamp) {
+    /// Notes that a user did something in a room, as it is shown from now on.
+    pub(crate) fn note_activity(&self, user: UserId, room: RoomId, at: Timestamp) {
         let mut state = self.inner.presence.state();
         let seen = state.seen.entry((room, user)).or_default();
         seen.activity = seen.activity.max(at);
+    }
+
+    /// When a user last did something in a room, as far as this process has seen it.
+    #[cfg(test)]
+    pub(crate) fn activity_of(&self, user: UserId, room: RoomId) -> Timestamp {
+        self.inner.presence.state().seen.get(&(room, user)).copied().unwrap_or_default().activity
     }
 
     fn note_leaving(&self, user: UserId, rooms: &[RoomId]) {
