@@ -33,7 +33,7 @@ impl Binary {
             Ok(Self { path, database: None })
         } else {
             let path = path.display();
-            Err(format!("there is no server at {path}: cargo build --release -p eddyline-server").into())
+            Err(format!("there is no server at {path}: cargo build --profile dist -p eddyline-server").into())
         }
     }
 

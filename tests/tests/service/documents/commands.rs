@@ -45,7 +45,7 @@ impl Shell {
                 let (name, body) = words[1].split_once('=').expect("an alias has a name");
                 self.aliases.insert(name.to_owned(), shlex::split(body).expect("an alias is a command"));
             }
-            "./target/release/eddyline" | "eddyline" => run_eddyline(&words[1..], data),
+            "./target/dist/eddyline" | "eddyline" => run_eddyline(&words[1..], data),
             "cargo" => run_cargo(&words[1..], data),
             "just" => check_recipe(&words[1..]),
             // `requests` checks these.
@@ -109,9 +109,9 @@ fn run_cargo(words: &[String], data: &TempDir) {
     let (own, rest) = (&words[..end], words.get(end + 1..).unwrap_or_default());
     let own: Vec<&str> = own.iter().map(String::as_str).filter(|word| !word.starts_with('+')).collect();
     match own[..] {
-        ["build", "--release"] | ["test", "--workspace"] | ["install", "cargo-fuzz"] => {}
+        ["build", "--profile", "dist"] | ["test", "--workspace"] | ["install", "cargo-fuzz"] => {}
         ["run", "--release"] => run_eddyline(rest, data),
-        ["run", "--release", "-p", "eddyline-bench"] => check_bench_options(rest),
+        ["run", "--profile", "dist", "-p", "eddyline-bench"] => check_bench_options(rest),
         ["fuzz", "run", target] => check_fuzzing(target, rest),
         _ => panic!("no test knows the command cargo {own:?}"),
     }
