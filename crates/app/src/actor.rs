@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use eddyline_auth::TokenHash;
 use eddyline_model::organizations::{OrganizationMembership, OrganizationRole};
-use eddyline_model::policy::{Place, Standing};
+use eddyline_model::policy::{FlowCaller, Place};
 use eddyline_model::scopes::{Scope, Scopes};
-use eddyline_model::sources::{Keeper, ThreadSource};
+use eddyline_model::sources::{ThreadOwner, ThreadSource};
 use eddyline_model::users::User;
 use eddyline_model::{ApplicationId, CredentialId, GrantId, OrganizationId, RoomId, Timestamp, UserId};
 use eddyline_storage::{Result as StoreResult, Session};
@@ -90,7 +90,7 @@ pub enum Actor {
         /// The source that the token is of; `None` for the flow's own.
         source: Option<Arc<ThreadSource>>,
         /// Whose threads it posts to.
-        keeper: Keeper,
+        thread_owner: ThreadOwner,
         /// The token.
         token: TokenHash,
         /// The epoch of ended credentials in which it was found to hold, if it was known.
@@ -179,7 +179,7 @@ impl Actor {
 
     /// The same as the store has it now: somebody may have been removed, or have another name or address,
     /// since the request began.
-    pub(crate) fn afresh(&self, session: &mut Session<'_>) -> StoreResult<Self> {
+    pub(crate) fn reload(&self, session: &mut Session<'_>) -> StoreResult<Self> {
         let Self::User { caller, scopes, credential, epoch } = self else { return Ok(self.clone()) };
         let organizations = session.memberships_of(caller.user.id)?;
         let user = session.user(caller.user.id)?.unwrap_or_else(|| caller.user.clone());
@@ -213,10 +213,10 @@ impl Actor {
     }
 
     /// What the actor is towards a room.
-    pub(crate) fn standing(&self, room: &Room) -> Standing {
+    pub(crate) fn standing(&self, room: &Room) -> FlowCaller {
         match self {
-            Self::FlowToken { room, .. } => Standing::FlowToken { room: *room },
-            Self::User { caller, .. } => Standing::User {
+            Self::FlowToken { room, .. } => FlowCaller::FlowToken { room: *room },
+            Self::User { caller, .. } => FlowCaller::User {
                 user: caller.user.id,
                 role: caller.role_in(room.flow.organization),
                 place: match room.member(caller.user.id) {

@@ -6,12 +6,12 @@ use eddyline_model::{OrganizationId, UserId};
 use eddyline_storage::{Result as StoreResult, Tx};
 use serde_json::Value;
 
-/// Records a deed of `actor` (`scim:` and a uid, `user:` and a number, or `operator`) with the change itself,
+/// Records an action of `actor` (`scim:` and a uid, `user:` and a number, or `operator`) with the change itself,
 /// so that neither is there without the other. `detail` is an object without secrets.
 pub(crate) fn note(
     tx: &mut Tx<'_, '_>,
     organization: OrganizationId,
-    (actor, deed): (&str, &str),
+    (actor, action): (&str, &str),
     user: Option<UserId>,
     detail: &Value,
 ) -> StoreResult<()> {
@@ -20,7 +20,7 @@ pub(crate) fn note(
         organization,
         at,
         actor: actor.to_owned(),
-        deed: deed.to_owned(),
+        action: action.to_owned(),
         user,
         detail: detail.to_string(),
     })

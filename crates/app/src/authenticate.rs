@@ -6,15 +6,15 @@ use std::sync::Arc;
 
 use eddyline_auth::{Credentials, Password, Secret, SignInLimit, TokenHash};
 use eddyline_model::scopes::Scopes;
-use eddyline_model::sources::Keeper;
+use eddyline_model::sources::ThreadOwner;
 use eddyline_model::users::Account;
 use eddyline_model::{CredentialId, GrantId, RoomId, Timestamp, UserId, names};
 use eddyline_storage::{FlowTokenOf, PostGate, Result as StoreResult, Session};
 
 use crate::actor::{AccessCredential, Actor, Caller, Credential};
 use crate::charging::{charge, charge_user};
+use crate::generation_cache::GenerationCache;
 use crate::quota::Owner;
-use crate::remembered::Remembered;
 use crate::transaction::Principal;
 use crate::{App, Error, Limit, Profile, Result};
 
@@ -46,11 +46,11 @@ impl KnownAccess {
 
 /// Callers by what they showed. Entries are forgotten when the log tells of a change.
 pub(crate) struct Callers {
-    users: Remembered<TokenHash, Arc<Caller>>,
-    access: Remembered<TokenHash, KnownAccess>,
-    accounts: Remembered<String, KnownAccount>,
+    users: GenerationCache<TokenHash, Arc<Caller>>,
+    access: GenerationCache<TokenHash, KnownAccess>,
+    accounts: GenerationCache<String, KnownAccount>,
     /// `None` stands for a source that was removed.
-    flow_tokens: Remembered<TokenHash, Option<Actor>>,
+    flow_tokens: GenerationCache<TokenHash, Option<Actor>>,
     /// Counts the forgettings, once they are done.
     gate: Arc<PostGate>,
 }
@@ -58,10 +58,10 @@ pub(crate) struct Callers {
 impl Callers {
     pub(crate) fn new(gate: Arc<PostGate>) -> Self {
         Self {
-            users: Remembered::new(REMEMBERED),
-            access: Remembered::new(REMEMBERED),
-            accounts: Remembered::new(REMEMBERED),
-            flow_tokens: Remembered::new(REMEMBERED),
+            users: GenerationCache::new(REMEMBERED),
+            access: GenerationCache::new(REMEMBERED),
+            accounts: GenerationCache::new(REMEMBERED),
+            flow_tokens: GenerationCache::new(REMEMBERED),
             gate,
         }
     }
@@ -108,15 +108,15 @@ pub(crate) fn load_caller(
 fn holder(token: FlowTokenOf, hash: TokenHash, owner: Owner) -> Option<Actor> {
     let FlowTokenOf { room, source } = token;
     let Some((source, shown)) = source else {
-        let (keeper, token) = (Keeper::FLOW, hash);
-        return Some(Actor::FlowToken { room, source: None, keeper, token, epoch: None, owner });
+        let (thread_owner, token) = (ThreadOwner::FLOW, hash);
+        return Some(Actor::FlowToken { room, source: None, thread_owner, token, epoch: None, owner });
     };
-    let keeper = Keeper { source: Some(source.id), application: source.application };
+    let thread_owner = ThreadOwner { source: Some(source.id), application: source.application };
     let shown = Some(Arc::new(shown));
     source.removed_at.is_none().then_some(Actor::FlowToken {
         room,
         source: shown,
-        keeper,
+        thread_owner,
         token: hash,
         epoch: None,
         owner,
@@ -196,8 +196,8 @@ impl App {
         if self.config().profile == Profile::Spec {
             return self.by_access_hash(hash).await;
         }
-        // One that is remembered costs no query for the other kind.
-        if !(self.trusts_caches() && self.inner.callers.users.holds(&hash)) {
+        // One that is cached costs no query for the other kind.
+        if !(self.caches_current() && self.inner.callers.users.holds(&hash)) {
             match self.by_access_hash(hash).await {
                 Err(Error::InvalidToken) => {}
                 known => return known,
@@ -225,14 +225,14 @@ impl App {
                 Ok(caller.map(|caller| KnownAccess { caller, scopes: token.scopes, credential }))
             })
         };
-        let known = self.inner.callers.access.find(self.trusts_caches(), hash, load).await?;
+        let known = self.inner.callers.access.find(self.caches_current(), hash, load).await?;
         known.ok_or(Error::InvalidToken)?.actor(self.now(), epoch).inspect(charge)
     }
 
     /// Counts how often credentials have ended, or changed in what they are good for; `None` while this
     /// process does not know. To be asked for before a credential is looked up.
     pub(crate) fn credential_epoch(&self) -> Option<u64> {
-        self.trusts_caches().then(|| self.store().gate().epoch())
+        self.caches_current().then(|| self.store().gate().epoch())
     }
 
     /// Whether a caller's credential is known to hold still. After any wait, such as for a body, whoever
@@ -245,7 +245,7 @@ impl App {
     }
 
     /// The same caller once more: as what they showed has them now, if it still holds.
-    pub(crate) async fn again(&self, actor: &Actor) -> Result<Actor> {
+    pub(crate) async fn reauthenticate(&self, actor: &Actor) -> Result<Actor> {
         match actor {
             Actor::User { credential: Credential::ApiToken(hash), .. } => self.by_api_hash(*hash).await,
             Actor::User { credential: Credential::AccessToken(access), .. } => {
@@ -274,7 +274,7 @@ impl App {
                 Ok(Some(holder(token, hash, owner)))
             })
         };
-        let known = self.inner.callers.flow_tokens.find(self.trusts_caches(), hash, load).await?;
+        let known = self.inner.callers.flow_tokens.find(self.caches_current(), hash, load).await?;
         let known = known.ok_or(Error::Unauthenticated("The flow token is not valid"))?;
         Ok(known.ok_or(Error::Gone)?.checked_in(epoch)).inspect(charge)
     }
@@ -291,7 +291,7 @@ impl App {
                 None => Ok(None),
             })
         };
-        let caller = self.inner.callers.users.find(self.trusts_caches(), hash, load).await?;
+        let caller = self.inner.callers.users.find(self.caches_current(), hash, load).await?;
         let caller = caller.ok_or(Error::Unauthenticated("The credentials are not valid"))?;
         Ok(Actor::User { caller, scopes: Scopes::ALL, credential, epoch }).inspect(charge)
     }
@@ -327,7 +327,7 @@ impl App {
         address: IpAddr,
     ) -> Result<KnownAccount> {
         let key = names::email_key(email);
-        // Before what is remembered, too: otherwise guessing could go on beside its owner's requests.
+        // Before what is cached, too: otherwise guessing could go on beside its owner's requests.
         self.check_attempts(&key, address)?;
         let account = self.account(&key).await?;
         if let Some(account) = &account
@@ -381,6 +381,6 @@ impl App {
                 None => Ok(None),
             })
         };
-        Ok(self.inner.callers.accounts.find(self.trusts_caches(), key.to_owned(), load).await?)
+        Ok(self.inner.callers.accounts.find(self.caches_current(), key.to_owned(), load).await?)
     }
 }

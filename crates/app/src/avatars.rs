@@ -27,7 +27,7 @@ const SCALING_WAIT: Duration = Duration::from_secs(2);
 const STORED_SIDE: u32 = *SIDES.end();
 /// How often the bytes of an upload are in memory while it is unpacked: as they came, and what a decoder keeps.
 const COPIES: u64 = 2;
-/// How many bytes of pictures are remembered.
+/// How many bytes of pictures are cached.
 const REMEMBERED_BYTES: u64 = 16 * 1024 * 1024;
 /// About how many pictures that is.
 const REMEMBERED: usize = 2000;
@@ -119,12 +119,15 @@ impl App {
             return Ok(picture.named(name, side));
         }
         if side == STORED_SIDE {
-            return Ok(self.remembered(name).await?.named(name, side));
+            return Ok(self.generation_cache(name).await?.named(name, side));
         }
         let scalings = Arc::clone(&gallery.scalings);
         let Ok(Ok(permit)) = timeout(SCALING_WAIT, scalings.acquire_owned()).await else {
             // It is larger than was asked for, and costs no computing.
-            return Ok(Avatar { lasting: false, ..self.remembered(name).await?.named(name, STORED_SIDE) });
+            return Ok(Avatar {
+                lasting: false,
+                ..self.generation_cache(name).await?.named(name, STORED_SIDE)
+            });
         };
         // Another request may have scaled it meanwhile.
         let picture = match gallery.scaled.get(&key) {
@@ -136,7 +139,7 @@ impl App {
     }
 
     /// The picture as it is stored, which requests that come at the same time share.
-    async fn remembered(&self, name: &str) -> Result<Scaled> {
+    async fn generation_cache(&self, name: &str) -> Result<Scaled> {
         let (scaled, key) = (&self.inner.gallery.scaled, (name.to_owned(), STORED_SIDE));
         if let Some(picture) = scaled.get(&key) {
             return Ok(picture);
@@ -189,7 +192,7 @@ impl App {
                 Ok(tx.user(id)?.ok_or(Error::NotFound)?)
             })
             .await?;
-        self.settle(event).await;
+        self.wait_until_applied(event).await;
         Ok(User::of(&user, &self.config().addresses.base))
     }
 
@@ -220,7 +223,7 @@ impl App {
                 Ok(())
             })
             .await?;
-        self.settle(event).await;
+        self.wait_until_applied(event).await;
         Ok(())
     }
 }

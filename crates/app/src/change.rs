@@ -1,25 +1,25 @@
 //! Writes and reads that may be decided against, for reasons that a caller is told. Whatever was
 //! written before such a reason came up is taken back.
 
-use eddyline_storage::{Session, Undone};
+use eddyline_storage::{Abort, Session};
 
 use crate::{App, Error, Result};
 
 /// What a part of a transaction came to. Both kinds of errors end the whole of it, and `?` makes them of
 /// those of the store and of ours.
-pub(crate) type Attempt<T> = std::result::Result<T, Undone<Error>>;
+pub(crate) type TxResult<T> = std::result::Result<T, Abort<Error>>;
 
-impl From<Error> for Undone<Error> {
+impl From<Error> for Abort<Error> {
     fn from(reason: Error) -> Self {
-        Self::Because(reason)
+        Self::Rejected(reason)
     }
 }
 
-impl From<Undone<Error>> for Error {
-    fn from(undone: Undone<Error>) -> Self {
-        match undone {
-            Undone::Store(error) => error.into(),
-            Undone::Because(reason) => reason,
+impl From<Abort<Error>> for Error {
+    fn from(abort: Abort<Error>) -> Self {
+        match abort {
+            Abort::Store(error) => error.into(),
+            Abort::Rejected(reason) => reason,
         }
     }
 }
@@ -29,12 +29,12 @@ impl App {
     pub(crate) async fn look<R, F>(&self, work: F) -> Result<R>
     where
         R: Send + 'static,
-        F: FnOnce(&mut Session<'_>) -> Attempt<R> + Send + 'static,
+        F: FnOnce(&mut Session<'_>) -> TxResult<R> + Send + 'static,
     {
         let read = self.store().read(move |session| match work(session) {
             Ok(found) => Ok(Ok(found)),
-            Err(Undone::Because(reason)) => Ok(Err(reason)),
-            Err(Undone::Store(error)) => Err(error),
+            Err(Abort::Rejected(reason)) => Ok(Err(reason)),
+            Err(Abort::Store(error)) => Err(error),
         });
         read.await?
     }

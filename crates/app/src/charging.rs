@@ -19,7 +19,7 @@ use crate::quota::{Owner, QuotaKey, QuotaKeys};
 /// The most reads of one caller that wait. Many clients of a caller may begin at once.
 const CALLER_LINE: usize = 256;
 /// The most reads of strangers of one network that wait: among them are all who come back at once through a proxy, as
-/// long as nothing is remembered of them.
+/// long as nothing is cached of them.
 const NETWORK_LINE: usize = 4096;
 
 tokio::task_local! {

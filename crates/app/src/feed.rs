@@ -19,7 +19,7 @@ use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::JoinHandle;
 
 use crate::actor::{grant_key, key};
-use crate::feed_encode::Scribe;
+use crate::feed_encode::EntryEncoder;
 use crate::recent::{Amended, Recent};
 use crate::{App, Error, Result};
 
@@ -39,7 +39,7 @@ const OUTAGE_PAUSE: Duration = Duration::from_secs(60);
 
 struct Feed {
     app: App,
-    scribe: Scribe,
+    entry_encoder: EntryEncoder,
     at: EventId,
     recent: Recent,
     control_seen: Arc<Notify>,
@@ -107,13 +107,13 @@ impl App {
         let control_seen = Arc::new(Notify::new());
         let mut feed = Feed {
             app: self.clone(),
-            scribe: self.inner.scribe.clone(),
+            entry_encoder: self.inner.entry_encoder.clone(),
             at: EventId::default(),
             recent: Recent::default(),
             control_seen: control_seen.clone(),
             outage: None,
         };
-        // On the list before anything is remembered, so that others wait for this process.
+        // On the list before anything is cached, so that others wait for this process.
         self.beat().await?;
         if let Err(error) = feed.start().await {
             self.leave().await;
@@ -140,7 +140,7 @@ impl App {
                 }
                 Either::Left((Err(error), _)) => {
                     // Others do not wait any more for this process, which therefore must not rely on its memory.
-                    app.confirm_fresh(Timestamp(0));
+                    app.mark_synced(Timestamp(0));
                     app.leave().await;
                     Err(error)
                 }
@@ -176,7 +176,7 @@ impl Feed {
         committed: Option<mpsc::Receiver<Vec<LogItem>>>,
         mut stop: watch::Receiver<bool>,
     ) -> Result<()> {
-        let bell = self.app.store().doorbell();
+        let notifier = self.app.store().change_notifier();
         let (_closed, none) = mpsc::channel(1);
         let mut committed = committed.unwrap_or(none);
         let mut check = tokio::time::interval(CHECK);
@@ -186,7 +186,7 @@ impl Feed {
             let outcome = tokio::select! {
                 // None when the writer has ended; then only the log tells.
                 Some(items) = committed.recv() => self.take_hint(items).await,
-                () = bell.rung() => self.read_on().await,
+                () = notifier.changed_elsewhere() => self.read_on().await,
                 _ = check.tick() => {
                     self.expire();
                     self.read_on().await
@@ -248,7 +248,7 @@ impl Feed {
             let full = items.len() as i64 >= PAGE;
             self.take(&items).await?;
             if !full {
-                self.app.confirm_fresh(asked_at);
+                self.app.mark_synced(asked_at);
                 self.note_recovery();
                 return Ok(());
             }
@@ -263,7 +263,7 @@ impl Feed {
         self.at = last.id;
         let (told, amended) = self.recent.take(items);
         let mut amendments = self.amendments(&amended);
-        amendments.extend(items.iter().filter_map(Scribe::flow_removed));
+        amendments.extend(items.iter().filter_map(EntryEncoder::flow_removed));
         self.app.inner.hub.publish_amended(self.at, self.encode(&told, found), amendments);
         if items.iter().any(|item| matches!(item.body, LogBody::Control(Control::OrganizationRemove { .. })))
         {
@@ -281,7 +281,7 @@ impl Feed {
     }
 
     fn amendments(&self, amended: &[Amended]) -> Vec<Amendment> {
-        amended.iter().filter_map(|amended| self.scribe.amendment(amended)).collect()
+        amended.iter().filter_map(|amended| self.entry_encoder.amendment(amended)).collect()
     }
 
     /// Amends what may be told for a while only.
@@ -296,18 +296,18 @@ impl Feed {
     /// messages.
     async fn look_up(&self, items: &[LogItem]) -> FeedResult<HashMap<Seq, Entry>> {
         let unknown: Vec<LogItem> =
-            items.iter().filter(|item| self.scribe.needs_look_up(item)).cloned().collect();
+            items.iter().filter(|item| self.entry_encoder.needs_look_up(item)).cloned().collect();
         if unknown.is_empty() {
             return Ok(HashMap::new());
         }
-        let scribe = self.scribe.clone();
+        let entry_encoder = self.entry_encoder.clone();
         let looked_up = self.app.store().read(move |session| {
             unknown
                 .iter()
-                .map(|item| Ok((item, scribe.encode(session, item)?)))
+                .map(|item| Ok((item, entry_encoder.encode(session, item)?)))
                 .filter_map(|found| match found {
                     Ok((LogItem { id, body: LogBody::Control(_) }, Some(entry))) => Some(Ok((id.seq, entry))),
-                    // The scribe knows the flows of messages now.
+                    // The encoder knows the flows of messages now.
                     Ok(_) => None,
                     Err(error) => Some(Err(error)),
                 })
@@ -318,7 +318,7 @@ impl Feed {
 
     /// The entries of the items, given those that were looked up.
     fn encode(&self, items: &[LogItem], mut found: HashMap<Seq, Entry>) -> Vec<Arc<Entry>> {
-        let entry = |item: &LogItem| match self.scribe.encode_known(item) {
+        let entry = |item: &LogItem| match self.entry_encoder.encode_known(item) {
             Some(known) => known,
             None => found.remove(&item.id.seq),
         };
@@ -354,14 +354,14 @@ impl Feed {
         let LogBody::Control(control) = &item.body else { return false };
         let inner = &self.app.inner;
         match *control {
-            Control::FlowAdd { room, .. } => inner.rooms.forget(room),
+            Control::FlowAdd { room, .. } => inner.rooms.invalidate(room),
             Control::FlowRemove { room, user } => {
-                inner.rooms.forget(room);
+                inner.rooms.invalidate(room);
                 inner.hub.revoke_room(user, room);
             }
-            Control::FlowChange { room } => inner.rooms.forget(room),
+            Control::FlowChange { room } => inner.rooms.invalidate(room),
             Control::FlowArchive { room } => {
-                inner.rooms.forget(room);
+                inner.rooms.invalidate(room);
                 inner.hub.revoke_room_for_all(room);
             }
             Control::UserEdit { user } => {

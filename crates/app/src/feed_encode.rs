@@ -21,14 +21,14 @@ const ENVELOPE: usize = 600;
 
 /// Writes the entries of the stream.
 #[derive(Clone)]
-pub(crate) struct Scribe {
+pub(crate) struct EntryEncoder {
     encoder: Arc<Encoder>,
     addresses: Addresses,
     /// A flow's id never changes.
     flow_ids: Arc<Cache<RoomId, Arc<FlowId>>>,
 }
 
-impl Scribe {
+impl EntryEncoder {
     pub(crate) fn new(encoder: Encoder, addresses: Addresses) -> Self {
         Self { encoder: Arc::new(encoder), addresses, flow_ids: Arc::new(Cache::new(100_000)) }
     }

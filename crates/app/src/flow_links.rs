@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use eddyline_model::policy::FlowDeed;
+use eddyline_model::policy::FlowAction;
 use eddyline_model::scopes::{Scope, Scopes};
 use eddyline_wire::Link;
 
@@ -39,9 +39,9 @@ impl Shown {
 }
 
 /// A method, what one must be allowed to for it, and the scopes of which one will do.
-type Method = (&'static str, FlowDeed, &'static [Scope]);
+type Method = (&'static str, FlowAction, &'static [Scope]);
 
-use FlowDeed::{AddUser, Invite, ManageSources, Post, Read, See};
+use FlowAction::{AddUser, Invite, ManageSources, Post, Read, See};
 use Scope::{Flow, Integration, Manage};
 
 const RESOURCES: [(&str, &[Method]); 7] = [
@@ -63,12 +63,12 @@ pub(crate) fn links(view: &View<'_>, addresses: &Addresses, shown: Shown) -> BTr
             "stream" => addresses.flow_stream(view.organization, view.flow),
             other => format!("{base}/{other}"),
         };
-        let usable = methods.iter().filter(|(method, deed, scopes)| {
+        let usable = methods.iter().filter(|(method, action, scopes)| {
             // Of the flow itself one can always set `open`.
-            let possible = *method == "GET" || *deed == See || view.is_writable();
+            let possible = *method == "GET" || *action == See || view.is_writable();
             // Only an application has sources.
             let suitable = (name, *method) != ("sources", "POST") || shown.application;
-            view.may(*deed) && possible && suitable && shown.scopes.allows_any(Scopes::of(scopes))
+            view.may(*action) && possible && suitable && shown.scopes.allows_any(Scopes::of(scopes))
         });
         let methods = usable.map(|(method, ..)| (*method).to_owned()).collect();
         (name.to_owned(), Link { url, methods })

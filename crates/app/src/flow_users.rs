@@ -3,7 +3,7 @@
 use eddyline_model::log::Control;
 use eddyline_model::messages::{Author, Draft, Event};
 use eddyline_model::organizations::OrganizationRole;
-use eddyline_model::policy::{self, FlowDeed};
+use eddyline_model::policy::{self, FlowAction};
 use eddyline_model::users::User as ModelUser;
 use eddyline_model::{RoomId, UserId};
 use eddyline_storage::{Result as StoreResult, Tx};
@@ -11,7 +11,7 @@ use eddyline_wire::User;
 use serde_json::{Value, json};
 
 use crate::actor::Actor;
-use crate::invitations::accept::fulfil;
+use crate::invitations::accept::mark_accepted;
 use crate::rooms::Room;
 use crate::{App, Error, Result};
 
@@ -36,7 +36,7 @@ impl App {
     /// [`Error::Invalid`] when there is no such user in the organization.
     pub async fn add_flow_user(&self, actor: &Actor, room: &Room, user: UserId) -> Result<()> {
         let (done, event) = self
-            .change_room(actor, room.id(), FlowDeed::AddUser, move |tx, actor, room| {
+            .change_room(actor, room.id(), FlowAction::AddUser, move |tx, actor, room| {
                 match room.member(user) {
                     Some(member) if member.blocked => return Err(Error::Denied.into()),
                     Some(_) => return Ok(()),
@@ -52,7 +52,7 @@ impl App {
                 Ok(())
             })
             .await?;
-        self.settle(event).await;
+        self.wait_until_applied(event).await;
         Ok(done)
     }
 
@@ -70,7 +70,7 @@ impl App {
         blocked: bool,
     ) -> Result<()> {
         let (done, event) = self
-            .change_room(actor, room.id(), FlowDeed::See, move |tx, actor, room| {
+            .change_room(actor, room.id(), FlowAction::See, move |tx, actor, room| {
                 let id = room.id();
                 let member = room.member(user).ok_or(Error::NotFound)?;
                 policy::block(actor.standing(room), role_of(tx, room, user)?).map_err(Error::from)?;
@@ -92,7 +92,7 @@ impl App {
                 Ok(())
             })
             .await?;
-        self.settle(event).await;
+        self.wait_until_applied(event).await;
         Ok(done)
     }
 
@@ -121,7 +121,7 @@ impl App {
                 },
             )
             .await?;
-        self.settle(event).await;
+        self.wait_until_applied(event).await;
         Ok(())
     }
 }
@@ -132,7 +132,7 @@ fn role_of(tx: &mut Tx<'_, '_>, room: &Room, user: UserId) -> StoreResult<Option
 }
 
 /// Brings in somebody who comes by their own doing, and lets the flow know.
-pub(crate) fn bring_in(tx: &mut Tx<'_, '_>, room: RoomId, user: &ModelUser) -> StoreResult<()> {
+pub(crate) fn add_member(tx: &mut Tx<'_, '_>, room: RoomId, user: &ModelUser) -> StoreResult<()> {
     admit_member(tx, room, user)?;
     let draft = action(tx, room, Some(user.id), "join", &json!(user.nick));
     tx.post(&[draft])?;
@@ -143,7 +143,7 @@ pub(crate) fn bring_in(tx: &mut Tx<'_, '_>, room: RoomId, user: &ModelUser) -> S
 pub(crate) fn admit_member(tx: &mut Tx<'_, '_>, room: RoomId, user: &ModelUser) -> StoreResult<()> {
     let now = tx.now();
     tx.insert_room_member(room, user.id, now)?;
-    fulfil(tx, room, std::slice::from_ref(user))?;
+    mark_accepted(tx, room, std::slice::from_ref(user))?;
     tx.bump_access(room)?;
     tx.tell(Control::FlowAdd { room, user: user.id });
     tx.tell(Control::UserJoin { room, user: user.id });

@@ -5,7 +5,7 @@ use eddyline_model::flows::{AccessMode, Flow, FlowMembership};
 use eddyline_model::log::Control;
 use eddyline_model::names::{FlowName, parameterized_candidates};
 use eddyline_model::organizations::{Organization, OrganizationRole};
-use eddyline_model::policy::{self, FlowDeed, OrganizationDeed, Place, Standing};
+use eddyline_model::policy::{self, FlowAction, FlowCaller, OrganizationAction, Place};
 use eddyline_model::tags::Roster as _;
 use eddyline_model::{FlowId, OrganizationId, RoomId, Timestamp, UserId};
 use eddyline_storage::{NewFlow, Result as StoreResult, Session, Tx};
@@ -13,9 +13,9 @@ use eddyline_wire::{Flow as WireFlow, FlowUser, OrganizationSummary};
 
 use crate::actor::Actor;
 use crate::addresses::Addresses;
-use crate::change::Attempt;
+use crate::change::TxResult;
 use crate::flow_links::{Shown, links};
-use crate::flow_users::bring_in;
+use crate::flow_users::add_member;
 use crate::join_links::{new_join_secret, replace_join_secret};
 use crate::rooms::Room;
 use crate::{App, Error, FlowLimits, Limit, Result};
@@ -83,14 +83,14 @@ impl App {
         let limits = self.config().flows;
         let (room, event) = self
             .transaction_as(actor, move |tx, _| {
-                let organization = hold_writable(tx, &organization, user.id)?;
+                let organization = lock_writable(tx, &organization, user.id)?;
                 check_flow_limits(tx, limits, organization, user.id)?;
                 let room = insert_flow(tx, organization, &name, Some(user.id))?;
-                bring_in(tx, room, &user)?;
+                add_member(tx, room, &user)?;
                 Ok(room)
             })
             .await?;
-        self.settle(event).await;
+        self.wait_until_applied(event).await;
         self.describe(room, id, Shown::by(actor)).await
     }
 
@@ -103,24 +103,24 @@ impl App {
         let caller = actor.user()?.clone();
         let (id, user) = (room.id(), caller.user.id);
         let own_mark = changes.open.is_some() && !changes.configures() && room.contains(user);
-        let deed = if own_mark { FlowDeed::SetOpen } else { FlowDeed::See };
+        let action = if own_mark { FlowAction::SetOpen } else { FlowAction::See };
         let ((), event) = self
-            .change_room(actor, id, deed, move |tx, actor, room| {
+            .change_room(actor, id, action, move |tx, actor, room| {
                 allow_update(actor.standing(room), room, &changes)?;
                 Ok(apply_update(tx, room, &changes, &caller.user)?)
             })
             .await?;
-        self.settle(event).await;
+        self.wait_until_applied(event).await;
         self.describe(id, user, Shown::by(actor)).await
     }
 }
 
 /// The organization of that name, held against others, for one of its people who wants to write.
-fn hold_writable(tx: &mut Tx<'_, '_>, name: &str, user: UserId) -> Attempt<OrganizationId> {
+fn lock_writable(tx: &mut Tx<'_, '_>, name: &str, user: UserId) -> TxResult<OrganizationId> {
     let id = tx.organization_id_by_name(name)?.ok_or(Error::NotFound)?;
     let organization = tx.lock_organization(id)?.ok_or(Error::NotFound)?;
     let role = tx.memberships_of(user)?.into_iter().find(|m| m.organization == id).map(|m| m.role);
-    policy::organization(role, OrganizationDeed::See).map_err(Error::from)?;
+    policy::organization(role, OrganizationAction::See).map_err(Error::from)?;
     policy::write(&organization).map_err(Error::from)?;
     Ok(id)
 }
@@ -131,7 +131,7 @@ fn check_flow_limits(
     limits: FlowLimits,
     organization: OrganizationId,
     user: UserId,
-) -> Attempt<()> {
+) -> TxResult<()> {
     let (all, own) = tx.count_flows(organization, user)?;
     for (most, count, who, limit) in [
         (limits.of_organization, all, "the organization has", Limit::OrganizationFlows),
@@ -145,16 +145,16 @@ fn check_flow_limits(
     Ok(())
 }
 
-fn allow_update(standing: Standing, room: &Room, changes: &FlowChanges) -> Result<()> {
+fn allow_update(standing: FlowCaller, room: &Room, changes: &FlowChanges) -> Result<()> {
     if changes.configures() {
-        policy::flow(standing, &room.flow, FlowDeed::Configure)?;
+        policy::flow(standing, &room.flow, FlowAction::Configure)?;
     }
     let archived_after = changes.disabled.unwrap_or(room.flow.disabled);
     if changes.open.is_some() && !archived_after {
         let active = Flow { disabled: false, ..room.flow.clone() };
-        let inside = matches!(standing, Standing::User { place: Place::Inside, .. });
+        let inside = matches!(standing, FlowCaller::User { place: Place::Inside, .. });
         if changes.open == Some(true) && !inside {
-            policy::flow(standing, &active, FlowDeed::Join)?;
+            policy::flow(standing, &active, FlowAction::Join)?;
         }
     } else if changes.open.is_some() {
         return Err(Error::Denied);
@@ -181,7 +181,7 @@ fn apply_update(
     write_flow(tx, before, &after)?;
     match (changes.open, room.member(user.id)) {
         (Some(open), Some(_)) => tx.set_open(room.id(), user.id, open)?,
-        (Some(true), None) => bring_in(tx, room.id(), user)?,
+        (Some(true), None) => add_member(tx, room.id(), user)?,
         _ => {}
     }
     Ok(())
@@ -246,17 +246,17 @@ pub(crate) struct View<'a> {
 }
 
 impl View<'_> {
-    fn standing(&self) -> Standing {
+    fn standing(&self) -> FlowCaller {
         let place = match self.place {
             None => Place::Outside,
             Some(membership) if membership.blocked => Place::Blocked,
             Some(_) => Place::Inside,
         };
-        Standing::User { user: self.user, role: self.role, place }
+        FlowCaller::User { user: self.user, role: self.role, place }
     }
 
-    pub(crate) fn may(&self, deed: FlowDeed) -> bool {
-        policy::flow(self.standing(), self.flow, deed).is_ok()
+    pub(crate) fn may(&self, action: FlowAction) -> bool {
+        policy::flow(self.standing(), self.flow, action).is_ok()
     }
 
     pub(crate) fn is_writable(&self) -> bool {
@@ -274,7 +274,7 @@ impl View<'_> {
             return self.joined() && !self.flow.disabled;
         }
         let open_to_all = self.flow.access_mode == AccessMode::Organization;
-        self.may(FlowDeed::See) && (self.joined() || open_to_all || self.flow.disabled)
+        self.may(FlowAction::See) && (self.joined() || open_to_all || self.flow.disabled)
     }
 
     pub(crate) fn describe(&self, session: &mut Session<'_>, addresses: &Addresses) -> StoreResult<WireFlow> {
@@ -297,7 +297,7 @@ impl View<'_> {
             web_url: addresses.flow_page(organization, flow),
             join_url: if self.shown.join_link() { addresses.join(flow) } else { None },
             access_mode: flow.access_mode.as_str().to_owned(),
-            flow_admin: self.may(FlowDeed::Configure) && self.is_writable(),
+            flow_admin: self.may(FlowAction::Configure) && self.is_writable(),
             disabled: flow.disabled,
             last_message_at: flow.last_message_at.map(|at: Timestamp| at.to_string()),
             last_message_id: Some(flow.last_message_id).filter(|id| *id > 0),

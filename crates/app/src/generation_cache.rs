@@ -1,8 +1,8 @@
 //! What was loaded from the store and is asked for again and again, until somebody tells of a change.
 //!
 //! While one loads, another may forget: what was loaded is then the state before the change, and must not
-//! be remembered after it, not even for a moment. So every load is registered under its key, and forgetting
-//! the key takes the registration away: its result is not remembered then. Forgetting and removing are one
+//! be cached after it, not even for a moment. So every load is registered under its key, and forgetting
+//! the key takes the registration away: its result is not cached then. Forgetting and removing are one
 //! step to others, and so are looking at the registration and remembering.
 //!
 //! Callers who want the same key at the same time share one load. A caller joins a load only while that is
@@ -29,12 +29,12 @@ const MOST_LOADS: usize = 3;
 const MOST_FOLLOW_TIME: Duration = Duration::from_millis(300);
 
 /// Values by their keys. Those that were not asked for lately make room for others.
-pub(crate) struct Remembered<K, V> {
+pub(crate) struct GenerationCache<K, V> {
     known: Cache<K, V>,
     loads: Mutex<Loads<K, V>>,
 }
 
-/// The loads under way whose results may be remembered. Those of a key are in the order in which they began, and
+/// The loads under way whose results may be cached. Those of a key are in the order in which they began, and
 /// others follow the last.
 struct Loads<K, V> {
     last: u64,
@@ -75,7 +75,7 @@ enum Way<'r, K: Clone + Eq + Hash, V> {
 
 /// A load under way. When it is dropped before its end, one of its followers leads the next.
 struct Load<'r, K: Clone + Eq + Hash, V> {
-    all: &'r Remembered<K, V>,
+    all: &'r GenerationCache<K, V>,
     key: K,
     number: u64,
     /// The registered load that began no later: itself, or else another. As long as that is registered, nothing
@@ -84,20 +84,20 @@ struct Load<'r, K: Clone + Eq + Hash, V> {
     outcome: watch::Sender<Outcome<V>>,
 }
 
-impl<K: Clone + Eq + Hash, V: Clone> Remembered<K, V> {
+impl<K: Clone + Eq + Hash, V: Clone> GenerationCache<K, V> {
     /// Room for this many.
     pub(crate) fn new(capacity: usize) -> Self {
         let loads = Loads { last: 0, registered: HashMap::new() };
         Self { known: Cache::new(capacity), loads: Mutex::new(loads) }
     }
 
-    /// Whether something is remembered under a key.
+    /// Whether something is cached under a key.
     pub(crate) fn holds(&self, key: &K) -> bool {
         self.known.contains_key(key)
     }
 
-    /// What is known under a key, if what is remembered can be `trusted` now; or else what there is to
-    /// load, which is remembered from then on. That there is nothing is not remembered.
+    /// What is known under a key, if what is cached can be `trusted` now; or else what there is to
+    /// load, which is cached from then on. That there is nothing is not cached.
     pub(crate) async fn find<E, F>(
         &self,
         trusted: bool,
@@ -166,7 +166,7 @@ impl<K: Clone + Eq + Hash, V: Clone> Remembered<K, V> {
     }
 
     /// Forgets one.
-    pub(crate) fn forget(&self, key: &K) {
+    pub(crate) fn invalidate(&self, key: &K) {
         let mut loads = self.loads();
         loads.registered.remove(key);
         self.known.remove(key);
@@ -217,7 +217,7 @@ impl<K: Clone + Eq + Hash, V: Clone> Remembered<K, V> {
     }
 }
 
-impl<K, V> Remembered<K, V> {
+impl<K, V> GenerationCache<K, V> {
     fn loads(&self) -> MutexGuard<'_, Loads<K, V>> {
         self.loads.lock().unwrap_or_else(PoisonError::into_inner)
     }

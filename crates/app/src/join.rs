@@ -11,8 +11,8 @@ use eddyline_model::{OrganizationId, RoomId, UserId};
 use eddyline_storage::{Result as StoreResult, Tx};
 
 use crate::Error;
-use crate::change::Attempt;
-use crate::flow_users::bring_in;
+use crate::change::TxResult;
+use crate::flow_users::add_member;
 
 /// Brings a user into a flow, and into its organization first if need be, and lets the flow know.
 /// Somebody who is there already stays. A user who was removed from the organization comes in only when a
@@ -23,15 +23,15 @@ use crate::flow_users::bring_in;
 /// [`Error::NotFound`] when the flow is gone or archived, [`Error::Denied`] when its organization is
 /// inactive, or the user is blocked, or was removed and is not invited, [`Error::Conflict`] when the
 /// organization is full, [`Error::Invalid`] when somebody there has the user's nick.
-pub(crate) fn come_in(tx: &mut Tx<'_, '_>, room: RoomId, user: &User, invited: bool) -> Attempt<()> {
-    let organization = hold_open_flow(tx, room)?;
+pub(crate) fn join_flow(tx: &mut Tx<'_, '_>, room: RoomId, user: &User, invited: bool) -> TxResult<()> {
+    let organization = lock_open_flow(tx, room)?;
     match tx.room_membership(room, user.id)? {
         Some(membership) if membership.blocked => return Err(Error::Denied.into()),
         Some(_) => return Ok(()),
         None => {}
     }
     join_organization(tx, organization, user, invited)?;
-    Ok(bring_in(tx, room, user)?)
+    Ok(add_member(tx, room, user)?)
 }
 
 /// Holds a flow that somebody is to come into, and gives its organization, which is not held.
@@ -40,7 +40,7 @@ pub(crate) fn come_in(tx: &mut Tx<'_, '_>, room: RoomId, user: &User, invited: b
 ///
 /// [`Error::NotFound`] when the flow is gone or archived, [`Error::Denied`] when its organization is
 /// inactive.
-pub(crate) fn hold_open_flow(tx: &mut Tx<'_, '_>, room: RoomId) -> Attempt<OrganizationId> {
+pub(crate) fn lock_open_flow(tx: &mut Tx<'_, '_>, room: RoomId) -> TxResult<OrganizationId> {
     tx.lock_room(room)?;
     let flow = tx.flow(room)?.filter(|flow| !flow.disabled).ok_or(Error::NotFound)?;
     let organization = tx.organization(flow.organization)?.ok_or(Error::NotFound)?;
@@ -59,7 +59,7 @@ pub(crate) fn has_place(
     organization: &Organization,
     nick: &str,
     account: Option<UserId>,
-) -> Attempt<()> {
+) -> TxResult<()> {
     if tx.nick_is_taken(organization.id, &names::nick_key(nick), account.unwrap_or(UserId(0)))? {
         let text = match account {
             Some(_) => format!("{nick} is taken in this organization; choose another nick first"),
@@ -73,7 +73,7 @@ pub(crate) fn has_place(
     Ok(())
 }
 
-fn join_organization(tx: &mut Tx<'_, '_>, id: OrganizationId, user: &User, invited: bool) -> Attempt<()> {
+fn join_organization(tx: &mut Tx<'_, '_>, id: OrganizationId, user: &User, invited: bool) -> TxResult<()> {
     if tx.memberships_of(user.id)?.iter().any(|member| member.organization == id) {
         return Ok(());
     }

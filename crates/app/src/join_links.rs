@@ -5,7 +5,7 @@
 
 use eddyline_auth::Secret;
 use eddyline_model::log::Control;
-use eddyline_model::policy::FlowDeed;
+use eddyline_model::policy::FlowAction;
 use eddyline_model::{OrganizationId, RoomId};
 use eddyline_storage::{Result as StoreResult, Tx};
 use eddyline_wire::Flow as WireFlow;
@@ -26,14 +26,14 @@ impl App {
     pub async fn replace_join_link(&self, actor: &Actor, room: &Room) -> Result<WireFlow> {
         let (id, user) = (room.id(), actor.user()?.user.id);
         let ((), event) = self
-            .change_room(actor, id, FlowDeed::Configure, |tx, _, room| {
+            .change_room(actor, id, FlowAction::Configure, |tx, _, room| {
                 replace_join_secret(tx, room.id())?;
                 // Clients that show the link fetch the flow again.
                 tx.tell(Control::FlowChange { room: room.id() });
                 Ok(())
             })
             .await?;
-        self.settle(event).await;
+        self.wait_until_applied(event).await;
         self.describe(id, user, Shown::by(actor)).await
     }
 }

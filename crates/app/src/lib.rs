@@ -15,7 +15,6 @@ mod authenticate;
 mod avatars;
 mod change;
 mod charging;
-mod coming_in;
 mod config;
 mod error;
 mod feed;
@@ -25,9 +24,10 @@ mod flow_links;
 mod flow_list;
 mod flow_users;
 mod flows;
-mod going_out;
+mod generation_cache;
 mod groups;
 mod invitations;
+mod join;
 mod join_links;
 mod limit;
 mod liveness;
@@ -35,6 +35,7 @@ mod mail_quota;
 mod mailer;
 mod messages;
 mod oauth;
+mod offboarding;
 mod operator;
 mod organizations;
 mod presence;
@@ -43,7 +44,6 @@ mod push;
 mod quota;
 mod reading;
 mod recent;
-mod remembered;
 mod rooms;
 mod scim;
 mod sources;
@@ -103,9 +103,9 @@ pub use mail_quota::{MailQuota, MailQuotaExceeded, MailQuotas};
 pub use mailer::Mailing;
 pub use messages::{Edit, LIST_BYTES, MessageList, NewInbox, NewPost, Posted, Pushed, PushedMail};
 pub use oauth::{
-    ApplicationChanges, Asked, AskingFailure, AuthenticatedClient, Authorized, AuthorizedByMember,
-    ClientFailure, Introspection, KeyMaterial, NewApplication, OAuthConfig, RenewedSecret, Tokens,
-    renew_secret_key, what_is_sealed,
+    ApplicationChanges, AuthenticatedClient, AuthorizationPrompt, AuthorizeError, Authorized,
+    AuthorizedByMember, ClientFailure, Introspection, KeyMaterial, NewApplication, OAuthConfig,
+    RenewedSecret, Tokens, renew_secret_key, what_is_sealed,
 };
 pub use operator::{
     FlowToken, NewFlow, NewOrganization, NewPerson, OrganizationChanges, OrganizationDetails, ScimDetails,
@@ -143,7 +143,7 @@ struct Inner {
     store: Database,
     hub: Hub,
     encoder: Encoder,
-    scribe: feed_encode::Scribe,
+    entry_encoder: feed_encode::EntryEncoder,
     thread_ids: ThreadIds,
     callers: authenticate::Callers,
     rooms: rooms::Rooms,
@@ -183,7 +183,7 @@ struct Inner {
     /// How far the feed has come.
     fed: watch::Sender<EventId>,
     /// When the feed last knew that it was up to date, in milliseconds since 1970.
-    fresh_at: AtomicI64,
+    synced_at: AtomicI64,
     node: String,
 }
 
@@ -220,15 +220,15 @@ impl App {
         let (sealing, links) = oauth::keys(&store, config.oauth.key.as_ref()).await?;
         let encoder = Encoder::new(thread_ids.clone(), config.profile == Profile::Classic);
         let hasher = Hasher::new(config.passwords).map_err(|error| Error::Internal(error.to_string()))?;
-        let scribe = feed_encode::Scribe::new(encoder.clone(), config.addresses.clone());
-        let log = feed::replay::StoredLog::new(store.clone(), scribe.clone());
+        let entry_encoder = feed_encode::EntryEncoder::new(encoder.clone(), config.addresses.clone());
+        let log = feed::replay::StoredLog::new(store.clone(), entry_encoder.clone());
         let hub = Hub::new(Arc::new(log), HubConfig::default());
         let guard = SignInGuard::new(config.sign_in);
         Ok(Self {
             inner: Arc::new(Inner {
                 hub,
                 encoder,
-                scribe,
+                entry_encoder,
                 thread_ids,
                 callers: authenticate::Callers::new(store.gate().clone()),
                 rooms: rooms::Rooms::default(),
@@ -256,7 +256,7 @@ impl App {
                 new_passwords: KeyedSemaphore::new(accounts::password::NEW_PASSWORDS),
                 integrations: threads::Integrations::new(config.outbound, config.profile),
                 fed: watch::Sender::new(EventId::default()),
-                fresh_at: AtomicI64::new(0),
+                synced_at: AtomicI64::new(0),
                 node: Secret::generate().expose().to_owned(),
                 config,
                 store,

@@ -25,14 +25,14 @@ const POLL: Duration = Duration::from_millis(15);
 
 impl App {
     /// Whether what this process remembers may be believed.
-    pub(crate) fn trusts_caches(&self) -> bool {
-        let age = self.now().0 - self.inner.fresh_at.load(Ordering::Relaxed);
+    pub(crate) fn caches_current(&self) -> bool {
+        let age = self.now().0 - self.inner.synced_at.load(Ordering::Relaxed);
         (0..TRUST_MILLIS).contains(&age)
     }
 
     /// Notes that this process knew at a time all that had been committed by then.
-    pub(crate) fn confirm_fresh(&self, at: Timestamp) {
-        self.inner.fresh_at.store(at.0, Ordering::Relaxed);
+    pub(crate) fn mark_synced(&self, at: Timestamp) {
+        self.inner.synced_at.store(at.0, Ordering::Relaxed);
         self.store().gate().rely_until(at.plus_millis(TRUST_MILLIS));
     }
 
@@ -41,11 +41,11 @@ impl App {
     ///
     /// A process that does not confirm in time has stopped believing its memory by itself. Processes
     /// confirm at once only what told a control; a write of messages alone is not to be waited for.
-    pub(crate) async fn settle(&self, event: Option<EventId>) {
+    pub(crate) async fn wait_until_applied(&self, event: Option<EventId>) {
         let Some(event) = event else { return };
         let waiting = async {
             // Only a process that runs a feed has a memory of its own to wait for.
-            if self.inner.fresh_at.load(Ordering::Relaxed) > 0 {
+            if self.inner.synced_at.load(Ordering::Relaxed) > 0 {
                 let mut fed = self.inner.fed.subscribe();
                 let _ = fed.wait_for(|at| at.seq >= event.seq).await;
                 // Other processes confirm by a write, which follows their posts that were under way.
@@ -60,22 +60,22 @@ impl App {
         }
     }
 
-    /// Like `settle`, after a request to end a credential or a grant. When there was nothing left to end, another
+    /// Like `wait_until_applied`, after a request to end a credential or a grant. When there was nothing left to end, another
     /// request may have ended it a moment ago, and other processes may not have read that yet.
-    pub(crate) async fn settle_end(&self, event: Option<EventId>) -> Result<()> {
+    pub(crate) async fn wait_until_end_applied(&self, event: Option<EventId>) -> Result<()> {
         let event = match event {
             Some(event) => Some(event),
             None => self.store().read(|session| session.log_last_end()).await?,
         };
-        self.settle(event).await;
+        self.wait_until_applied(event).await;
         Ok(())
     }
 
     /// Waits until every process has read the whole present log: for a request that found its work done already,
     /// by a change that other processes may not have read yet.
-    pub(crate) async fn settle_all(&self) -> Result<()> {
+    pub(crate) async fn wait_until_all_applied(&self) -> Result<()> {
         let head = self.store().read(|session| session.log_head()).await?;
-        self.settle(Some(head)).await;
+        self.wait_until_applied(Some(head)).await;
         Ok(())
     }
 

@@ -7,7 +7,7 @@ use eddyline_model::mail::{MailKind, MailRate};
 use eddyline_model::{OrganizationId, Timestamp, UserId};
 use eddyline_storage::{Result as StoreResult, Tx};
 
-use crate::change::Attempt;
+use crate::change::TxResult;
 use crate::limit::Limit;
 
 const MINUTE_MILLIS: i64 = 60_000;
@@ -94,7 +94,7 @@ impl MailQuotas {
     /// # Errors
     ///
     /// [`crate::Error::MailQuota`].
-    pub(crate) fn record_one(&self, tx: &mut Tx<'_, '_>, cause: MailCause, recipient: &str) -> Attempt<()> {
+    pub(crate) fn record_one(&self, tx: &mut Tx<'_, '_>, cause: MailCause, recipient: &str) -> TxResult<()> {
         match self.record(tx, cause, &[recipient])?.pop().flatten() {
             Some(exceeded) => Err(crate::Error::MailQuota(exceeded).into()),
             None => Ok(()),

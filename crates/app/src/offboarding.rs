@@ -15,7 +15,7 @@ use serde_json::json;
 use crate::Error;
 use crate::accounts::holds_address;
 use crate::audit::note;
-use crate::change::Attempt;
+use crate::change::TxResult;
 use crate::flow_users::take_out;
 use crate::invitations::end::revoke;
 use crate::join_links::replace_join_secrets;
@@ -33,18 +33,18 @@ pub(crate) enum Leaving {
 /// and join links that could let the user in again end, under any address; only a new invitation by a member
 /// brings the user back. The account and what the user wrote stay; an inactive account stays inactive. The
 /// identity providers of these organizations no longer see the user. Returns whether the user belonged to any of
-/// them. The caller holds all of them ([`hold`]); `actor` is named in the audit log.
+/// them. The caller holds all of them ([`lock_for_removal`]); `actor` is named in the audit log.
 ///
 /// # Errors
 ///
 /// [`Error::Conflict`] when they are the last to administer one of them.
-pub(crate) fn go_out(
+pub(crate) fn offboard(
     tx: &mut Tx<'_, '_>,
     organizations: &[OrganizationId],
     user: &User,
     actor: &str,
     leaving: Leaving,
-) -> Attempt<bool> {
+) -> TxResult<bool> {
     let memberships: Vec<OrganizationMembership> =
         tx.memberships_of(user.id)?.into_iter().filter(|m| organizations.contains(&m.organization)).collect();
     for membership in &memberships {
@@ -62,7 +62,7 @@ pub(crate) fn go_out(
 }
 
 /// Ends memberships of a user, and with each all that the user has in the organization. The caller has the
-/// organizations held ([`hold`]).
+/// organizations held ([`lock_for_removal`]).
 pub(crate) fn end_memberships(
     tx: &mut Tx<'_, '_>,
     memberships: &[OrganizationMembership],
@@ -88,7 +88,7 @@ pub(crate) fn end_memberships(
 
 /// Ends what a removed user could use to return under another address: the organization's join links, the
 /// invitations requested through them, and the pending invitations that the user sent. The caller holds the
-/// organization ([`hold`]).
+/// organization ([`lock_for_removal`]).
 pub(crate) fn end_ways_in(
     tx: &mut Tx<'_, '_>,
     organization: OrganizationId,
@@ -103,7 +103,11 @@ pub(crate) fn end_ways_in(
 /// Holds what a user is taken out of, and the user. Rooms before organizations, as those who come in hold
 /// them, and organizations before users. All rooms of the flows there, since somebody may be about to add
 /// the user to one.
-pub(crate) fn hold(tx: &mut Tx<'_, '_>, organizations: &[OrganizationId], user: UserId) -> StoreResult<()> {
+pub(crate) fn lock_for_removal(
+    tx: &mut Tx<'_, '_>,
+    organizations: &[OrganizationId],
+    user: UserId,
+) -> StoreResult<()> {
     tx.lock_rooms_of(organizations, &[user])?;
     let ordered: BTreeSet<OrganizationId> = organizations.iter().copied().collect();
     for organization in ordered {
@@ -118,14 +122,14 @@ pub(crate) fn give_up(
     tx: &mut Tx<'_, '_>,
     organizations: &[OrganizationId],
     user: UserId,
-    (actor, deed): (&str, &str),
+    (actor, action): (&str, &str),
 ) -> StoreResult<bool> {
     let known = tx.identity(user)?.filter(|known| organizations.contains(&known.organization));
     let Some(known) = known.filter(|known| known.removed_at.is_none()) else { return Ok(false) };
     let now = tx.now();
     let version = known.version + 1;
     let detail = json!({"userName": known.subject});
-    note(tx, known.organization, (actor, deed), Some(user), &detail)?;
+    note(tx, known.organization, (actor, action), Some(user), &detail)?;
     tx.delete_suspended_memberships(user)?;
     tx.update_identity(&Identity {
         version,

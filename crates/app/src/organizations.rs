@@ -3,13 +3,13 @@
 use eddyline_model::log::Control;
 use eddyline_model::names::display_name;
 use eddyline_model::organizations::{OrganizationMembership, OrganizationRole};
-use eddyline_model::policy::{self, OrganizationDeed};
+use eddyline_model::policy::{self, OrganizationAction};
 use eddyline_model::{OrganizationId, UserId};
 use eddyline_storage::Tx;
 use eddyline_wire::{Organization, User};
 
 use crate::actor::Actor;
-use crate::going_out::{Leaving, go_out, hold};
+use crate::offboarding::{Leaving, lock_for_removal, offboard};
 use crate::{App, Error, Result};
 
 /// An organization of the caller's, by what it is called.
@@ -36,7 +36,7 @@ impl App {
         let found = self.store().read(move |session| {
             let mut found = Vec::with_capacity(memberships.len());
             for OrganizationMembership { organization, role, .. } in memberships {
-                let administered = policy::organization(Some(role), OrganizationDeed::Administer).is_ok();
+                let administered = policy::organization(Some(role), OrganizationAction::Administer).is_ok();
                 found.extend(session.organization(organization)?.map(|organization| OwnOrganization {
                     id: organization.id,
                     name: organization.name,
@@ -75,7 +75,7 @@ impl App {
     }
 
     /// The number of the organization that has this name in URLs, or had it before, if the caller may
-    /// do `deed` with it.
+    /// do `action` with it.
     ///
     /// # Errors
     ///
@@ -84,13 +84,13 @@ impl App {
         &self,
         actor: &Actor,
         name: &str,
-        deed: OrganizationDeed,
+        action: OrganizationAction,
     ) -> Result<OrganizationId> {
         let caller = actor.user()?;
         let name = name.to_lowercase();
         let found = self.store().read(move |session| session.organization_id_by_name(&name)).await?;
         let id = found.ok_or(Error::NotFound)?;
-        policy::organization(caller.role_in(id), deed)?;
+        policy::organization(caller.role_in(id), action)?;
         Ok(id)
     }
 
@@ -100,7 +100,7 @@ impl App {
     ///
     /// [`Error::NotFound`] when there is none or it is not the caller's.
     pub async fn organization(&self, actor: &Actor, id: OrganizationId) -> Result<Organization> {
-        policy::organization(actor.user()?.role_in(id), OrganizationDeed::See)?;
+        policy::organization(actor.user()?.role_in(id), OrganizationAction::See)?;
         let found = self.store().read(move |session| match session.organization(id)? {
             Some(organization) => {
                 Ok(Some((organization, session.organization_users(id)?, session.groups_of(&[id])?)))
@@ -128,7 +128,7 @@ impl App {
             .transaction_as(actor, move |tx, _| {
                 let mut organization = tx.lock_organization(id)?.ok_or(Error::NotFound)?;
                 let role = role_in(&tx.memberships_of(caller)?, id);
-                let allowed = policy::organization(role, OrganizationDeed::Administer);
+                let allowed = policy::organization(role, OrganizationAction::Administer);
                 allowed.and_then(|()| policy::write(&organization)).map_err(Error::from)?;
                 if organization.name != name {
                     organization.name.clone_from(&name);
@@ -138,7 +138,7 @@ impl App {
                 Ok(())
             })
             .await?;
-        self.settle(event).await;
+        self.wait_until_applied(event).await;
         self.organization(actor, id).await
     }
 
@@ -148,7 +148,7 @@ impl App {
     ///
     /// [`Error::NotFound`] when it is not the caller's.
     pub async fn organization_users(&self, actor: &Actor, id: OrganizationId) -> Result<Vec<User>> {
-        policy::organization(actor.user()?.role_in(id), OrganizationDeed::See)?;
+        policy::organization(actor.user()?.role_in(id), OrganizationAction::See)?;
         let people = self.store().read(move |session| session.organization_users(id)).await?;
         let base = &self.config().addresses.base;
         Ok(people.iter().map(|(user, admin)| User::of_organization(user, *admin, base)).collect())
@@ -160,7 +160,7 @@ impl App {
     ///
     /// [`Error::NotFound`] when it is not the caller's, or the user does not belong to it.
     pub async fn organization_user(&self, actor: &Actor, id: OrganizationId, user: UserId) -> Result<User> {
-        policy::organization(actor.user()?.role_in(id), OrganizationDeed::See)?;
+        policy::organization(actor.user()?.role_in(id), OrganizationAction::See)?;
         let found = self.store().read(move |session| session.organization_user(id, user)).await?;
         let (user, admin) = found.ok_or(Error::NotFound)?;
         Ok(User::of_organization(&user, admin, &self.config().addresses.base))
@@ -182,19 +182,19 @@ impl App {
     ) -> Result<()> {
         let caller = actor.user()?.user.id;
         // Held before the caller's rights are looked at: others may be taking them.
-        let lock = move |tx: &mut Tx<'_, '_>| hold(tx, &[id], user);
+        let lock = move |tx: &mut Tx<'_, '_>| lock_for_removal(tx, &[id], user);
         let ((), event) = self
             .locked_transaction_as(actor, lock, move |tx, _| {
                 let role = role_in(&tx.memberships_of(caller)?, id);
-                policy::organization(role, OrganizationDeed::Administer).map_err(Error::from)?;
+                policy::organization(role, OrganizationAction::Administer).map_err(Error::from)?;
                 let (user, _) = tx.organization_user(id, user)?.ok_or(Error::NotFound)?;
-                match go_out(tx, &[id], &user, &format!("user:{caller}"), Leaving::Announced)? {
+                match offboard(tx, &[id], &user, &format!("user:{caller}"), Leaving::Announced)? {
                     true => Ok(()),
                     false => Err(Error::NotFound.into()),
                 }
             })
             .await?;
-        self.settle(event).await;
+        self.wait_until_applied(event).await;
         Ok(())
     }
 }

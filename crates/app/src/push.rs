@@ -6,7 +6,7 @@ use std::sync::Arc;
 use eddyline_auth::Secret;
 use eddyline_model::MessageId;
 use eddyline_model::messages::Event;
-use eddyline_model::policy::FlowDeed;
+use eddyline_model::policy::FlowAction;
 
 use crate::actor::Actor;
 use crate::messages::{NewPost, Pushed, PushedMail, check_tags, check_text};
@@ -49,7 +49,7 @@ impl App {
         for token in distinct {
             let actor = self.by_flow_token(&Secret::presented(token.to_owned())).await?;
             let Actor::FlowToken { room, .. } = &actor else { return Err(Error::Denied) };
-            let room = self.admit(&actor, *room, FlowDeed::Post).await?;
+            let room = self.admit(&actor, *room, FlowAction::Post).await?;
             all.push(Pushing { actor, room });
         }
         if all.is_empty() { Err(Error::Unauthenticated("The flow token is not valid")) } else { Ok(all) }

@@ -1,7 +1,7 @@
 //! Marking what was read (docs/protocol.md, Reading).
 
 use eddyline_model::log::Control;
-use eddyline_model::policy::PrivateDeed;
+use eddyline_model::policy::PrivateAction;
 use eddyline_model::{MessageId, RoomId, UserId};
 
 use crate::actor::Actor;
@@ -10,7 +10,7 @@ use crate::{App, Error, Result};
 
 impl App {
     /// Moves the caller's marker in a flow, for which the caller was admitted with
-    /// [`FlowDeed::Read`](eddyline_model::policy::FlowDeed::Read), to a message, and tells the caller's
+    /// [`FlowAction::Read`](eddyline_model::policy::FlowAction::Read), to a message, and tells the caller's
     /// own streams. A marker only goes forward: an earlier message changes nothing.
     ///
     /// # Errors
@@ -29,7 +29,7 @@ impl App {
     /// As [`App::read_flow`]; [`Error::NotFound`] for strangers.
     pub async fn read_private(&self, actor: &Actor, with: UserId, message: MessageId) -> Result<()> {
         let user = actor.user()?.user.id;
-        match self.admit_private(actor, with, PrivateDeed::Read).await?.room() {
+        match self.admit_private(actor, with, PrivateAction::Read).await?.room() {
             Some(room) => self.move_marker(actor, room, user, message).await,
             None => Err(beyond()),
         }

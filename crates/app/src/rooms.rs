@@ -1,4 +1,4 @@
-//! Rooms as requests ask for them: the flow, its organization and who is in it, remembered until
+//! Rooms as requests ask for them: the flow, its organization and who is in it, cached until
 //! the log tells of a change.
 
 use std::collections::HashMap;
@@ -7,17 +7,17 @@ use std::sync::Arc;
 use eddyline_model::flows::Flow;
 use eddyline_model::names::{is_ignorable, nick_key};
 use eddyline_model::organizations::Organization;
-use eddyline_model::policy::{self, FlowDeed};
+use eddyline_model::policy::{self, FlowAction};
 use eddyline_model::tags::Roster;
 use eddyline_model::{EventId, OrganizationId, RoomId, UserId, tags};
 use eddyline_storage::{Error as StoreError, Result as StoreResult, Session, Tx};
 
 use crate::actor::Actor;
-use crate::change::Attempt;
+use crate::change::TxResult;
 use crate::charging::charge_reads_to;
+use crate::generation_cache::GenerationCache;
 use crate::groups::Groups;
 use crate::private::Pairs;
-use crate::remembered::Remembered;
 use crate::{App, Error, Result};
 
 const REMEMBERED: usize = 10_000;
@@ -116,13 +116,13 @@ impl Roster for Room {
 
 /// The rooms that were asked for lately.
 pub(crate) struct Rooms {
-    by_id: Remembered<RoomId, Arc<Room>>,
+    by_id: GenerationCache<RoomId, Arc<Room>>,
     /// By `organization/flow` in lower case: no name has a slash.
-    by_name: Remembered<String, RoomId>,
-    by_public_id: Remembered<String, RoomId>,
+    by_name: GenerationCache<String, RoomId>,
+    by_public_id: GenerationCache<String, RoomId>,
     /// Of organizations. Each room remembers its own too, so that a post looks at nothing else; they are forgotten
-    /// before the rooms are, so that no room is remembered with those from before a change.
-    groups: Remembered<OrganizationId, Arc<Groups>>,
+    /// before the rooms are, so that no room is cached with those from before a change.
+    groups: GenerationCache<OrganizationId, Arc<Groups>>,
     /// Private conversations, which are forgotten with everything else.
     pub(crate) private: Pairs,
 }
@@ -130,10 +130,10 @@ pub(crate) struct Rooms {
 impl Default for Rooms {
     fn default() -> Self {
         Self {
-            by_id: Remembered::new(REMEMBERED),
-            by_name: Remembered::new(REMEMBERED),
-            by_public_id: Remembered::new(REMEMBERED),
-            groups: Remembered::new(REMEMBERED),
+            by_id: GenerationCache::new(REMEMBERED),
+            by_name: GenerationCache::new(REMEMBERED),
+            by_public_id: GenerationCache::new(REMEMBERED),
+            groups: GenerationCache::new(REMEMBERED),
             private: Pairs::default(),
         }
     }
@@ -141,8 +141,8 @@ impl Default for Rooms {
 
 impl Rooms {
     /// Forgets what is known of a room.
-    pub(crate) fn forget(&self, room: RoomId) {
-        self.by_id.forget(&room);
+    pub(crate) fn invalidate(&self, room: RoomId) {
+        self.by_id.invalidate(&room);
     }
 
     /// Forgets the rooms that a user is in, and their conversations. `rooms` are those that they are in now;
@@ -154,7 +154,7 @@ impl Rooms {
 
     /// Forgets the groups of an organization.
     pub(crate) fn forget_groups(&self, organization: OrganizationId) {
-        self.groups.forget(&organization);
+        self.groups.invalidate(&organization);
         self.by_id.retain(|_, room| room.organization.id != organization);
     }
 
@@ -169,7 +169,7 @@ impl Rooms {
 }
 
 impl App {
-    /// The room of a flow named by organization and flow, for a caller who may do `deed` there.
+    /// The room of a flow named by organization and flow, for a caller who may do `action` there.
     ///
     /// # Errors
     ///
@@ -179,10 +179,10 @@ impl App {
         actor: &Actor,
         organization: &str,
         flow: &str,
-        deed: FlowDeed,
+        action: FlowAction,
     ) -> Result<Arc<Room>> {
         let id = self.room_id_by_name(organization, flow).await?;
-        self.admit(actor, id, deed).await
+        self.admit(actor, id, action).await
     }
 
     /// The room of a flow named in a parameter: by its id, as `organization/flow` or as
@@ -191,12 +191,12 @@ impl App {
     /// # Errors
     ///
     /// [`Error::NotFound`], [`Error::Denied`].
-    pub async fn room_named(&self, actor: &Actor, name: &str, deed: FlowDeed) -> Result<Arc<Room>> {
+    pub async fn room_named(&self, actor: &Actor, name: &str, action: FlowAction) -> Result<Arc<Room>> {
         let id = match name.split_once(['/', ':']) {
             Some((organization, flow)) => self.room_id_by_name(organization, flow).await?,
             None => self.room_id_by_public_id(name).await?,
         };
-        self.admit(actor, id, deed).await
+        self.admit(actor, id, action).await
     }
 
     /// The room that a flow token belongs to, for posting.
@@ -205,41 +205,41 @@ impl App {
     ///
     /// [`Error::NotFound`] when the flow is archived.
     pub async fn own_room(&self, actor: &Actor, id: RoomId) -> Result<Arc<Room>> {
-        self.admit(actor, id, FlowDeed::Post).await
+        self.admit(actor, id, FlowAction::Post).await
     }
 
-    /// The room, if the caller may do `deed` there.
-    pub(crate) async fn admit(&self, actor: &Actor, id: RoomId, deed: FlowDeed) -> Result<Arc<Room>> {
+    /// The room, if the caller may do `action` there.
+    pub(crate) async fn admit(&self, actor: &Actor, id: RoomId, action: FlowAction) -> Result<Arc<Room>> {
         let room = self.load_room(id).await?;
         charge_reads_to(room.flow.organization);
-        policy::flow(actor.standing(&room), &room.flow, deed)?;
+        policy::flow(actor.standing(&room), &room.flow, action)?;
         Ok(room)
     }
 
     /// Changes something about a room in one transaction: holds it against others, loads it and the
-    /// caller's organizations afresh, checks that the caller may do `deed` and that the organization
+    /// caller's organizations anew, checks that the caller may do `action` and that the organization
     /// takes changes, and lets `change` do the rest. Gives the position of the last log entry that was
     /// written. The groups that can be mentioned come from the cache: no right depends on them.
     pub(crate) async fn change_room<R, F>(
         &self,
         actor: &Actor,
         id: RoomId,
-        deed: FlowDeed,
+        action: FlowAction,
         change: F,
     ) -> Result<(R, Option<EventId>)>
     where
         R: Send + 'static,
-        F: Fn(&mut Tx<'_, '_>, &Actor, &Room) -> Attempt<R> + Send + 'static,
+        F: Fn(&mut Tx<'_, '_>, &Actor, &Room) -> TxResult<R> + Send + 'static,
     {
         let groups = self.load_room(id).await?.groups.clone();
         let lock = move |tx: &mut Tx<'_, '_>| tx.lock_room(id);
         self.locked_transaction_as(actor, lock, move |tx, actor| {
             let loaded = Room::load(tx, id)?.ok_or(Error::NotFound)?;
             let room = Room { groups: groups.clone(), ..loaded };
-            let allowed = policy::flow(actor.standing(&room), &room.flow, deed);
-            let possible = match deed {
+            let allowed = policy::flow(actor.standing(&room), &room.flow, action);
+            let possible = match action {
                 // One's own mark is no change of the organization.
-                FlowDeed::SetOpen => Ok(()),
+                FlowAction::SetOpen => Ok(()),
                 _ => policy::write(&room.organization),
             };
             allowed.and(possible).map_err(Error::from)?;
@@ -256,7 +256,7 @@ impl App {
             let groups = self.load_groups(loaded.organization.id).await?;
             Ok(Some(Arc::new(Room { groups, ..loaded })))
         };
-        let room = self.inner.rooms.by_id.find(self.trusts_caches(), id, load).await?;
+        let room = self.inner.rooms.by_id.find(self.caches_current(), id, load).await?;
         room.ok_or(Error::NotFound)
     }
 
@@ -264,7 +264,7 @@ impl App {
     async fn load_groups(&self, organization: OrganizationId) -> StoreResult<Arc<Groups>> {
         let load =
             || self.store().read(move |session| Ok(Some(Arc::new(Groups::load(session, organization)?))));
-        let groups = self.inner.rooms.groups.find(self.trusts_caches(), organization, load).await?;
+        let groups = self.inner.rooms.groups.find(self.caches_current(), organization, load).await?;
         Ok(groups.unwrap_or_default())
     }
 

@@ -1,6 +1,6 @@
 //! Opening a stream.
 
-use eddyline_model::policy::FlowDeed;
+use eddyline_model::policy::FlowAction;
 use eddyline_model::scopes::Scope;
 use eddyline_model::{EventId, RoomId};
 use eddyline_streaming::presence::PresenceState;
@@ -94,7 +94,7 @@ impl App {
         for _ in 0..ATTEMPTS {
             let rights = self.inner.hub.rights_mark();
             // What was shown may have ended since it was looked at, when there was no stream to end.
-            let actor = &self.again(actor).await?;
+            let actor = &self.reauthenticate(actor).await?;
             let rooms = self.listen_rooms(actor, &listen.flows).await?;
             let user = listen.user.then(|| actor.user_id()).flatten();
             let request = SubscribeRequest {
@@ -126,12 +126,12 @@ impl App {
     async fn listen_rooms(&self, actor: &Actor, flows: &[String]) -> Result<Vec<RoomId>> {
         let mut rooms = Vec::with_capacity(flows.len());
         for name in flows {
-            let room = self.room_named(actor, name, FlowDeed::Read).await.map_err(|error| match error {
+            let room = self.room_named(actor, name, FlowAction::Read).await.map_err(|error| match error {
                 Error::NotFound => Error::NoSuchFlow(name.clone()),
                 Error::Denied => Error::FlowDenied(name.clone()),
                 other => other,
             })?;
-            self.inner.scribe.learn_flow_id(room.id(), &room.flow.id);
+            self.inner.entry_encoder.learn_flow_id(room.id(), &room.flow.id);
             rooms.push(room.id());
         }
         Ok(rooms)

@@ -1,4 +1,4 @@
-//! The way of every request to the API behind its [`Front`]: cross-origin requests answered; the path
+//! The way of every request to the API behind its [`Instrumented`]: cross-origin requests answered; the path
 //! made regular; the endpoint found; and its answer compressed for those who ask for it.
 //!
 //! It is one future with as little around it as can be, since every request pays for it. What only
@@ -21,10 +21,10 @@ use tower::{ServiceExt as _, service_fn};
 use tower_http::compression::Compression;
 use tower_http::cors::{AllowHeaders, AllowOrigin, Cors, CorsLayer};
 
-use crate::call::{Call, Segments};
+use crate::context::{PathParams, RequestContext};
 use crate::endpoint::{Access, Endpoint};
 use crate::error::Failure;
-use crate::front::{Answers, Front};
+use crate::instrumented::{Instrumented, Respond};
 use crate::request_id::REQUEST_ID;
 use crate::routes::{Found, Routes};
 use crate::{Shared, error, path, scim};
@@ -32,9 +32,9 @@ use crate::{Shared, error, path, scim};
 const CORS_AGE: Duration = Duration::from_secs(24 * 3600);
 
 /// The API, as a service for any server of ours or another's. Clones share it.
-pub type Face = Front<Api>;
+pub type ApiService = Instrumented<Api>;
 
-/// The endpoints behind a [`Face`].
+/// The endpoints behind a [`ApiService`].
 #[derive(Clone)]
 pub struct Api {
     inner: Arc<Inner>,
@@ -53,16 +53,16 @@ impl Api {
     }
 }
 
-impl Answers for Api {
-    async fn answer(&self, request: Request<Body>) -> Response {
+impl Respond for Api {
+    async fn respond(&self, request: Request<Body>) -> Response {
         self.inner.shared_across_origins(request).await
     }
 
-    fn client(&self, request: &Request<Body>) -> IpAddr {
+    fn client_address(&self, request: &Request<Body>) -> IpAddr {
         self.inner.shared.proxies.client(request.headers(), request.extensions()).addr
     }
 
-    async fn broken(&self) -> Response {
+    async fn internal_error(&self) -> Response {
         broken()
     }
 }
@@ -72,7 +72,7 @@ fn cors(shared: &Shared) -> CorsLayer {
         .allow_origin(AllowOrigin::any())
         .allow_methods([Method::GET, Method::POST, Method::PUT, Method::PATCH, Method::DELETE])
         .allow_headers(AllowHeaders::mirror_request())
-        .expose_headers([shared.names.user.clone(), REQUEST_ID, LINK, RETRY_AFTER, WWW_AUTHENTICATE])
+        .expose_headers([shared.profile.user.clone(), REQUEST_ID, LINK, RETRY_AFTER, WWW_AUTHENTICATE])
         .max_age(CORS_AGE)
 }
 
@@ -107,7 +107,7 @@ impl Inner {
     async fn compressed(
         &self,
         endpoint: Arc<Endpoint>,
-        segments: Segments,
+        segments: PathParams,
         request: Request<Body>,
     ) -> Response {
         let mut once = Some((endpoint, segments));
@@ -127,19 +127,19 @@ impl Inner {
         response.unwrap_or_else(|never| match never {}).map(Body::new)
     }
 
-    async fn answer(&self, endpoint: &Endpoint, segments: Segments, request: Request<Body>) -> Response {
+    async fn answer(&self, endpoint: &Endpoint, segments: PathParams, request: Request<Body>) -> Response {
         let mut seen = None;
         let face = match endpoint.access {
-            Access::Provider => scim::Face::of(request.headers()),
-            _ => scim::Face::Plain,
+            Access::Provider => scim::ResponseFormat::of(request.headers()),
+            _ => scim::ResponseFormat::Plain,
         };
-        let outcome = match Call::read(&self.shared, endpoint, segments, request, &mut seen).await {
-            Ok(call) => (endpoint.handler)(call).await,
+        let outcome = match RequestContext::read(&self.shared, endpoint, segments, request, &mut seen).await {
+            Ok(ctx) => (endpoint.handler)(ctx).await,
             Err(failure) => Err(failure),
         };
         let mut response = outcome.unwrap_or_else(|failure| face.failed(failure));
         if let Some(user) = seen.as_ref().and_then(Actor::user_id) {
-            response.headers_mut().insert(self.shared.names.user.clone(), HeaderValue::from(user.0));
+            response.headers_mut().insert(self.shared.profile.user.clone(), HeaderValue::from(user.0));
         }
         response
     }
@@ -150,15 +150,15 @@ fn broken() -> Response {
 }
 
 /// In which shape a refusal is told where no endpoint says so.
-fn face_at(path: &str, request: &Request<Body>) -> scim::Face {
+fn face_at(path: &str, request: &Request<Body>) -> scim::ResponseFormat {
     match path.starts_with("/scim/") {
-        true => scim::Face::of(request.headers()),
-        false => scim::Face::Plain,
+        true => scim::ResponseFormat::of(request.headers()),
+        false => scim::ResponseFormat::Plain,
     }
 }
 
 /// Something is there, but not for that method (RFC 9110, section 15.5.6).
-fn wrong_method(face: scim::Face, allowed: &str) -> Response {
+fn wrong_method(face: scim::ResponseFormat, allowed: &str) -> Response {
     let text = "Method not allowed".to_owned();
     let mut response = face.failed(Failure::Request(StatusCode::METHOD_NOT_ALLOWED, text));
     if let Ok(allowed) = HeaderValue::from_str(allowed) {

@@ -12,7 +12,7 @@ use http::{Method, StatusCode};
 
 use crate::answer::{Answer, json, nothing, with_header};
 use crate::answer_bytes;
-use crate::call::{Call, invalid};
+use crate::context::{RequestContext, invalid};
 use crate::endpoint::Endpoint;
 use crate::endpoint::Shape::{Media, One};
 
@@ -48,13 +48,13 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
     ]
 }
 
-async fn get(call: Call) -> Answer {
-    let side = match call.segment("size") {
+async fn get(ctx: RequestContext) -> Answer {
+    let side = match ctx.segment("size") {
         "" => None,
         size => Some(size.parse::<u32>().ok().filter(|side| *side > 0).ok_or(Error::NotFound)?),
     };
-    let avatar = call.app().avatar(call.segment("avatar"), side).await?;
-    shown(avatar, &call.headers)
+    let avatar = ctx.app().avatar(ctx.segment("avatar"), side).await?;
+    shown(avatar, &ctx.headers)
 }
 
 fn shown(avatar: Avatar, asked: &HeaderMap) -> Answer {
@@ -86,17 +86,17 @@ fn knows(asked: &HeaderMap, tag: &str) -> bool {
     known.any(|known| known == "*" || known.trim_start_matches("W/").trim_matches('"') == tag)
 }
 
-async fn upload(call: Call) -> Answer {
-    call.app().own(call.actor()?, call.id::<UserId>("user")?).await?;
-    if call.raw.is_empty() {
+async fn upload(ctx: RequestContext) -> Answer {
+    ctx.app().own(ctx.actor()?, ctx.id::<UserId>("user")?).await?;
+    if ctx.raw.is_empty() {
         return Err(invalid("avatar", "can't be blank"));
     }
-    json(StatusCode::OK, &call.app().set_avatar(call.actor()?, call.raw.clone()).await?)
+    json(StatusCode::OK, &ctx.app().set_avatar(ctx.actor()?, ctx.raw.clone()).await?)
 }
 
-async fn delete(call: Call) -> Answer {
-    call.app().own(call.actor()?, call.id::<UserId>("user")?).await?;
-    call.app().delete_avatar(call.actor()?).await?;
+async fn delete(ctx: RequestContext) -> Answer {
+    ctx.app().own(ctx.actor()?, ctx.id::<UserId>("user")?).await?;
+    ctx.app().delete_avatar(ctx.actor()?).await?;
     Ok(nothing())
 }
 

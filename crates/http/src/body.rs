@@ -11,8 +11,8 @@ use http::{HeaderMap, StatusCode, request::Parts};
 use serde_json::{Map, Value};
 
 use crate::Shared;
-use crate::call::Segments;
-use crate::endpoint::{Endpoint, File, Takes};
+use crate::context::PathParams;
+use crate::endpoint::{BodyKind, Endpoint, File};
 use crate::error::Failure;
 use crate::json;
 use crate::media::{self, BodyType};
@@ -36,7 +36,7 @@ pub(crate) struct Reading<'a> {
     pub(crate) shared: &'a Arc<Shared>,
     pub(crate) endpoint: &'a Endpoint,
     pub(crate) parts: &'a Parts,
-    pub(crate) segments: &'a Segments,
+    pub(crate) segments: &'a PathParams,
     /// The [`FIRST`] parameters of the address.
     pub(crate) query: &'a Params,
     /// How much it may be where files are not concerned.
@@ -131,12 +131,12 @@ impl Reading<'_> {
             return Ok(ReadBody::default());
         }
         match takes {
-            Takes::Unread => {
+            BodyKind::Raw => {
                 check_encoding(headers)?;
                 let (raw, permit) = self.read_counted(body).await?;
                 Ok(ReadBody { raw, permit, ..ReadBody::default() })
             }
-            Takes::Resource => {
+            BodyKind::Resource => {
                 check_encoding(headers)?;
                 match BodyType::of(headers) {
                     BodyType::Unnamed | BodyType::Json | BodyType::ScimJson => {}
@@ -146,14 +146,14 @@ impl Reading<'_> {
                 Ok(ReadBody { raw, permit, ..ReadBody::default() })
             }
             // Files make large futures, which other requests should not have to move.
-            Takes::File(wanted) => Box::pin(self.read_file(wanted, body, actor.as_ref())).await,
+            BodyKind::File(wanted) => Box::pin(self.read_file(wanted, body, actor.as_ref())).await,
             _ if takes.forms_with_parts() && BodyType::of(headers) == BodyType::Multipart => {
                 check_encoding(headers)?;
                 let FormBody { fields, files, permit } =
                     Box::pin(uploads::read_form(self, body, actor)).await?;
                 Ok(ReadBody { fields: Fields::Pairs(fields), files, permit, ..ReadBody::default() })
             }
-            _ if takes.files(&self.shared.names) && uploads::is_json(headers) => {
+            _ if takes.files(&self.shared.profile) && uploads::is_json(headers) => {
                 Box::pin(self.read_long_json(body, actor.as_ref())).await
             }
             _ => {

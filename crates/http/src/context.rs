@@ -8,7 +8,7 @@ use bytes::Bytes;
 use eddyline_app::{
     Actor, App, Credentials, Error, Limit, Owner, Permit, Pushing, Room, ScimProvider, Secret,
 };
-use eddyline_model::policy::FlowDeed;
+use eddyline_model::policy::FlowAction;
 use eddyline_wire::forms::{self, Bounds};
 use http::header::AUTHORIZATION;
 use http::{Extensions, HeaderMap, Method, Request, request::Parts};
@@ -29,7 +29,7 @@ use crate::uploads::Received;
 const MAX_READ_BODY: usize = 64 * 1024;
 
 /// A request that has been read and whose sender is known.
-pub(crate) struct Call {
+pub(crate) struct RequestContext {
     pub(crate) shared: Arc<Shared>,
     pub(crate) actor: Option<Actor>,
     /// The identity provider, where one asks.
@@ -41,7 +41,7 @@ pub(crate) struct Call {
     /// The files that came as parts of a form.
     pub(crate) files: Vec<Received>,
     extensions: Extensions,
-    segments: Segments,
+    segments: PathParams,
     /// Held while a file is in memory.
     _permit: Option<Permit>,
     /// Held while the body of a caller without credentials is in memory.
@@ -49,9 +49,9 @@ pub(crate) struct Call {
 }
 
 /// The segments of a path that an endpoint names.
-pub(crate) struct Segments(Vec<(String, String)>);
+pub(crate) struct PathParams(Vec<(String, String)>);
 
-impl Segments {
+impl PathParams {
     /// Takes the escapes out. `None` for what is not UTF-8 then, and for a NUL: no name has one, and
     /// PostgreSQL takes no text with one.
     pub(crate) fn decode(params: &matchit::Params<'_, '_>) -> Option<Self> {
@@ -67,13 +67,13 @@ impl Segments {
     }
 }
 
-impl Call {
+impl RequestContext {
     /// Reads a request for an endpoint. The sender, once known, is put into `actor`, also when
     /// something else is wrong.
     pub(crate) async fn read(
         shared: &Arc<Shared>,
         endpoint: &Endpoint,
-        segments: Segments,
+        segments: PathParams,
         request: Request<Body>,
         actor: &mut Option<Actor>,
     ) -> Result<Self, Failure> {
@@ -197,10 +197,10 @@ impl Call {
         self.segment(name).parse().map_err(|_| Error::NotFound.into())
     }
 
-    /// The flow that the path names, if the caller may do `deed` there.
-    pub(crate) async fn room(&self, deed: FlowDeed) -> Result<Arc<Room>, Failure> {
+    /// The flow that the path names, if the caller may do `action` there.
+    pub(crate) async fn room(&self, action: FlowAction) -> Result<Arc<Room>, Failure> {
         let (organization, flow) = (self.segment("organization"), self.segment("flow"));
-        Ok(self.app().room(self.actor()?, organization, flow, deed).await?)
+        Ok(self.app().room(self.actor()?, organization, flow, action).await?)
     }
 }
 
@@ -256,7 +256,11 @@ pub(crate) async fn authenticate(
 }
 
 /// The identity provider that the path names, if the header has its token.
-async fn scim_provider(shared: &Shared, parts: &Parts, segments: &Segments) -> Result<ScimProvider, Failure> {
+async fn scim_provider(
+    shared: &Shared,
+    parts: &Parts,
+    segments: &PathParams,
+) -> Result<ScimProvider, Failure> {
     let header = parts.headers.get(AUTHORIZATION).map(http::HeaderValue::as_bytes);
     let address = client_address(shared, parts);
     let provider = shared.app.scim_provider(segments.get("uid"), header, address).await?;

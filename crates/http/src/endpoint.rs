@@ -7,10 +7,10 @@ use eddyline_model::scopes::Scope;
 use http::Method;
 
 use crate::answer::Answer;
-use crate::call::Call;
-use crate::names::Names;
+use crate::context::RequestContext;
+use crate::wire_profile::WireProfile;
 
-type Handler = Box<dyn Fn(Call) -> Pin<Box<dyn Future<Output = Answer> + Send>> + Send + Sync>;
+type Handler = Box<dyn Fn(RequestContext) -> Pin<Box<dyn Future<Output = Answer> + Send>> + Send + Sync>;
 
 /// Who may call an endpoint at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,7 +63,7 @@ pub(crate) struct File {
 
 /// What an endpoint takes as the body of a request.
 #[derive(Clone, Copy)]
-pub(crate) enum Takes {
+pub(crate) enum BodyKind {
     /// Parameters.
     Parameters,
     /// Parameters, and files beside them: as parts of a form, or as Base64 in JSON.
@@ -73,23 +73,23 @@ pub(crate) enum Takes {
     /// A file. Credentials must stand elsewhere then.
     File(File),
     /// What the handler reads itself.
-    Unread,
+    Raw,
     /// The same, of a SCIM resource.
     Resource,
 }
 
-impl Takes {
+impl BodyKind {
     /// Whether forms with parts are read.
     pub(crate) fn forms_with_parts(self) -> bool {
         matches!(self, Self::Uploads | Self::OldUploads)
     }
 
     /// Whether files may come with the parameters.
-    pub(crate) fn files(self, names: &Names) -> bool {
+    pub(crate) fn files(self, names: &WireProfile) -> bool {
         match self {
             Self::Uploads => true,
             Self::OldUploads => names.classic,
-            Self::Parameters | Self::File(_) | Self::Unread | Self::Resource => false,
+            Self::Parameters | Self::File(_) | Self::Raw | Self::Resource => false,
         }
     }
 }
@@ -106,7 +106,7 @@ pub(crate) struct Endpoint {
     pub(crate) answers: Vec<Described>,
     /// Whether the answer may be compressed. That would delay a stream.
     pub(crate) compress: bool,
-    pub(crate) takes: Takes,
+    pub(crate) takes: BodyKind,
     pub(crate) handler: Handler,
 }
 
@@ -114,7 +114,7 @@ impl Endpoint {
     /// An endpoint for callers with credentials.
     pub(crate) fn new<F, Fut>(method: Method, path: &'static str, summary: &'static str, handler: F) -> Self
     where
-        F: Fn(Call) -> Fut + Send + Sync + 'static,
+        F: Fn(RequestContext) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Answer> + Send + 'static,
     {
         Self {
@@ -126,8 +126,8 @@ impl Endpoint {
             parameters: Vec::new(),
             answers: Vec::new(),
             compress: true,
-            takes: Takes::Parameters,
-            handler: Box::new(move |call| Box::pin(handler(call))),
+            takes: BodyKind::Parameters,
+            handler: Box::new(move |ctx| Box::pin(handler(ctx))),
         }
     }
 
@@ -147,7 +147,7 @@ impl Endpoint {
     /// came.
     pub(crate) fn for_provider(mut self) -> Self {
         self.access = Access::Provider;
-        self.takes = Takes::Resource;
+        self.takes = BodyKind::Resource;
         self
     }
 
@@ -159,25 +159,25 @@ impl Endpoint {
 
     /// Takes a file as the body instead of parameters.
     pub(crate) fn takes_file(mut self, kinds: &'static [&'static str], bytes: usize) -> Self {
-        self.takes = Takes::File(File { kinds, bytes });
+        self.takes = BodyKind::File(File { kinds, bytes });
         self
     }
 
     /// Takes files beside the parameters: as parts of a form, or as Base64 in JSON.
     pub(crate) fn takes_uploads(mut self) -> Self {
-        self.takes = Takes::Uploads;
+        self.takes = BodyKind::Uploads;
         self
     }
 
     /// The same for the classic profile. In others a form with parts is a form like any other.
     pub(crate) fn takes_old_uploads(mut self) -> Self {
-        self.takes = Takes::OldUploads;
+        self.takes = BodyKind::OldUploads;
         self
     }
 
     /// Leaves the body to the handler, as it came.
-    pub(crate) fn unread(mut self) -> Self {
-        self.takes = Takes::Unread;
+    pub(crate) fn raw_body(mut self) -> Self {
+        self.takes = BodyKind::Raw;
         self
     }
 

@@ -17,7 +17,7 @@ use http::header::{
 use http::{Method, StatusCode};
 
 use crate::answer::{Answer, with_header};
-use crate::call::Call;
+use crate::context::RequestContext;
 use crate::endpoint::Endpoint;
 use crate::endpoint::Shape::Media;
 use crate::error::plain;
@@ -29,7 +29,7 @@ const POLICY: HeaderValue = HeaderValue::from_static("sandbox; default-src 'none
 const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
 
 pub(crate) fn endpoints() -> Vec<Endpoint> {
-    let link = |path, summary, handler: fn(Call) -> crate::messages::Listing| {
+    let link = |path, summary, handler: fn(RequestContext) -> crate::messages::Listing| {
         Endpoint::new(Method::GET, path, summary, handler).scopes(&[Flow]).answers(
             302,
             "Location is a link that needs no credentials and soon ends",
@@ -37,11 +37,11 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         )
     };
     vec![
-        link("/files/{file}/{name}", "Where to download a file", |call| {
-            Box::pin(async move { link_to(&call, Variant::File).await })
+        link("/files/{file}/{name}", "Where to download a file", |ctx| {
+            Box::pin(async move { link_to(&ctx, Variant::File).await })
         }),
-        link("/files/{file}/thumbnail/{name}", "Where to download the small picture of a picture", |call| {
-            Box::pin(async move { link_to(&call, Variant::Thumbnail).await })
+        link("/files/{file}/thumbnail/{name}", "Where to download the small picture of a picture", |ctx| {
+            Box::pin(async move { link_to(&ctx, Variant::Thumbnail).await })
         }),
         Endpoint::new(Method::GET, "/download/{link}/{name}", "A file, by such a link", download)
             .public()
@@ -51,21 +51,21 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
     ]
 }
 
-async fn link_to(call: &Call, variant: Variant) -> Answer {
-    let link = call.app().file_link(call.actor()?, call.segment("file"), variant).await?;
+async fn link_to(ctx: &RequestContext, variant: Variant) -> Answer {
+    let link = ctx.app().file_link(ctx.actor()?, ctx.segment("file"), variant).await?;
     let mut response = Response::new(Body::empty());
     *response.status_mut() = StatusCode::FOUND;
     response.headers_mut().insert(CACHE_CONTROL, PRIVATE);
     Ok(with_header(response, LOCATION, &link))
 }
 
-async fn download(call: Call) -> Answer {
-    let found = call.app().download(call.segment("link")).await?;
-    call.mark_authenticated(found.owner);
-    if lists(&call.headers, &found.tag) {
+async fn download(ctx: RequestContext) -> Answer {
+    let found = ctx.app().download(ctx.segment("link")).await?;
+    ctx.mark_authenticated(found.owner);
+    if lists(&ctx.headers, &found.tag) {
         return Ok(dressed(Response::new(Body::empty()), &found, StatusCode::NOT_MODIFIED));
     }
-    let range = match wanted(&call.headers, &found) {
+    let range = match wanted(&ctx.headers, &found) {
         Wanted::All => None,
         Wanted::Part(range) => Some(range),
         Wanted::Nothing => {
@@ -78,10 +78,10 @@ async fn download(call: Call) -> Answer {
         None => (StatusCode::OK, found.size),
         Some(range) => (StatusCode::PARTIAL_CONTENT, range.end - range.start),
     };
-    let keys = found.owner.quota_keys().and(QuotaKey::network(call.client_address()));
-    let permit = call.shared.downloads.acquire(keys, 1);
+    let keys = found.owner.quota_keys().and(QuotaKey::network(ctx.client_address()));
+    let permit = ctx.shared.downloads.acquire(keys, 1);
     let permit = permit.map_err(|exceeded| exceeded.of(Limit::Downloads))?;
-    let content = call.app().read_download(&found, range.clone()).await?;
+    let content = ctx.app().read_download(&found, range.clone()).await?;
     // It is held as long as the content is.
     let content = content.inspect(move |_| {
         let _held = &permit;

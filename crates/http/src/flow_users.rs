@@ -1,39 +1,39 @@
 //! The users of a flow (specification, section 4, Users).
 
 use eddyline_model::UserId;
-use eddyline_model::policy::FlowDeed;
+use eddyline_model::policy::FlowAction;
 use http::StatusCode;
 
 use crate::answer::{Answer, done, json, nothing};
-use crate::call::Call;
+use crate::context::RequestContext;
 
-pub(crate) async fn list(call: Call) -> Answer {
-    let room = call.room(FlowDeed::See).await?;
-    json(StatusCode::OK, &call.app().flow_users(&room).await?)
+pub(crate) async fn list(ctx: RequestContext) -> Answer {
+    let room = ctx.room(FlowAction::See).await?;
+    json(StatusCode::OK, &ctx.app().flow_users(&room).await?)
 }
 
-pub(crate) async fn add(call: Call) -> Answer {
-    let room = call.room(FlowDeed::AddUser).await?;
-    let user = call.params.reader().required_id::<UserId>("id")?;
-    call.app().add_flow_user(call.actor()?, &room, user).await?;
+pub(crate) async fn add(ctx: RequestContext) -> Answer {
+    let room = ctx.room(FlowAction::AddUser).await?;
+    let user = ctx.params.reader().required_id::<UserId>("id")?;
+    ctx.app().add_flow_user(ctx.actor()?, &room, user).await?;
     Ok(done())
 }
 
-pub(crate) async fn block(call: Call) -> Answer {
-    let room = call.room(FlowDeed::See).await?;
-    let user = call.id("user")?;
-    let mut params = call.params.reader();
+pub(crate) async fn block(ctx: RequestContext) -> Answer {
+    let room = ctx.room(FlowAction::See).await?;
+    let user = ctx.id("user")?;
+    let mut params = ctx.params.reader();
     let disabled = params.opt_bool("disabled");
-    if disabled.is_none() && !call.params.has("disabled") {
+    if disabled.is_none() && !ctx.params.has("disabled") {
         params.error("disabled", "is required");
     }
     params.finish()?;
-    call.app().set_flow_user_blocked(call.actor()?, &room, user, disabled.unwrap_or_default()).await?;
+    ctx.app().set_flow_user_blocked(ctx.actor()?, &room, user, disabled.unwrap_or_default()).await?;
     Ok(done())
 }
 
-pub(crate) async fn leave(call: Call) -> Answer {
-    let room = call.room(FlowDeed::See).await?;
-    call.app().leave_flow(call.actor()?, &room, call.id("user")?).await?;
+pub(crate) async fn leave(ctx: RequestContext) -> Answer {
+    let room = ctx.room(FlowAction::See).await?;
+    ctx.app().leave_flow(ctx.actor()?, &room, ctx.id("user")?).await?;
     Ok(nothing())
 }

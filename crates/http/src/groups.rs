@@ -2,13 +2,13 @@
 
 use eddyline_app::{Error, GroupChanges, NewGroup};
 use eddyline_model::names::{GroupName, InvalidName};
-use eddyline_model::policy::OrganizationDeed::{Administer, See};
+use eddyline_model::policy::OrganizationAction::{Administer, See};
 use eddyline_model::scopes::Scope::{Flow, Manage};
 use eddyline_model::{GroupId, UserId};
 use http::{Method, StatusCode};
 
 use crate::answer::{Answer, done, json, nothing};
-use crate::call::Call;
+use crate::context::RequestContext;
 use crate::endpoint::Endpoint;
 use crate::endpoint::Shape::{Empty, Many, One};
 use crate::error::Failure;
@@ -60,59 +60,59 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
     ]
 }
 
-async fn list(call: Call) -> Answer {
-    let organization = named(&call, See).await?;
-    json(StatusCode::OK, &call.app().groups(call.actor()?, organization).await?)
+async fn list(ctx: RequestContext) -> Answer {
+    let organization = named(&ctx, See).await?;
+    json(StatusCode::OK, &ctx.app().groups(ctx.actor()?, organization).await?)
 }
 
-async fn get(call: Call) -> Answer {
-    let organization = named(&call, See).await?;
-    json(StatusCode::OK, &call.app().group(call.actor()?, organization, id(&call)?).await?)
+async fn get(ctx: RequestContext) -> Answer {
+    let organization = named(&ctx, See).await?;
+    json(StatusCode::OK, &ctx.app().group(ctx.actor()?, organization, id(&ctx)?).await?)
 }
 
-async fn create(call: Call) -> Answer {
-    let organization = named(&call, Administer).await?;
-    let mut params = call.params.reader();
+async fn create(ctx: RequestContext) -> Answer {
+    let organization = named(&ctx, Administer).await?;
+    let mut params = ctx.params.reader();
     let name = params.required_text("name", 1..=usize::MAX);
     let users = user_ids(&mut params).unwrap_or_default();
     params.finish()?;
     let name = name.parse::<GroupName>().map_err(wrong_name)?;
-    let made = call.app().create_group(call.actor()?, organization, NewGroup { name, users }).await?;
+    let made = ctx.app().create_group(ctx.actor()?, organization, NewGroup { name, users }).await?;
     json(StatusCode::CREATED, &made)
 }
 
-async fn change(call: Call) -> Answer {
-    let (organization, id) = (named(&call, Administer).await?, id(&call)?);
-    let mut params = call.params.reader();
+async fn change(ctx: RequestContext) -> Answer {
+    let (organization, id) = (named(&ctx, Administer).await?, id(&ctx)?);
+    let mut params = ctx.params.reader();
     let name = params.opt_text("name", 1..=usize::MAX);
     let users = user_ids(&mut params);
     params.finish()?;
     let name = name.map(|name| name.parse::<GroupName>()).transpose().map_err(wrong_name)?;
     let changes = GroupChanges { name, users };
-    json(StatusCode::OK, &call.app().change_group(call.actor()?, organization, id, changes).await?)
+    json(StatusCode::OK, &ctx.app().change_group(ctx.actor()?, organization, id, changes).await?)
 }
 
-async fn remove(call: Call) -> Answer {
-    let organization = named(&call, Administer).await?;
-    call.app().remove_group(call.actor()?, organization, id(&call)?).await?;
+async fn remove(ctx: RequestContext) -> Answer {
+    let organization = named(&ctx, Administer).await?;
+    ctx.app().remove_group(ctx.actor()?, organization, id(&ctx)?).await?;
     Ok(nothing())
 }
 
-async fn add(call: Call) -> Answer {
-    let (organization, group) = (named(&call, Administer).await?, id(&call)?);
-    let user = call.params.reader().required_id::<UserId>("id")?;
-    call.app().set_group_member(call.actor()?, organization, group, user, true).await?;
+async fn add(ctx: RequestContext) -> Answer {
+    let (organization, group) = (named(&ctx, Administer).await?, id(&ctx)?);
+    let user = ctx.params.reader().required_id::<UserId>("id")?;
+    ctx.app().set_group_member(ctx.actor()?, organization, group, user, true).await?;
     Ok(done())
 }
 
-async fn leave(call: Call) -> Answer {
-    let (organization, group) = (named(&call, Administer).await?, id(&call)?);
-    call.app().set_group_member(call.actor()?, organization, group, call.id("user")?, false).await?;
+async fn leave(ctx: RequestContext) -> Answer {
+    let (organization, group) = (named(&ctx, Administer).await?, id(&ctx)?);
+    ctx.app().set_group_member(ctx.actor()?, organization, group, ctx.id("user")?, false).await?;
     Ok(nothing())
 }
 
-fn id(call: &Call) -> Result<GroupId, Failure> {
-    call.id("group")
+fn id(ctx: &RequestContext) -> Result<GroupId, Failure> {
+    ctx.id("group")
 }
 
 fn wrong_name(wrong: InvalidName) -> Error {

@@ -1,13 +1,13 @@
 //! Whether the server is well, for whoever watches over it.
 
 use crate::answer::{Answer, done};
-use crate::call::Call;
+use crate::context::RequestContext;
 
-pub(crate) async fn alive(_call: Call) -> Answer {
+pub(crate) async fn alive(_call: RequestContext) -> Answer {
     Ok(done())
 }
 
-pub(crate) async fn ready(call: Call) -> Answer {
-    call.app().ready().await?;
+pub(crate) async fn ready(ctx: RequestContext) -> Answer {
+    ctx.app().ready().await?;
     Ok(done())
 }

@@ -20,31 +20,31 @@ use tracing::Instrument as _;
 use crate::answer_bytes::answering;
 use crate::request_id::{self, REQUEST_ID};
 
-/// What stands behind a [`Front`]. Clones are cheap and answer alike.
-pub trait Answers: Clone + Send + Sync + 'static {
+/// What stands behind a [`Instrumented`]. Clones are cheap and answer alike.
+pub trait Respond: Clone + Send + Sync + 'static {
     /// The answer to a request.
-    fn answer(&self, request: Request<Body>) -> impl Future<Output = Response> + Send;
+    fn respond(&self, request: Request<Body>) -> impl Future<Output = Response> + Send;
 
     /// The answer in place of one that panicked, which is in the log already.
-    fn broken(&self) -> impl Future<Output = Response> + Send;
+    fn internal_error(&self) -> impl Future<Output = Response> + Send;
 
     /// Where a request comes from, for whom its reads count until it is known who asks.
-    fn client(&self, request: &Request<Body>) -> IpAddr;
+    fn client_address(&self, request: &Request<Body>) -> IpAddr;
 }
 
-/// Something that [`Answers`], as a [`Service`] for any server of ours or another's. Each request has
+/// Something that [`Respond`], as a [`Service`] for any server of ours or another's. Each request has
 /// an id, which its answer and its lines in the log bear. Clones share what is behind.
 #[derive(Clone, Debug)]
-pub struct Front<A>(A);
+pub struct Instrumented<A>(A);
 
-impl<A: Answers> Front<A> {
+impl<A: Respond> Instrumented<A> {
     /// The front of `behind`.
     pub fn new(behind: A) -> Self {
         Self(behind)
     }
 }
 
-impl<A: Answers> Service<Request<Body>> for Front<A> {
+impl<A: Respond> Service<Request<Body>> for Instrumented<A> {
     type Response = Response;
     type Error = Infallible;
     type Future = BoxFuture<'static, Result<Response, Infallible>>;
@@ -59,22 +59,22 @@ impl<A: Answers> Service<Request<Body>> for Front<A> {
     }
 }
 
-async fn identified<A: Answers>(behind: &A, request: Request<Body>) -> Response {
+async fn identified<A: Respond>(behind: &A, request: Request<Body>) -> Response {
     let id = request_id::of(&request);
     let span = tracing::info_span!("request", id = id.to_str().unwrap_or_default());
     // Only when somebody looks at it, and without the query, since credentials may stand there.
     let line = tracing::enabled!(tracing::Level::DEBUG)
         .then(|| (Instant::now(), request.method().clone(), redacted(request.uri().path())));
-    let (client, method) = (behind.client(&request), request.method().clone());
+    let (client, method) = (behind.client_address(&request), request.method().clone());
     // On the heap, since it is large and each layer around it would move all of it.
-    let counted = answering(client, &method, Box::pin(behind.answer(request)));
+    let counted = answering(client, &method, Box::pin(behind.respond(request)));
     let answering = AssertUnwindSafe(as_client(client, counted)).catch_unwind();
     async move {
         let mut response = match answering.await {
             Ok(response) => response,
             Err(_) => {
                 tracing::error!("a request panicked");
-                behind.broken().await
+                behind.internal_error().await
             }
         };
         if let Some((started, method, path)) = line {
@@ -100,24 +100,24 @@ mod tests {
     #[derive(Clone)]
     struct Moody;
 
-    impl Answers for Moody {
-        async fn answer(&self, request: Request<Body>) -> Response {
+    impl Respond for Moody {
+        async fn respond(&self, request: Request<Body>) -> Response {
             assert_eq!(request.uri().path(), "/fine", "it answers nothing else");
             "fine".into_response()
         }
 
-        fn client(&self, _: &Request<Body>) -> IpAddr {
+        fn client_address(&self, _: &Request<Body>) -> IpAddr {
             std::net::Ipv4Addr::LOCALHOST.into()
         }
 
-        async fn broken(&self) -> Response {
+        async fn internal_error(&self) -> Response {
             StatusCode::INTERNAL_SERVER_ERROR.into_response()
         }
     }
 
     async fn ask(path: &str) -> Response {
         let request = Request::builder().uri(path).header(REQUEST_ID, "7").body(Body::empty()).unwrap();
-        Front::new(Moody).call(request).await.unwrap()
+        Instrumented::new(Moody).call(request).await.unwrap()
     }
 
     #[tokio::test]

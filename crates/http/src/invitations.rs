@@ -3,13 +3,13 @@
 use eddyline_model::InvitationId;
 use eddyline_model::invitations::MAX_MESSAGE_CHARS;
 use eddyline_model::names::Email;
-use eddyline_model::policy::FlowDeed;
+use eddyline_model::policy::FlowAction;
 use eddyline_model::scopes::Scope::Manage;
 use http::header::LINK;
 use http::{Method, StatusCode};
 
 use crate::answer::{Answer, json, nothing, with_header};
-use crate::call::{Call, invalid};
+use crate::context::{RequestContext, invalid};
 use crate::endpoint::Endpoint;
 use crate::endpoint::Shape::{Many, One};
 use crate::params::Reader;
@@ -60,17 +60,17 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
     all.into_iter().map(|endpoint| endpoint.scopes(&[Manage])).collect()
 }
 
-async fn list(call: Call) -> Answer {
-    let room = call.room(FlowDeed::Invite).await?;
-    let mut params = call.params.reader();
+async fn list(ctx: RequestContext) -> Answer {
+    let room = ctx.room(FlowAction::Invite).await?;
+    let mut params = ctx.params.reader();
     let after = params.opt_id("after").unwrap_or(InvitationId(0));
     let limit = params.number_in("limit", 1..=PAGE, PAGE);
     params.finish()?;
-    let found = call.app().invitations(&room, after, limit).await?;
+    let found = ctx.app().invitations(&room, after, limit).await?;
     let answer = json(StatusCode::OK, &found)?;
     match found.last() {
         Some(last) if found.len() as i64 == limit => {
-            let all = call.app().config().addresses.invitations(&room.organization, &room.flow);
+            let all = ctx.app().config().addresses.invitations(&room.organization, &room.flow);
             let next = format!("<{all}?after={}&limit={limit}>; rel=\"next\"", last.id);
             Ok(with_header(answer, LINK, &next))
         }
@@ -78,56 +78,56 @@ async fn list(call: Call) -> Answer {
     }
 }
 
-async fn get(call: Call) -> Answer {
-    let (organization, flow) = (call.segment("organization"), call.segment("flow"));
-    let invitation = call.app().invitation(call.actor()?, organization, flow, id(&call)).await?;
+async fn get(ctx: RequestContext) -> Answer {
+    let (organization, flow) = (ctx.segment("organization"), ctx.segment("flow"));
+    let invitation = ctx.app().invitation(ctx.actor()?, organization, flow, id(&ctx)).await?;
     json(StatusCode::OK, &invitation)
 }
 
-async fn create(call: Call) -> Answer {
-    let room = call.room(FlowDeed::Invite).await?;
-    let mut params = call.params.reader();
+async fn create(ctx: RequestContext) -> Answer {
+    let room = ctx.room(FlowAction::Invite).await?;
+    let mut params = ctx.params.reader();
     let (email, message) = (email(&mut params), message(&mut params));
     params.finish()?;
     let Some(email) = email else { return Err(invalid("email", "is required")) };
-    let invitation = call.app().invite(call.actor()?, &room, email, message).await?;
+    let invitation = ctx.app().invite(ctx.actor()?, &room, email, message).await?;
     json(StatusCode::CREATED, &invitation)
 }
 
-async fn import(call: Call) -> Answer {
-    let room = call.room(FlowDeed::Invite).await?;
-    let mut params = call.params.reader();
+async fn import(ctx: RequestContext) -> Answer {
+    let room = ctx.room(FlowAction::Invite).await?;
+    let mut params = ctx.params.reader();
     let list = params.required_text("list", 1..=usize::MAX);
     let message = message(&mut params);
     params.finish()?;
-    let imported = call.app().import_invitations(call.actor()?, &room, &list, message).await?;
+    let imported = ctx.app().import_invitations(ctx.actor()?, &room, &list, message).await?;
     json(StatusCode::OK, &imported)
 }
 
-async fn accept(call: Call) -> Answer {
-    let (organization, flow, id) = (call.segment("organization"), call.segment("flow"), id(&call));
+async fn accept(ctx: RequestContext) -> Answer {
+    let (organization, flow, id) = (ctx.segment("organization"), ctx.segment("flow"), id(&ctx));
     // Who may not know of the invitation hears nothing about parameters.
-    call.app().invitation(call.actor()?, organization, flow, id).await?;
-    let mut params = call.params.reader();
+    ctx.app().invitation(ctx.actor()?, organization, flow, id).await?;
+    let mut params = ctx.params.reader();
     let accepted = params.opt_choice("state", &[("accepted", ())]);
-    if accepted.is_none() && !call.params.has("state") {
+    if accepted.is_none() && !ctx.params.has("state") {
         params.error("state", "is required");
     }
     params.finish()?;
-    let invitation = call.app().accept_invitation(call.actor()?, organization, flow, id).await?;
+    let invitation = ctx.app().accept_invitation(ctx.actor()?, organization, flow, id).await?;
     json(StatusCode::OK, &invitation)
 }
 
-async fn delete(call: Call) -> Answer {
-    let (organization, flow) = (call.segment("organization"), call.segment("flow"));
-    call.app().delete_invitation(call.actor()?, organization, flow, id(&call)).await?;
+async fn delete(ctx: RequestContext) -> Answer {
+    let (organization, flow) = (ctx.segment("organization"), ctx.segment("flow"));
+    ctx.app().delete_invitation(ctx.actor()?, organization, flow, id(&ctx)).await?;
     Ok(nothing())
 }
 
 /// The number in the path; one that cannot be is that of no invitation, which the flow's rules then
 /// speak about.
-fn id(call: &Call) -> InvitationId {
-    call.id("invitation").unwrap_or(InvitationId(0))
+fn id(ctx: &RequestContext) -> InvitationId {
+    ctx.id("invitation").unwrap_or(InvitationId(0))
 }
 
 fn email(params: &mut Reader<'_>) -> Option<Email> {

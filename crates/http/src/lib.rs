@@ -1,8 +1,8 @@
-//! The HTTP face of the Eddyline messaging server: routes, reading requests, errors to statuses,
+//! HTTP for the Eddyline messaging server: routes, reading requests, errors to statuses,
 //! OpenAPI, and serving on sockets.
 //!
-//! A request is given an id ([`front`]), its path is made regular and found in the table of endpoints
-//! (`face`, `path`, `routes`); it is read into a `Call` (`call`: body, parameters, caller, scope) for the
+//! A request is given an id ([`instrumented`]), its path is made regular and found in the table of endpoints
+//! (`api`, `path`, `routes`); it is read into a `RequestContext` (`context`: body, parameters, caller, scope) for the
 //! endpoint's handler, which asks the application and shapes the answer. The table also makes the
 //! OpenAPI document, so that neither can know an endpoint that the other does not.
 //!
@@ -11,26 +11,24 @@
 
 mod answer;
 mod answer_bytes;
+mod api;
 mod avatars;
-mod beside;
 mod body;
-mod call;
+mod context;
 mod endpoint;
 mod error;
-mod face;
 mod files;
 mod flow_users;
 mod flows;
 mod forwarded;
-pub mod front;
 mod groups;
 mod health;
+pub mod instrumented;
 mod invitations;
 mod json;
 pub mod media;
 mod messages;
 mod multipart;
-mod names;
 mod oauth;
 mod openapi;
 mod organizations;
@@ -42,6 +40,7 @@ mod push;
 mod quota;
 mod reading;
 pub mod request_id;
+mod route_to;
 mod routes;
 mod scim;
 pub mod serve;
@@ -51,6 +50,7 @@ mod stream;
 mod threads;
 mod uploads;
 mod users;
+mod wire_profile;
 
 use std::sync::Arc;
 
@@ -59,12 +59,12 @@ use eddyline_app::{App, KeyedSemaphore, Limit};
 use ipnet::IpNet;
 
 pub use crate::answer_bytes::{check_answer_room, count_answer};
-pub use crate::face::{Api, Face};
+pub use crate::api::{Api, ApiService};
 pub use crate::forwarded::{ClientInfo, TrustedProxies};
-use crate::names::Names;
 pub use crate::picture_form::{FileBodies, PictureForm, PictureFormError, read_picture_form};
 use crate::routes::Routes;
 use crate::serve::{BodyBudget, BodyLimit};
+use crate::wire_profile::WireProfile;
 
 /// How requests are read.
 #[derive(Clone, Debug)]
@@ -116,7 +116,7 @@ const UNKNOWN_BODIES_BYTES: usize = 32 * 1024 * 1024;
 /// What every endpoint needs.
 pub(crate) struct Shared {
     pub(crate) app: App,
-    pub(crate) names: Names,
+    pub(crate) profile: WireProfile,
     pub(crate) proxies: TrustedProxies,
     pub(crate) body: BodyLimit,
     pub(crate) unknown_bodies: BodyBudget,
@@ -136,13 +136,13 @@ pub(crate) struct Shared {
 
 impl Shared {
     fn new(app: App, config: &Config) -> Arc<Self> {
-        let names = Names::of(app.config().profile);
+        let profile = WireProfile::of(app.config().profile);
         let proxies = TrustedProxies::new(config.trusted_proxies.clone());
         let (body, query_tokens, json_upload) = (config.body, config.query_tokens, config.json_upload_bytes);
         let unknown_bodies = config.unknown_bodies.clone();
         Arc::new(Self {
             app,
-            names,
+            profile,
             proxies,
             body,
             unknown_bodies,
@@ -170,23 +170,23 @@ pub fn router(app: App, config: &Config) -> Router {
 }
 
 /// What [`router`] serves, as a plain service.
-pub fn service(app: App, config: &Config) -> Face {
+pub fn service(app: App, config: &Config) -> ApiService {
     let shared = Shared::new(app, config);
     let mut parts =
         vec![(String::new(), routes::api()), (String::new(), vec![openapi::endpoint(&shared, config)])];
-    if shared.names.classic {
+    if shared.profile.classic {
         parts.push((String::new(), routes::classic()));
     }
     if let Some(prefix) = &config.stream_prefix {
         parts.push((prefix.clone(), routes::streams()));
     }
-    Face::new(Api::new(shared, Routes::new(parts)))
+    ApiService::new(Api::new(shared, Routes::new(parts)))
 }
 
 /// The stream alone, as it is served on an address of its own.
-pub fn stream_service(app: App, config: &Config) -> Face {
+pub fn stream_service(app: App, config: &Config) -> ApiService {
     let parts = [(String::new(), routes::streams()), (String::new(), routes::health())];
-    Face::new(Api::new(Shared::new(app, config), Routes::new(parts)))
+    ApiService::new(Api::new(Shared::new(app, config), Routes::new(parts)))
 }
 
 #[cfg(test)]

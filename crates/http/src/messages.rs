@@ -12,7 +12,7 @@ use eddyline_model::messages::{
     Event, MAX_EXTERNAL_NAME_CHARS, MAX_UUID_CHARS, MessageQuery, MessageView, Sort,
 };
 use eddyline_model::names::check_external_name;
-use eddyline_model::policy::{Deletion, FlowDeed};
+use eddyline_model::policy::{Deletion, FlowAction};
 use eddyline_model::tags::MAX_TAGS;
 use eddyline_model::{MessageId, search};
 use eddyline_wire::{FieldErrors, Place, read_author, read_item};
@@ -21,7 +21,7 @@ use http::header::LINK;
 
 use crate::answer::{Answer, done, encoded, nothing, with_header};
 use crate::answer_bytes::expect_answer;
-use crate::call::Call;
+use crate::context::RequestContext;
 use crate::error::Failure;
 use crate::params::Reader;
 use crate::uploads::{self, Described};
@@ -36,22 +36,22 @@ const MAX_SKIP: i64 = 10_000;
 /// A list under way, so that lists can stand in one table.
 pub(crate) type Listing = Pin<Box<dyn Future<Output = Answer> + Send>>;
 
-pub(crate) async fn send(mut call: Call) -> Answer {
-    let files = std::mem::take(&mut call.files);
-    let mut params = call.params.reader();
+pub(crate) async fn send(mut ctx: RequestContext) -> Answer {
+    let files = std::mem::take(&mut ctx.files);
+    let mut params = ctx.params.reader();
     let event = params.required_text("event", 1..=100);
-    let event = match posted_event(&call, &event, &mut params) {
+    let event = match posted_event(&ctx, &event, &mut params) {
         Ok(event) => event,
         // What else the message holds does not matter, but whether the flow is there does.
         Err(denied) => {
-            target(&call).await?;
+            target(&ctx).await?;
             return Err(denied);
         }
     };
     let in_inbox = matches!(event, Event::Activity | Event::Discussion);
     uploads::check_places(&files, event == Event::File, in_inbox, &mut params);
-    let mut new = new_post(&call, &mut params, event);
-    let segment = call.segment("thread");
+    let mut new = new_post(&ctx, &mut params, event);
+    let segment = ctx.segment("thread");
     if !segment.is_empty() {
         new.thread_id = Some(segment.to_owned());
         new.external_thread_id = None;
@@ -62,16 +62,16 @@ pub(crate) async fn send(mut call: Call) -> Answer {
         params.error("external_thread_id", "is required, or thread_id");
     }
     params.finish()?;
-    let room = target(&call).await?;
+    let room = target(&ctx).await?;
     if !segment.is_empty() {
         // Of the address, so its absence is a matter of the address.
-        call.app().thread_root(&room, segment)?;
+        ctx.app().thread_root(&room, segment)?;
     }
     // What was taken in is held until it is posted.
     let _held = match event {
         Event::File => {
-            let described = Described::read(&call.params, !files.is_empty(), call.shared.json_upload).await?;
-            let (attachment, held) = uploads::content((call.app(), call.actor()?), files, described).await?;
+            let described = Described::read(&ctx.params, !files.is_empty(), ctx.shared.json_upload).await?;
+            let (attachment, held) = uploads::content((ctx.app(), ctx.actor()?), files, described).await?;
             new.files.push(attachment);
             vec![held]
         }
@@ -81,42 +81,42 @@ pub(crate) async fn send(mut call: Call) -> Answer {
             held
         }
     };
-    call.drop_params();
-    post(&call, room, new).await
+    ctx.drop_params();
+    post(&ctx, room, new).await
 }
 
-pub(crate) async fn comment(mut call: Call) -> Answer {
-    let mut params = call.params.reader();
+pub(crate) async fn comment(mut ctx: RequestContext) -> Answer {
+    let mut params = ctx.params.reader();
     if let Some(event) = params.opt_text("event", 0..=100)
         && event != Event::Comment.as_str()
     {
         params.error("event", "must be comment");
     }
-    let in_path = call.segment("message");
+    let in_path = ctx.segment("message");
     let parent = match in_path {
         "" => params.opt_id::<MessageId>("message"),
         segment => Some(segment.parse().map_err(|_| Error::NotFound)?),
     };
-    if parent.is_none() && !call.params.has("message") {
+    if parent.is_none() && !ctx.params.has("message") {
         params.error("message", "is required");
     }
-    let mut new = new_post(&call, &mut params, Event::Comment);
+    let mut new = new_post(&ctx, &mut params, Event::Comment);
     params.finish()?;
     new.parent = parent;
     new.thread_id = None;
     new.external_thread_id = None;
-    let room = target(&call).await?;
-    call.drop_params();
-    post(&call, room, new).await
+    let room = target(&ctx).await?;
+    ctx.drop_params();
+    post(&ctx, room, new).await
 }
 
 /// The kinds that can be posted, and who may post which.
-fn posted_event(call: &Call, name: &str, params: &mut Reader<'_>) -> Result<Event, Failure> {
+fn posted_event(ctx: &RequestContext, name: &str, params: &mut Reader<'_>) -> Result<Event, Failure> {
     match Event::parse(name) {
         Some(event @ (Event::Message | Event::Status | Event::File)) => return Ok(event),
         Some(Event::Comment) => params.error("event", "comment goes to the comments of a message"),
         Some(event @ (Event::Activity | Event::Discussion)) => {
-            return if call.actor()?.may_integrate() { Ok(event) } else { Err(Error::Denied.into()) };
+            return if ctx.actor()?.may_integrate() { Ok(event) } else { Err(Error::Denied.into()) };
         }
         Some(_) => params.error("event", format!("{name} can't be posted here")),
         None if name.is_empty() => {}
@@ -125,17 +125,17 @@ fn posted_event(call: &Call, name: &str, params: &mut Reader<'_>) -> Result<Even
     Ok(Event::Message)
 }
 
-fn new_post(call: &Call, params: &mut Reader<'_>, event: Event) -> NewPost {
+fn new_post(ctx: &RequestContext, params: &mut Reader<'_>, event: Event) -> NewPost {
     let filled = |text: Option<String>| text.filter(|text| !text.trim().is_empty());
     let in_inbox = matches!(event, Event::Activity | Event::Discussion);
     if !in_inbox {
         for name in ["thread", "attachments"] {
-            if call.params.has(name) {
+            if ctx.params.has(name) {
                 params.error(name, "goes with activity and discussion messages only");
             }
         }
     }
-    if in_inbox && call.params.has("attachments") {
+    if in_inbox && ctx.params.has("attachments") {
         params.error("attachments", "are files: send them as parts of multipart/form-data");
     }
     let thread_id = filled(params.opt_text("thread_id", 0..=100));
@@ -146,7 +146,7 @@ fn new_post(call: &Call, params: &mut Reader<'_>, event: Event) -> NewPost {
             Event::Activity | Event::Discussion | Event::File => String::new(),
             _ => params.required_text("content", 0..=usize::MAX),
         },
-        tags: call.shared.names.tags(params.list_of_text("tags").unwrap_or_default()),
+        tags: ctx.shared.profile.tags(params.list_of_text("tags").unwrap_or_default()),
         external_user_name: {
             let name = filled(params.opt_text("external_user_name", 0..=MAX_EXTERNAL_NAME_CHARS));
             check_external(name, params)
@@ -158,7 +158,7 @@ fn new_post(call: &Call, params: &mut Reader<'_>, event: Event) -> NewPost {
         pushed: in_inbox.then(|| Pushed::Inbox(inbox(params))),
         by_address: false,
         files: Vec::new(),
-        wait: call.shared.names.asks_to_wait(&call.headers),
+        wait: ctx.shared.profile.asks_to_wait(&ctx.headers),
     }
 }
 
@@ -187,68 +187,67 @@ fn inbox(params: &mut Reader<'_>) -> NewInbox {
 }
 
 /// The flow a message goes to: the path's, the flow token's own, or the one named.
-async fn target(call: &Call) -> Result<Arc<Room>, Failure> {
-    if !call.segment("flow").is_empty() {
-        return call.room(FlowDeed::Post).await;
+async fn target(ctx: &RequestContext) -> Result<Arc<Room>, Failure> {
+    if !ctx.segment("flow").is_empty() {
+        return ctx.room(FlowAction::Post).await;
     }
-    let actor = call.actor()?;
+    let actor = ctx.actor()?;
     if let Actor::FlowToken { room, .. } = actor {
-        return Ok(call.app().own_room(actor, *room).await?);
+        return Ok(ctx.app().own_room(actor, *room).await?);
     }
-    let mut params = call.params.reader();
+    let mut params = ctx.params.reader();
     let flow = params.required_text("flow", 1..=300);
     params.finish()?;
-    Ok(call.app().room_named(actor, &flow, FlowDeed::Post).await?)
+    Ok(ctx.app().room_named(actor, &flow, FlowAction::Post).await?)
 }
 
-async fn post(call: &Call, room: Arc<Room>, mut new: NewPost) -> Answer {
-    let actor = call.actor()?;
-    let classic_user = call.shared.names.classic && actor.user_id().is_some();
+async fn post(ctx: &RequestContext, room: Arc<Room>, mut new: NewPost) -> Answer {
+    let actor = ctx.actor()?;
+    let classic_user = ctx.shared.profile.classic && actor.user_id().is_some();
     new.wait |= classic_user;
-    match call.app().post(actor, room.clone(), new).await? {
+    match ctx.app().post(actor, room.clone(), new).await? {
         Posted::Accepted => Ok(encoded(StatusCode::ACCEPTED, "{}")),
         Posted::Message(view) => {
-            let status = if call.shared.names.classic { StatusCode::CREATED } else { StatusCode::OK };
-            let bytes = call.app().encoder().message(&view, Place::Flow(&room.flow.id));
-            let addresses = &call.app().config().addresses;
+            let status = if ctx.shared.profile.classic { StatusCode::CREATED } else { StatusCode::OK };
+            let bytes = ctx.app().encoder().message(&view, Place::Flow(&room.flow.id));
+            let addresses = &ctx.app().config().addresses;
             let comments = addresses.comments(&room.organization, &room.flow, view.message.id);
             Ok(with_header(encoded(status, bytes), LINK, &format!("<{comments}>; rel=\"comments\"")))
         }
     }
 }
 
-pub(crate) fn list(call: Call) -> Listing {
+pub(crate) fn list(ctx: RequestContext) -> Listing {
     Box::pin(async move {
-        let room = call.room(FlowDeed::Read).await?;
-        let query = query(&call)?;
-        find(&call, &room, query, "messages").await
+        let room = ctx.room(FlowAction::Read).await?;
+        let query = query(&ctx)?;
+        find(&ctx, &room, query, "messages").await
     })
 }
 
-pub(crate) fn list_thread(call: Call) -> Listing {
+pub(crate) fn list_thread(ctx: RequestContext) -> Listing {
     Box::pin(async move {
-        let room = call.room(FlowDeed::Read).await?;
-        let thread = call.segment("thread");
-        let root = call.app().thread_root(&room, thread)?;
-        let query = MessageQuery { thread_root: Some(root), ..query(&call)? };
-        find(&call, &room, query, &format!("threads/{thread}/messages")).await
+        let room = ctx.room(FlowAction::Read).await?;
+        let thread = ctx.segment("thread");
+        let root = ctx.app().thread_root(&room, thread)?;
+        let query = MessageQuery { thread_root: Some(root), ..query(&ctx)? };
+        find(&ctx, &room, query, &format!("threads/{thread}/messages")).await
     })
 }
 
-pub(crate) fn list_comments(call: Call) -> Listing {
+pub(crate) fn list_comments(ctx: RequestContext) -> Listing {
     Box::pin(async move {
-        let room = call.room(FlowDeed::Read).await?;
-        let parent = call.id("message")?;
-        let parent = call.app().message(&room, parent).await?.message;
-        let query =
-            MessageQuery { parent: Some(parent.id), thread_root: parent.thread_root, ..query(&call)? };
-        find(&call, &room, query, &format!("messages/{}/comments", parent.id)).await
+        let room = ctx.room(FlowAction::Read).await?;
+        let parent = ctx.id("message")?;
+        let parent = ctx.app().message(&room, parent).await?.message;
+        let query = MessageQuery { parent: Some(parent.id), thread_root: parent.thread_root, ..query(&ctx)? };
+        find(&ctx, &room, query, &format!("messages/{}/comments", parent.id)).await
     })
 }
 
 /// What a list of messages asks for.
-pub(crate) fn query(call: &Call) -> Result<MessageQuery, Failure> {
-    let mut params = call.params.reader();
+pub(crate) fn query(ctx: &RequestContext) -> Result<MessageQuery, Failure> {
+    let mut params = ctx.params.reader();
     let mut events = Vec::new();
     for name in params.list_of_text("event").unwrap_or_default().into_iter().collect::<BTreeSet<_>>() {
         match Event::parse(&name).filter(|event| event.is_listed()) {
@@ -275,7 +274,7 @@ pub(crate) fn query(call: &Call) -> Result<MessageQuery, Failure> {
         since: params.opt_number_in("since_id", 0..=i64::MAX).map(MessageId),
         until: params.opt_number_in("until_id", 0..=i64::MAX).map(MessageId),
         beyond: params.opt_number_in("beyond_id", 0..=i64::MAX).map(MessageId),
-        tags: call.shared.names.tags(tags.into_iter().collect()),
+        tags: ctx.shared.profile.tags(tags.into_iter().collect()),
         any_tag: params.opt_choice("tag_mode", &[("and", false), ("or", true)]).unwrap_or_default(),
         search,
         tags_widen: false,
@@ -286,17 +285,17 @@ pub(crate) fn query(call: &Call) -> Result<MessageQuery, Failure> {
     Ok(query)
 }
 
-/// Answers a list of messages, which has this path below its flow.
-async fn find(call: &Call, room: &Room, query: MessageQuery, path: &str) -> Answer {
+/// Answers with a list of messages, which has this path below its flow.
+async fn find(ctx: &RequestContext, room: &Room, query: MessageQuery, path: &str) -> Answer {
     expect_answer(LIST_BYTES)?;
-    let list = call.app().list_messages(room, query.clone()).await?;
-    let flow = || call.app().config().addresses.flow(&room.organization, &room.flow);
-    Ok(listed(call, list, &query, || [&flow(), "/", path].concat()))
+    let list = ctx.app().list_messages(room, query.clone()).await?;
+    let flow = || ctx.app().config().addresses.flow(&room.organization, &room.flow);
+    Ok(listed(ctx, list, &query, || [&flow(), "/", path].concat()))
 }
 
 /// A list of messages, with a link to where it goes on at this address.
 pub(crate) fn listed(
-    call: &Call,
+    ctx: &RequestContext,
     list: MessageList,
     query: &MessageQuery,
     address: impl FnOnce() -> String,
@@ -305,15 +304,15 @@ pub(crate) fn listed(
     match list.next {
         None => answer,
         Some(next) => {
-            let next = next_address(call, query, &address(), next);
+            let next = next_address(ctx, query, &address(), next);
             with_header(answer, LINK, &["<", &next, ">; rel=\"next\""].concat())
         }
     }
 }
 
 /// The address of the part of a list that goes on beyond `next`.
-fn next_address(call: &Call, query: &MessageQuery, address: &str, next: MessageId) -> String {
-    let mut params = call.params.reader();
+fn next_address(ctx: &RequestContext, query: &MessageQuery, address: &str, next: MessageId) -> String {
+    let mut params = ctx.params.reader();
     let mut given = Vec::with_capacity(4);
     for name in ["event", "tags"] {
         given.extend(params.list_of_text(name).map(|list| (name, list.join(","))));
@@ -337,30 +336,30 @@ fn next_address(call: &Call, query: &MessageQuery, address: &str, next: MessageI
     eddyline_model::applications::with_query(address, &given)
 }
 
-pub(crate) async fn get(call: Call) -> Answer {
-    let room = call.room(FlowDeed::Read).await?;
-    let view: MessageView = call.app().message(&room, call.id("message")?).await?;
-    let bytes = call.app().encoder().message(&view, Place::Flow(&room.flow.id));
+pub(crate) async fn get(ctx: RequestContext) -> Answer {
+    let room = ctx.room(FlowAction::Read).await?;
+    let view: MessageView = ctx.app().message(&room, ctx.id("message")?).await?;
+    let bytes = ctx.app().encoder().message(&view, Place::Flow(&room.flow.id));
     Ok(encoded(StatusCode::OK, bytes))
 }
 
-pub(crate) async fn edit(mut call: Call) -> Answer {
-    let room = call.room(FlowDeed::Read).await?;
-    let id = call.id("message")?;
-    let mut params = call.params.reader();
+pub(crate) async fn edit(mut ctx: RequestContext) -> Answer {
+    let room = ctx.room(FlowAction::Read).await?;
+    let id = ctx.id("message")?;
+    let mut params = ctx.params.reader();
     let edit = Edit {
         content: params.opt_text("content", 0..=usize::MAX),
-        tags: params.list_of_text("tags").map(|tags| call.shared.names.tags(tags)),
+        tags: params.list_of_text("tags").map(|tags| ctx.shared.profile.tags(tags)),
     };
     params.finish()?;
-    call.drop_params();
-    call.app().edit_message(call.actor()?, &room, id, edit).await?;
+    ctx.drop_params();
+    ctx.app().edit_message(ctx.actor()?, &room, id, edit).await?;
     Ok(done())
 }
 
-pub(crate) async fn delete(call: Call) -> Answer {
-    let room = call.room(FlowDeed::Read).await?;
-    let deletion = call.app().delete_message(call.actor()?, &room, call.id("message")?).await?;
+pub(crate) async fn delete(ctx: RequestContext) -> Answer {
+    let room = ctx.room(FlowAction::Read).await?;
+    let deletion = ctx.app().delete_message(ctx.actor()?, &room, ctx.id("message")?).await?;
     Ok(match deletion {
         Deletion::Remove => nothing(),
         Deletion::Truncate => done(),

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use utoipa::PartialSchema;
 
 use crate::answer::uncounted;
-use crate::endpoint::{Access, Described, Endpoint, Parameter, Shape, Takes};
+use crate::endpoint::{Access, BodyKind, Described, Endpoint, Parameter, Shape};
 use crate::oauth::wire::{ClientErrorAnswer, IntrospectionAnswer, RegisteredApplication, TokenAnswer};
 use crate::{Config, Shared, media, routes};
 
@@ -22,11 +22,11 @@ pub(crate) const PATH: &str = "/openapi.json";
 pub(crate) fn endpoint(shared: &Shared, config: &Config) -> Endpoint {
     let addresses = &shared.app.config().addresses;
     let mut document = document(&addresses.base, &addresses.web, config.stream_prefix.as_deref());
-    if shared.names.classic {
+    if shared.profile.classic {
         add_classic(&mut document);
     }
     let text = bytes::Bytes::from(document.to_string());
-    Endpoint::new(Method::GET, PATH, "This document", move |_call| {
+    Endpoint::new(Method::GET, PATH, "This document", move |_ctx| {
         let text = text.clone();
         async move { Ok(uncounted(StatusCode::OK, text)) }
     })
@@ -116,7 +116,7 @@ fn describe(paths: &mut Map<String, Value>, prefix: &str, endpoint: &Endpoint) {
     if !reads && !endpoint.parameters.is_empty() {
         operation["requestBody"] = body(&endpoint.parameters);
     }
-    if matches!(endpoint.takes, Takes::Resource) && operation["requestBody"].is_object() {
+    if matches!(endpoint.takes, BodyKind::Resource) && operation["requestBody"].is_object() {
         let schema = operation["requestBody"]["content"][media::JSON].clone();
         operation["requestBody"]["content"] = json!({media::JSON: schema, media::SCIM_JSON: schema});
     }
@@ -124,7 +124,7 @@ fn describe(paths: &mut Map<String, Value>, prefix: &str, endpoint: &Endpoint) {
         let schema = operation["requestBody"]["content"][media::JSON]["schema"].clone();
         operation["requestBody"]["content"][media::MULTIPART] = json!({"schema": schema});
     }
-    if let Takes::File(file) = endpoint.takes {
+    if let BodyKind::File(file) = endpoint.takes {
         let kinds: Map<String, Value> =
             file.kinds.iter().map(|kind| ((*kind).to_owned(), json!({}))).collect();
         operation["requestBody"] = json!({"required": true, "content": kinds});

@@ -1,12 +1,12 @@
 //! Organizations (specification, section 4, Organizations), and who belongs to them.
 
 use eddyline_model::OrganizationId;
-use eddyline_model::policy::OrganizationDeed;
+use eddyline_model::policy::OrganizationAction;
 use eddyline_model::scopes::Scope::{Flow, Manage, Profile};
 use http::{Method, StatusCode};
 
 use crate::answer::{Answer, json, nothing};
-use crate::call::Call;
+use crate::context::RequestContext;
 use crate::endpoint::Endpoint;
 use crate::endpoint::Shape::{Many, One};
 use crate::error::Failure;
@@ -51,47 +51,50 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
     ]
 }
 
-/// The organization that the path names, if the caller may do `deed` with it.
-pub(crate) async fn named(call: &Call, deed: OrganizationDeed) -> Result<OrganizationId, Failure> {
-    Ok(call.app().organization_named(call.actor()?, call.segment("organization"), deed).await?)
+/// The organization that the path names, if the caller may do `action` with it.
+pub(crate) async fn named(
+    ctx: &RequestContext,
+    action: OrganizationAction,
+) -> Result<OrganizationId, Failure> {
+    Ok(ctx.app().organization_named(ctx.actor()?, ctx.segment("organization"), action).await?)
 }
 
-async fn list(call: Call) -> Answer {
-    json(StatusCode::OK, &call.app().organizations(call.actor()?).await?)
+async fn list(ctx: RequestContext) -> Answer {
+    json(StatusCode::OK, &ctx.app().organizations(ctx.actor()?).await?)
 }
 
-async fn find(call: Call) -> Answer {
-    let actor = call.actor()?;
+async fn find(ctx: RequestContext) -> Answer {
+    let actor = ctx.actor()?;
     actor.user()?;
-    let id = call.params.reader().required_id::<OrganizationId>("id")?;
-    json(StatusCode::OK, &call.app().organization(actor, id).await?)
+    let id = ctx.params.reader().required_id::<OrganizationId>("id")?;
+    json(StatusCode::OK, &ctx.app().organization(actor, id).await?)
 }
 
-async fn get(call: Call) -> Answer {
-    let id = named(&call, OrganizationDeed::See).await?;
-    json(StatusCode::OK, &call.app().organization(call.actor()?, id).await?)
+async fn get(ctx: RequestContext) -> Answer {
+    let id = named(&ctx, OrganizationAction::See).await?;
+    json(StatusCode::OK, &ctx.app().organization(ctx.actor()?, id).await?)
 }
 
-async fn rename(call: Call) -> Answer {
-    let id = named(&call, OrganizationDeed::Administer).await?;
-    let mut params = call.params.reader();
+async fn rename(ctx: RequestContext) -> Answer {
+    let id = named(&ctx, OrganizationAction::Administer).await?;
+    let mut params = ctx.params.reader();
     let name = params.required_text("name", 1..=usize::MAX);
     params.finish()?;
-    json(StatusCode::OK, &call.app().rename_organization(call.actor()?, id, &name).await?)
+    json(StatusCode::OK, &ctx.app().rename_organization(ctx.actor()?, id, &name).await?)
 }
 
-async fn users(call: Call) -> Answer {
-    let id = named(&call, OrganizationDeed::See).await?;
-    json(StatusCode::OK, &call.app().organization_users(call.actor()?, id).await?)
+async fn users(ctx: RequestContext) -> Answer {
+    let id = named(&ctx, OrganizationAction::See).await?;
+    json(StatusCode::OK, &ctx.app().organization_users(ctx.actor()?, id).await?)
 }
 
-async fn user(call: Call) -> Answer {
-    let id = named(&call, OrganizationDeed::See).await?;
-    json(StatusCode::OK, &call.app().organization_user(call.actor()?, id, call.id("user")?).await?)
+async fn user(ctx: RequestContext) -> Answer {
+    let id = named(&ctx, OrganizationAction::See).await?;
+    json(StatusCode::OK, &ctx.app().organization_user(ctx.actor()?, id, ctx.id("user")?).await?)
 }
 
-async fn remove(call: Call) -> Answer {
-    let id = named(&call, OrganizationDeed::Administer).await?;
-    call.app().remove_organization_user(call.actor()?, id, call.id("user")?).await?;
+async fn remove(ctx: RequestContext) -> Answer {
+    let id = named(&ctx, OrganizationAction::Administer).await?;
+    ctx.app().remove_organization_user(ctx.actor()?, id, ctx.id("user")?).await?;
     Ok(nothing())
 }

@@ -10,7 +10,7 @@ use http::{Method, StatusCode};
 
 use crate::answer::{Answer, done, encoded, json, nothing};
 use crate::answer_bytes::expect_answer;
-use crate::call::Call;
+use crate::context::RequestContext;
 use crate::endpoint::Endpoint;
 use crate::endpoint::Shape::{Empty, Many, One};
 use crate::error::Failure;
@@ -71,32 +71,32 @@ fn message_endpoints() -> Vec<Endpoint> {
     ]
 }
 
-async fn list(call: Call) -> Answer {
-    json(StatusCode::OK, &call.app().private_conversations(call.actor()?).await?)
+async fn list(ctx: RequestContext) -> Answer {
+    json(StatusCode::OK, &ctx.app().private_conversations(ctx.actor()?).await?)
 }
 
-async fn get(call: Call) -> Answer {
-    let with = other(&call)?;
-    json(StatusCode::OK, &call.app().private_conversation(call.actor()?, with).await?)
+async fn get(ctx: RequestContext) -> Answer {
+    let with = other(&ctx)?;
+    json(StatusCode::OK, &ctx.app().private_conversation(ctx.actor()?, with).await?)
 }
 
-async fn update(call: Call) -> Answer {
-    let with = other(&call)?;
-    let mut params = call.params.reader();
+async fn update(ctx: RequestContext) -> Answer {
+    let with = other(&ctx)?;
+    let mut params = ctx.params.reader();
     let open = params.opt_bool("open");
-    if open.is_none() && !call.params.has("open") {
+    if open.is_none() && !ctx.params.has("open") {
         params.error("open", "is required");
     }
     params.finish()?;
     let open = open.unwrap_or_default();
-    json(StatusCode::OK, &call.app().set_private_open(call.actor()?, with, open).await?)
+    json(StatusCode::OK, &ctx.app().set_private_open(ctx.actor()?, with, open).await?)
 }
 
-async fn send(mut call: Call) -> Answer {
-    let to = other(&call)?;
-    let files = std::mem::take(&mut call.files);
-    let classic = call.shared.names.classic;
-    let mut params = call.params.reader();
+async fn send(mut ctx: RequestContext) -> Answer {
+    let to = other(&ctx)?;
+    let files = std::mem::take(&mut ctx.files);
+    let classic = ctx.shared.profile.classic;
+    let mut params = ctx.params.reader();
     let event = params.required_text("event", 1..=100);
     let is_file = classic && event == Event::File.as_str();
     if !event.is_empty() && event != Event::Message.as_str() && !is_file {
@@ -110,59 +110,59 @@ async fn send(mut call: Call) -> Answer {
     // What was taken in is held until it is posted.
     let (mut file, mut _held) = (None, None);
     if is_file {
-        call.app().may_send_file_to(call.actor()?, to).await?;
-        let described = Described::read(&call.params, !files.is_empty(), call.shared.json_upload).await?;
-        let (attachment, held) = uploads::content((call.app(), call.actor()?), files, described).await?;
+        ctx.app().may_send_file_to(ctx.actor()?, to).await?;
+        let described = Described::read(&ctx.params, !files.is_empty(), ctx.shared.json_upload).await?;
+        let (attachment, held) = uploads::content((ctx.app(), ctx.actor()?), files, described).await?;
         (file, _held) = (Some(attachment), Some(held));
     }
-    call.drop_params();
+    ctx.drop_params();
     let new = NewPrivateMessage { content, file, tags, uuid, wait: classic };
-    match call.app().post_private(call.actor()?, to, new).await? {
+    match ctx.app().post_private(ctx.actor()?, to, new).await? {
         Posted::Message(view) => {
-            Ok(encoded(StatusCode::CREATED, call.app().encoder().message(&view, Place::Private)))
+            Ok(encoded(StatusCode::CREATED, ctx.app().encoder().message(&view, Place::Private)))
         }
         Posted::Accepted => Ok(done()),
     }
 }
 
-async fn list_messages(call: Call) -> Answer {
-    let with = other(&call)?;
-    let query = query(&call)?;
+async fn list_messages(ctx: RequestContext) -> Answer {
+    let with = other(&ctx)?;
+    let query = query(&ctx)?;
     expect_answer(LIST_BYTES)?;
-    let list = call.app().list_private_messages(call.actor()?, with, query.clone()).await?;
-    let conversation = || call.app().config().addresses.private(with);
-    Ok(listed(&call, list, &query, || format!("{}/messages", conversation())))
+    let list = ctx.app().list_private_messages(ctx.actor()?, with, query.clone()).await?;
+    let conversation = || ctx.app().config().addresses.private(with);
+    Ok(listed(&ctx, list, &query, || format!("{}/messages", conversation())))
 }
 
-async fn get_message(call: Call) -> Answer {
-    let with = other(&call)?;
-    let view = call.app().private_message(call.actor()?, with, call.id("message")?).await?;
-    Ok(encoded(StatusCode::OK, call.app().encoder().message(&view, Place::Private)))
+async fn get_message(ctx: RequestContext) -> Answer {
+    let with = other(&ctx)?;
+    let view = ctx.app().private_message(ctx.actor()?, with, ctx.id("message")?).await?;
+    Ok(encoded(StatusCode::OK, ctx.app().encoder().message(&view, Place::Private)))
 }
 
-async fn edit(mut call: Call) -> Answer {
-    let (with, id) = (other(&call)?, call.id("message")?);
-    let mut params = call.params.reader();
+async fn edit(mut ctx: RequestContext) -> Answer {
+    let (with, id) = (other(&ctx)?, ctx.id("message")?);
+    let mut params = ctx.params.reader();
     let mut edit = Edit { content: params.opt_text("content", 0..=usize::MAX), tags: None };
-    if call.shared.names.classic {
+    if ctx.shared.profile.classic {
         edit.tags = params.list_of_text("tags");
     }
     params.finish()?;
-    call.drop_params();
-    call.app().edit_private_message(call.actor()?, with, id, edit).await?;
+    ctx.drop_params();
+    ctx.app().edit_private_message(ctx.actor()?, with, id, edit).await?;
     Ok(done())
 }
 
-async fn delete(call: Call) -> Answer {
-    let (with, id) = (other(&call)?, call.id("message")?);
-    Ok(match call.app().delete_private_message(call.actor()?, with, id).await? {
+async fn delete(ctx: RequestContext) -> Answer {
+    let (with, id) = (other(&ctx)?, ctx.id("message")?);
+    Ok(match ctx.app().delete_private_message(ctx.actor()?, with, id).await? {
         Deletion::Remove => nothing(),
         Deletion::Truncate => done(),
     })
 }
 
 /// The user whom the path names, for callers who are users themselves.
-fn other(call: &Call) -> Result<UserId, Failure> {
-    call.actor()?.user()?;
-    call.id("user")
+fn other(ctx: &RequestContext) -> Result<UserId, Failure> {
+    ctx.actor()?.user()?;
+    ctx.id("user")
 }

@@ -6,7 +6,7 @@ use eddyline_model::messages::{Event, MAX_EXTERNAL_NAME_CHARS};
 use http::Method;
 
 use crate::answer::{Answer, done};
-use crate::call::Call;
+use crate::context::RequestContext;
 use crate::endpoint::Endpoint;
 use crate::endpoint::Shape::Empty;
 use crate::messages::check_external;
@@ -39,26 +39,26 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
     ]
 }
 
-async fn chat(call: Call) -> Answer {
-    let to = call.app().pushing(call.segment("token")).await?;
-    let mut params = call.params.reader();
+async fn chat(ctx: RequestContext) -> Answer {
+    let to = ctx.app().pushing(ctx.segment("token")).await?;
+    let mut params = ctx.params.reader();
     let mut new = NewPost::of(Event::Message, params.required_text("content", 0..=usize::MAX));
     let name = params.opt_text("external_user_name", 1..=MAX_EXTERNAL_NAME_CHARS);
     params.require("external_user_name");
     new.external_user_name = check_external(name, &mut params);
-    new.tags = call.shared.names.tags(params.list_of_text("tags").unwrap_or_default());
+    new.tags = ctx.shared.profile.tags(params.list_of_text("tags").unwrap_or_default());
     let parent = params.opt_id::<MessageId>("message_id");
     params.finish()?;
-    call.app().push_chat(&to, new, parent).await?;
+    ctx.app().push_chat(&to, new, parent).await?;
     Ok(done())
 }
 
-async fn mail(call: Call) -> Answer {
-    let to = call.app().pushing(call.segment("token")).await?;
-    let mut params = call.params.reader();
+async fn mail(ctx: RequestContext) -> Answer {
+    let to = ctx.app().pushing(ctx.segment("token")).await?;
+    let mut params = ctx.params.reader();
     let filled = |text: Option<String>| text.filter(|text| !text.trim().is_empty());
     let any = 0..=usize::MAX;
-    let tags = call.shared.names.tags(params.list_of_text("tags").unwrap_or_default());
+    let tags = ctx.shared.profile.tags(params.list_of_text("tags").unwrap_or_default());
     let mail = PushedMail {
         source: params.required_text("source", any.clone()),
         from_address: params.required_text("from_address", any.clone()),
@@ -70,6 +70,6 @@ async fn mail(call: Call) -> Answer {
         link: filled(params.opt_text("link", any)),
     };
     params.finish()?;
-    call.app().push_mail(&to, mail, tags).await?;
+    ctx.app().push_mail(&to, mail, tags).await?;
     Ok(done())
 }

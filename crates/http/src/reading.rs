@@ -1,12 +1,12 @@
 //! Marking what was read (docs/protocol.md, Reading).
 
 use eddyline_model::MessageId;
-use eddyline_model::policy::FlowDeed;
+use eddyline_model::policy::FlowAction;
 use eddyline_model::scopes::Scope::{Flow, Private};
 use http::Method;
 
 use crate::answer::{Answer, done};
-use crate::call::Call;
+use crate::context::RequestContext;
 use crate::endpoint::Endpoint;
 use crate::endpoint::Shape::Empty;
 
@@ -23,19 +23,19 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
     ]
 }
 
-async fn flow(call: Call) -> Answer {
-    let room = call.room(FlowDeed::Read).await?;
-    call.app().read_flow(call.actor()?, &room, message(&call)?).await?;
+async fn flow(ctx: RequestContext) -> Answer {
+    let room = ctx.room(FlowAction::Read).await?;
+    ctx.app().read_flow(ctx.actor()?, &room, message(&ctx)?).await?;
     Ok(done())
 }
 
-async fn private(call: Call) -> Answer {
-    call.actor()?.user()?;
-    let with = call.id("user")?;
-    call.app().read_private(call.actor()?, with, message(&call)?).await?;
+async fn private(ctx: RequestContext) -> Answer {
+    ctx.actor()?.user()?;
+    let with = ctx.id("user")?;
+    ctx.app().read_private(ctx.actor()?, with, message(&ctx)?).await?;
     Ok(done())
 }
 
-fn message(call: &Call) -> Result<MessageId, crate::error::Failure> {
-    Ok(call.params.reader().required_id("message")?)
+fn message(ctx: &RequestContext) -> Result<MessageId, crate::error::Failure> {
+    Ok(ctx.params.reader().required_id("message")?)
 }

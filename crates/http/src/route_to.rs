@@ -8,12 +8,12 @@ use futures_util::future::Either;
 use http::Request;
 use tower::{Service, ServiceExt as _, service_fn};
 
-use crate::Face;
+use crate::ApiService;
 
-impl Face {
+impl ApiService {
     /// The API, and beside it `other`, which answers the requests whose path it `owns`. Clones share
     /// both.
-    pub fn beside<S>(
+    pub fn route_to<S>(
         self,
         owns: fn(&str) -> bool,
         other: S,

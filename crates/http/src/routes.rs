@@ -6,7 +6,7 @@ use std::sync::Arc;
 use eddyline_model::scopes::Scope::{Flow, Integration, Manage, Private};
 use http::Method;
 
-use crate::call::{Call, Segments};
+use crate::context::{PathParams, RequestContext};
 use crate::endpoint::Endpoint;
 use crate::endpoint::Shape::{Empty, Many, Media, One};
 use crate::{
@@ -132,7 +132,7 @@ fn sending_endpoints() -> Vec<Endpoint> {
 }
 
 fn message_endpoints() -> Vec<Endpoint> {
-    let list = |path, summary, handler: fn(Call) -> messages::Listing| {
+    let list = |path, summary, handler: fn(RequestContext) -> messages::Listing| {
         Endpoint::new(Method::GET, path, summary, handler)
             .scopes(&[Flow])
             .lists_messages()
@@ -210,7 +210,7 @@ fn flow_user_endpoints() -> Vec<Endpoint> {
 
 /// The stream.
 pub(crate) fn streams() -> Vec<Endpoint> {
-    let listen = |path, summary, handler: fn(Call) -> stream::Opening| {
+    let listen = |path, summary, handler: fn(RequestContext) -> stream::Opening| {
         Endpoint::new(Method::GET, path, summary, handler)
             .uncompressed()
             .takes("user", "boolean", "1 adds what is sent to you")
@@ -256,7 +256,7 @@ pub(crate) struct Routes {
 /// What is at a path.
 pub(crate) enum Found {
     /// An endpoint, with the segments of the path that it names.
-    Endpoint(Arc<Endpoint>, Segments),
+    Endpoint(Arc<Endpoint>, PathParams),
     /// Endpoints for other methods, which are named.
     OtherMethods(String),
     /// Nothing.
@@ -295,7 +295,7 @@ impl Routes {
             _ => None,
         });
         let Some(endpoint) = endpoint else { return Found::OtherMethods(methods(found.value)) };
-        match Segments::decode(&found.params) {
+        match PathParams::decode(&found.params) {
             Some(segments) => Found::Endpoint(endpoint.clone(), segments),
             None => Found::Nothing,
         }

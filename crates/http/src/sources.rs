@@ -2,13 +2,13 @@
 
 use eddyline_app::{NewSource, SourceChanges};
 use eddyline_model::SourceId;
-use eddyline_model::policy::FlowDeed;
+use eddyline_model::policy::FlowAction;
 use eddyline_model::scopes::Scope::Integration;
 use eddyline_model::sources::{MAX_ERROR_CHARS, MAX_NAME_CHARS};
 use http::{Method, StatusCode};
 
 use crate::answer::{Answer, json, nothing};
-use crate::call::Call;
+use crate::context::RequestContext;
 use crate::endpoint::Endpoint;
 use crate::endpoint::Shape::{Many, One};
 use crate::params::Reader;
@@ -49,33 +49,33 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
     all.into_iter().map(|endpoint| endpoint.scopes(&[Integration])).collect()
 }
 
-async fn list(call: Call) -> Answer {
-    let room = call.room(FlowDeed::ManageSources).await?;
-    json(StatusCode::OK, &call.app().flow_sources(&room).await?)
+async fn list(ctx: RequestContext) -> Answer {
+    let room = ctx.room(FlowAction::ManageSources).await?;
+    json(StatusCode::OK, &ctx.app().flow_sources(&room).await?)
 }
 
-async fn visible(call: Call) -> Answer {
-    json(StatusCode::OK, &call.app().sources(call.actor()?).await?)
+async fn visible(ctx: RequestContext) -> Answer {
+    json(StatusCode::OK, &ctx.app().sources(ctx.actor()?).await?)
 }
 
-async fn create(call: Call) -> Answer {
-    let room = call.room(FlowDeed::ManageSources).await?;
-    let mut params = call.params.reader();
+async fn create(ctx: RequestContext) -> Answer {
+    let room = ctx.room(FlowAction::ManageSources).await?;
+    let mut params = ctx.params.reader();
     let name = params.required_text("name", 1..=MAX_NAME_CHARS);
     let external_url = url(&mut params, "external_url").filter(|url| !url.is_empty());
     params.finish()?;
-    let source = call.app().create_source(call.actor()?, &room, NewSource { name, external_url }).await?;
+    let source = ctx.app().create_source(ctx.actor()?, &room, NewSource { name, external_url }).await?;
     json(StatusCode::CREATED, &source)
 }
 
-async fn get(call: Call) -> Answer {
-    let room = call.room(FlowDeed::ManageSources).await?;
-    json(StatusCode::OK, &call.app().source(&room, call.id("source")?).await?)
+async fn get(ctx: RequestContext) -> Answer {
+    let room = ctx.room(FlowAction::ManageSources).await?;
+    json(StatusCode::OK, &ctx.app().source(&room, ctx.id("source")?).await?)
 }
 
-async fn change(call: Call) -> Answer {
-    let wanted = target(&call).await?;
-    let mut params = call.params.reader();
+async fn change(ctx: RequestContext) -> Answer {
+    let wanted = target(&ctx).await?;
+    let mut params = ctx.params.reader();
     let changes = SourceChanges {
         name: params.opt_text("name", 1..=MAX_NAME_CHARS),
         external_url: url(&mut params, "external_url"),
@@ -83,22 +83,22 @@ async fn change(call: Call) -> Answer {
         error_message: params.opt_text("error_message", 0..=MAX_ERROR_CHARS),
     };
     params.finish()?;
-    json(StatusCode::OK, &call.app().change_source(call.actor()?, wanted, changes).await?)
+    json(StatusCode::OK, &ctx.app().change_source(ctx.actor()?, wanted, changes).await?)
 }
 
-async fn remove(call: Call) -> Answer {
-    let wanted = target(&call).await?;
-    call.app().remove_source(call.actor()?, wanted).await?;
+async fn remove(ctx: RequestContext) -> Answer {
+    let wanted = target(&ctx).await?;
+    ctx.app().remove_source(ctx.actor()?, wanted).await?;
     Ok(nothing())
 }
 
 /// The source that the path names, or the one whose token the caller shows.
-async fn target(call: &Call) -> Result<(eddyline_model::RoomId, SourceId), crate::error::Failure> {
-    if call.segment("flow").is_empty() {
-        return Ok(call.app().own_source(call.actor()?)?);
+async fn target(ctx: &RequestContext) -> Result<(eddyline_model::RoomId, SourceId), crate::error::Failure> {
+    if ctx.segment("flow").is_empty() {
+        return Ok(ctx.app().own_source(ctx.actor()?)?);
     }
-    let room = call.room(FlowDeed::ManageSources).await?;
-    Ok((room.id(), call.id("source")?))
+    let room = ctx.room(FlowAction::ManageSources).await?;
+    Ok((room.id(), ctx.id("source")?))
 }
 
 fn url(params: &mut Reader<'_>, name: &str) -> Option<String> {

@@ -11,10 +11,10 @@ use http::HeaderMap;
 use http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue};
 
 use crate::answer::Answer;
-use crate::call::Call;
+use crate::context::RequestContext;
 use crate::error::Failure;
 use crate::media;
-use crate::serve::{FrameSource, Until, stream};
+use crate::serve::{FrameSource, WithDeadline, stream};
 
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 const NO_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
@@ -23,31 +23,31 @@ const MAX_FLOWS: usize = 1000;
 /// A stream being opened, so that both addresses can stand in one table.
 pub(crate) type Opening = Pin<Box<dyn Future<Output = Answer> + Send>>;
 
-pub(crate) fn several(call: Call) -> Opening {
+pub(crate) fn several(ctx: RequestContext) -> Opening {
     Box::pin(async move {
-        let mut params = call.params.reader();
+        let mut params = ctx.params.reader();
         let flows = params.list_of_text("filter").unwrap_or_default();
         if flows.len() > MAX_FLOWS {
             params.error("filter", format!("can't name more than {MAX_FLOWS} flows"));
         }
         params.finish()?;
-        open(&call, flows).await
+        open(&ctx, flows).await
     })
 }
 
-pub(crate) fn one(call: Call) -> Opening {
+pub(crate) fn one(ctx: RequestContext) -> Opening {
     Box::pin(async move {
-        let flow = format!("{}/{}", call.segment("organization"), call.segment("flow"));
-        open(&call, vec![flow]).await
+        let flow = format!("{}/{}", ctx.segment("organization"), ctx.segment("flow"));
+        open(&ctx, vec![flow]).await
     })
 }
 
-async fn open(call: &Call, flows: Vec<String>) -> Answer {
-    let listen = request(call, flows)?;
-    let actor = call.actor()?;
-    let (subscription, listening) = call.app().listen(actor, &listen).await?;
+async fn open(ctx: &RequestContext, flows: Vec<String>) -> Answer {
+    let listen = request(ctx, flows)?;
+    let actor = ctx.actor()?;
+    let (subscription, listening) = ctx.app().listen(actor, &listen).await?;
     let source = Source { subscription, _listening: listening };
-    let mut response = stream(Until::new(source, time_left(call, actor)));
+    let mut response = stream(WithDeadline::new(source, time_left(ctx, actor)));
     let kind = match listen.format {
         Format::Sse => media::EVENT_STREAM,
         Format::Json | Format::JsonWithIds => media::JSON,
@@ -61,13 +61,13 @@ async fn open(call: &Call, flows: Vec<String>) -> Answer {
 
 /// How long the caller's right to listen lasts, where it ends by itself: a stream outlives no access token
 /// that it was opened with.
-fn time_left(call: &Call, actor: &Actor) -> Option<Duration> {
-    let left = actor.ends_at()?.0.saturating_sub(call.app().now().0);
+fn time_left(ctx: &RequestContext, actor: &Actor) -> Option<Duration> {
+    let left = actor.ends_at()?.0.saturating_sub(ctx.app().now().0);
     Some(Duration::from_millis(u64::try_from(left).unwrap_or_default()))
 }
 
-fn request(call: &Call, flows: Vec<String>) -> Result<Listen, Failure> {
-    let mut params = call.params.reader();
+fn request(ctx: &RequestContext, flows: Vec<String>) -> Result<Listen, Failure> {
+    let mut params = ctx.params.reader();
     let user = params.opt_bool("user").unwrap_or(false);
     let presence = params.opt_bool("presence").unwrap_or(false);
     let accept = params.opt_text("accept", 0..=200);
@@ -85,9 +85,8 @@ fn request(call: &Call, flows: Vec<String>) -> Result<Listen, Failure> {
         )
         .unwrap_or_default();
     params.finish()?;
-    let header =
-        call.headers.get(LAST_EVENT_ID).map(|id| String::from_utf8_lossy(id.as_bytes()).into_owned());
-    let format = match (wants_events(&call.headers, accept.as_deref()), &parameter) {
+    let header = ctx.headers.get(LAST_EVENT_ID).map(|id| String::from_utf8_lossy(id.as_bytes()).into_owned());
+    let format = match (wants_events(&ctx.headers, accept.as_deref()), &parameter) {
         (true, _) => Format::Sse,
         (false, Some(_)) => Format::JsonWithIds,
         (false, None) => Format::Json,

@@ -4,7 +4,7 @@ use eddyline_app::{Error, LIST_BYTES, Room, ThreadPage, ThreadsOf};
 use eddyline_model::Timestamp;
 use eddyline_model::items::MAX_SHORT_CHARS;
 use eddyline_model::messages::ThreadState;
-use eddyline_model::policy::FlowDeed;
+use eddyline_model::policy::FlowAction;
 use eddyline_model::scopes::Scope::Flow;
 use eddyline_model::threads::{ThreadQuery, Threads};
 use http::header::LINK;
@@ -12,7 +12,7 @@ use http::{Method, StatusCode};
 
 use crate::answer::{Answer, done, encoded, with_header};
 use crate::answer_bytes::expect_answer;
-use crate::call::Call;
+use crate::context::RequestContext;
 use crate::endpoint::Endpoint;
 use crate::endpoint::Shape::{Empty, Many, One};
 use crate::error::Failure;
@@ -47,45 +47,45 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
     ]
 }
 
-async fn get(call: Call) -> Answer {
-    let room = call.room(FlowDeed::Read).await?;
-    let thread = call.app().thread(&room, call.segment("thread")).await?;
-    Ok(encoded(StatusCode::OK, call.app().encoder().thread(room.id(), &thread)))
+async fn get(ctx: RequestContext) -> Answer {
+    let room = ctx.room(FlowAction::Read).await?;
+    let thread = ctx.app().thread(&room, ctx.segment("thread")).await?;
+    Ok(encoded(StatusCode::OK, ctx.app().encoder().thread(room.id(), &thread)))
 }
 
-async fn trigger(call: Call) -> Answer {
-    let room = call.room(FlowDeed::Post).await?;
-    let mut params = call.params.reader();
+async fn trigger(ctx: RequestContext) -> Answer {
+    let room = ctx.room(FlowAction::Post).await?;
+    let mut params = ctx.params.reader();
     let name = params.opt_text("name", 0..=MAX_SHORT_CHARS);
     params.finish()?;
-    let (thread, position) = (call.segment("thread"), position(&call)?);
-    call.app().trigger_action(call.actor()?, &room, thread, position, name.as_deref()).await?;
+    let (thread, position) = (ctx.segment("thread"), position(&ctx)?);
+    ctx.app().trigger_action(ctx.actor()?, &room, thread, position, name.as_deref()).await?;
     Ok(done())
 }
 
 /// The position that the path names, which has one spelling.
-fn position(call: &Call) -> Result<usize, Failure> {
-    let text = call.segment("position");
+fn position(ctx: &RequestContext) -> Result<usize, Failure> {
+    let text = ctx.segment("position");
     let position = text.parse().ok().filter(|position: &usize| position.to_string() == text);
     position.ok_or_else(|| Error::NotFound.into())
 }
 
-async fn list(call: Call) -> Answer {
-    let room = call.room(FlowDeed::Read).await?;
-    let (of, query) = question(&call, &room)?;
+async fn list(ctx: RequestContext) -> Answer {
+    let room = ctx.room(FlowAction::Read).await?;
+    let (of, query) = question(&ctx, &room)?;
     expect_answer(LIST_BYTES)?;
-    let ThreadPage { threads, more } = call.app().threads(&room, of, query).await?;
-    let answer = encoded(StatusCode::OK, call.app().encoder().threads(room.id(), &threads));
+    let ThreadPage { threads, more } = ctx.app().threads(&room, of, query).await?;
+    let answer = encoded(StatusCode::OK, ctx.app().encoder().threads(room.id(), &threads));
     match threads.last() {
         Some(last) if more => {
-            Ok(with_header(answer, LINK, &format!("<{}>; rel=\"next\"", next(&call, &room, &query, last))))
+            Ok(with_header(answer, LINK, &format!("<{}>; rel=\"next\"", next(&ctx, &room, &query, last))))
         }
         _ => Ok(answer),
     }
 }
 
-fn question(call: &Call, room: &Room) -> Result<(ThreadsOf, ThreadQuery), Failure> {
-    let mut params = call.params.reader();
+fn question(ctx: &RequestContext, room: &Room) -> Result<(ThreadsOf, ThreadQuery), Failure> {
+    let mut params = ctx.params.reader();
     let of = match params.opt_text("application", 0..=200).as_deref() {
         None | Some("") => ThreadsOf::All,
         Some("chat") => ThreadsOf::Chat,
@@ -93,14 +93,14 @@ fn question(call: &Call, room: &Room) -> Result<(ThreadsOf, ThreadQuery), Failur
         Some(name) => ThreadsOf::Application(name.to_owned()),
     };
     let before = params.opt_text("before", 1..=100);
-    if before.is_some() && !call.params.has("until") {
+    if before.is_some() && !ctx.params.has("until") {
         params.error("before", "goes with until only");
     }
     let query = ThreadQuery {
         threads: Threads::All,
         since: time(&mut params, "since"),
         until: time(&mut params, "until"),
-        before: before.and_then(|id| match call.app().thread_root(room, &id) {
+        before: before.and_then(|id| match ctx.app().thread_root(room, &id) {
             Ok(root) => Some(root),
             Err(_) => {
                 params.error("before", "is not a thread of this flow");
@@ -125,12 +125,12 @@ fn time(params: &mut Reader<'_>, name: &str) -> Option<Timestamp> {
 
 /// The address of the page that follows the one that ends with `last`. Several threads may have changed
 /// in the same millisecond, so that also says which of them were shown.
-fn next(call: &Call, room: &Room, query: &ThreadQuery, last: &ThreadState) -> String {
-    let threads = call.app().config().addresses.threads(&room.organization, &room.flow);
-    let mut params = call.params.reader();
+fn next(ctx: &RequestContext, room: &Room, query: &ThreadQuery, last: &ThreadState) -> String {
+    let threads = ctx.app().config().addresses.threads(&room.organization, &room.flow);
+    let mut params = ctx.params.reader();
     let application = params.opt_text("application", 0..=200).unwrap_or_default();
     let until = last.counts.updated_at.to_string();
-    let before = call.app().encoder().thread_id(room.id(), last.root);
+    let before = ctx.app().encoder().thread_id(room.id(), last.root);
     let limit = query.limit.to_string();
     let since = query.since.map(|since| since.to_string()).unwrap_or_default();
     let empty = if query.empty { "1" } else { "" };

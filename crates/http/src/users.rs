@@ -9,7 +9,7 @@ use eddyline_model::scopes::Scope::{Flow, Manage, Profile};
 use http::{Method, StatusCode};
 
 use crate::answer::{Answer, done, json};
-use crate::call::Call;
+use crate::context::RequestContext;
 use crate::endpoint::Endpoint;
 use crate::endpoint::Shape::{Empty, Many, One};
 use crate::error::Failure;
@@ -19,7 +19,7 @@ use crate::params::Reader;
 const MAX_PASSWORD: usize = 2000;
 
 pub(crate) fn endpoints() -> Vec<Endpoint> {
-    let changes = |path, summary, handler: fn(Call) -> Changing| {
+    let changes = |path, summary, handler: fn(RequestContext) -> Changing| {
         Endpoint::new(Method::PUT, path, summary, handler)
             .scopes(&[Profile])
             .takes("nick", "string", "1 to 40 characters, unique in your organizations; mentions stay")
@@ -47,39 +47,39 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
 
 type Changing = std::pin::Pin<Box<dyn Future<Output = Answer> + Send>>;
 
-async fn me(call: Call) -> Answer {
-    json(StatusCode::OK, &call.app().me(call.actor()?)?)
+async fn me(ctx: RequestContext) -> Answer {
+    json(StatusCode::OK, &ctx.app().me(ctx.actor()?)?)
 }
 
-async fn list(call: Call) -> Answer {
-    json(StatusCode::OK, &call.app().users(call.actor()?).await?)
+async fn list(ctx: RequestContext) -> Answer {
+    json(StatusCode::OK, &ctx.app().users(ctx.actor()?).await?)
 }
 
-async fn get(call: Call) -> Answer {
-    let user = call.app().user(call.actor()?, call.id("user")?).await?;
+async fn get(ctx: RequestContext) -> Answer {
+    let user = ctx.app().user(ctx.actor()?, ctx.id("user")?).await?;
     json(StatusCode::OK, &user)
 }
 
-fn change(call: Call) -> Changing {
+fn change(ctx: RequestContext) -> Changing {
     Box::pin(async move {
-        call.app().own(call.actor()?, call.id::<UserId>("user")?).await?;
-        change_own(&call).await
+        ctx.app().own(ctx.actor()?, ctx.id::<UserId>("user")?).await?;
+        change_own(&ctx).await
     })
 }
 
-fn change_me(call: Call) -> Changing {
-    Box::pin(async move { change_own(&call).await })
+fn change_me(ctx: RequestContext) -> Changing {
+    Box::pin(async move { change_own(&ctx).await })
 }
 
-async fn change_own(call: &Call) -> Answer {
-    call.actor()?.user()?;
-    let changes = read_changes(call)?;
-    call.app().change_user(call.actor()?, changes, call.client_address()).await?;
+async fn change_own(ctx: &RequestContext) -> Answer {
+    ctx.actor()?.user()?;
+    let changes = read_changes(ctx)?;
+    ctx.app().change_user(ctx.actor()?, changes, ctx.client_address()).await?;
     Ok(done())
 }
 
-fn read_changes(call: &Call) -> Result<UserChanges, Failure> {
-    let mut params = call.params.reader();
+fn read_changes(ctx: &RequestContext) -> Result<UserChanges, Failure> {
+    let mut params = ctx.params.reader();
     let mut secret = |name| params.opt_text(name, 0..=MAX_PASSWORD).map(|text| Password::new(&text));
     let (new, present) = (secret("password"), secret("current_password"));
     if new.is_some() && present.is_none() {

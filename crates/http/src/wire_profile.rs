@@ -5,7 +5,7 @@ use http::{HeaderMap, HeaderName};
 
 /// The names of a profile.
 #[derive(Clone, Debug)]
-pub(crate) struct Names {
+pub(crate) struct WireProfile {
     /// Carries the caller's number (specification, section 4, conventions).
     pub(crate) user: HeaderName,
     /// Asks to wait for the whole message. On input each name counts in both profiles.
@@ -13,7 +13,7 @@ pub(crate) struct Names {
     pub(crate) classic: bool,
 }
 
-impl Names {
+impl WireProfile {
     pub(crate) fn of(profile: Profile) -> Self {
         let classic = profile == Profile::Classic;
         let user = HeaderName::from_static(if classic { "flowdock-user" } else { "service-user" });

@@ -12,7 +12,7 @@ pub struct AuditEntry {
     /// Who: `scim:` and the uid of the provider, `user:` and the number of an administrator, or `operator`.
     pub actor: String,
     /// What was done, such as `user.create`.
-    pub deed: String,
+    pub action: String,
     /// To whom, if to somebody.
     pub user: Option<UserId>,
     /// What changed, as a JSON object without secrets.

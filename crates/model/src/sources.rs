@@ -35,21 +35,21 @@ pub struct Source {
     pub removed_at: Option<Timestamp>,
 }
 
-/// Who keeps a thread of the inbox: the source that began it, or the flow's own token. Only the keeper
+/// Who owns a thread of the inbox: the source that began it, or the flow's own token. Only the thread owner
 /// changes the item of the thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Keeper {
+pub struct ThreadOwner {
     /// The source; `None` for the flow's own token.
     pub source: Option<SourceId>,
     /// Its application.
     pub application: Option<ApplicationId>,
 }
 
-impl Keeper {
+impl ThreadOwner {
     /// Whoever posts with the flow's own token.
     pub const FLOW: Self = Self { source: None, application: None };
 
-    /// Whether what `other` began is this keeper's to change: its own, and what another source of the
+    /// Whether what `other` began is this thread owner's to change: its own, and what another source of the
     /// same application began. The requests of its actions are signed with that application's secret,
     /// so nobody else may say where they go.
     #[must_use]
@@ -77,18 +77,18 @@ mod tests {
 
     #[test]
     fn a_thread_is_kept_by_its_source_and_by_others_of_the_same_application() {
-        let keeper = |source, application| Keeper {
+        let thread_owner = |source, application| ThreadOwner {
             source: Some(SourceId(source)),
             application: Some(ApplicationId(application)),
         };
-        assert!(keeper(1, 1).keeps(keeper(1, 1)));
-        assert!(keeper(2, 1).keeps(keeper(1, 1)));
-        assert!(!keeper(2, 2).keeps(keeper(1, 1)));
-        assert!(Keeper::FLOW.keeps(Keeper::FLOW));
-        assert!(!Keeper::FLOW.keeps(keeper(1, 1)) && !keeper(1, 1).keeps(Keeper::FLOW));
-        let orphan = |source| Keeper { source: Some(SourceId(source)), application: None };
+        assert!(thread_owner(1, 1).keeps(thread_owner(1, 1)));
+        assert!(thread_owner(2, 1).keeps(thread_owner(1, 1)));
+        assert!(!thread_owner(2, 2).keeps(thread_owner(1, 1)));
+        assert!(ThreadOwner::FLOW.keeps(ThreadOwner::FLOW));
+        assert!(!ThreadOwner::FLOW.keeps(thread_owner(1, 1)) && !thread_owner(1, 1).keeps(ThreadOwner::FLOW));
+        let orphan = |source| ThreadOwner { source: Some(SourceId(source)), application: None };
         assert!(!orphan(1).keeps(orphan(2)));
-        let user = Keeper { source: None, application: Some(ApplicationId(1)) };
-        assert!(user.keeps(keeper(1, 1)) && !user.keeps(Keeper::FLOW));
+        let user = ThreadOwner { source: None, application: Some(ApplicationId(1)) };
+        assert!(user.keeps(thread_owner(1, 1)) && !user.keeps(ThreadOwner::FLOW));
     }
 }

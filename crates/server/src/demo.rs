@@ -13,7 +13,7 @@ use eddyline_model::MessageId;
 use eddyline_model::mail::SIGN_IN_MINUTES;
 use eddyline_model::messages::Event;
 use eddyline_model::names::Email;
-use eddyline_model::policy::FlowDeed;
+use eddyline_model::policy::FlowAction;
 
 use crate::config::Settings;
 use crate::serve::Node;
@@ -129,7 +129,7 @@ async fn say(
     text: &str,
     parent: Option<MessageId>,
 ) -> Result<Option<MessageId>, Error> {
-    let room: Arc<Room> = app.room(actor, ORGANIZATION, FLOW, FlowDeed::Post).await?;
+    let room: Arc<Room> = app.room(actor, ORGANIZATION, FLOW, FlowAction::Post).await?;
     let event = if parent.is_some() { Event::Comment } else { Event::Message };
     let post = NewPost { parent, wait: true, ..NewPost::of(event, text.to_owned()) };
     Ok(match app.post(actor, room, post).await? {

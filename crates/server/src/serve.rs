@@ -75,7 +75,7 @@ impl Node {
         }
         let pages = eddyline_web::service(app.clone(), &http);
         let server = server
-            .listen(api, eddyline_http::service(app.clone(), &http).beside(is_page, pages))
+            .listen(api, eddyline_http::service(app.clone(), &http).route_to(is_page, pages))
             .listen(stream, eddyline_http::stream_service(app.clone(), &http));
         mail::tell_about_outbox(&settings)?;
         Ok(Self { app, server, signals, stop, feed, certificates })

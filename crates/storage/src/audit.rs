@@ -15,7 +15,7 @@ struct Row {
     organization_id: i64,
     at: i64,
     actor: String,
-    deed: String,
+    action: String,
     user_id: Option<i64>,
     detail: String,
 }
@@ -25,7 +25,7 @@ fn to_entry(row: Row) -> (i64, AuditEntry) {
         organization: OrganizationId(row.organization_id),
         at: Timestamp(row.at),
         actor: row.actor,
-        deed: row.deed,
+        action: row.action,
         user: row.user_id.map(UserId),
         detail: row.detail,
     };
@@ -41,7 +41,7 @@ portable! {
                 audit::organization_id.eq(entry.organization.0),
                 audit::at.eq(entry.at.0),
                 audit::actor.eq(&entry.actor),
-                audit::deed.eq(&entry.deed),
+                audit::action.eq(&entry.action),
                 audit::user_id.eq(entry.user.map(|id| id.0)),
                 audit::detail.eq(&entry.detail),
             ))

@@ -13,25 +13,25 @@ use crate::connect::{Location, connect};
 
 /// How often an SQLite file is looked at: the command line writes from a process of its own.
 const FILE_PERIOD: Duration = Duration::from_millis(200);
-/// How often the log is looked at when no bell came.
+/// How often the log is looked at when no notification came.
 #[cfg(feature = "postgres")]
 const POLL_PERIOD: Duration = Duration::from_millis(500);
 
 /// Rings when the log may have grown by another process's doing. It may ring for nothing.
 #[derive(Debug)]
-pub struct Doorbell {
-    bell: Arc<Notify>,
+pub struct ChangeNotifier {
+    notifier: Arc<Notify>,
     task: Option<JoinHandle<()>>,
 }
 
-impl Doorbell {
+impl ChangeNotifier {
     /// Waits for the next ring.
-    pub async fn rung(&self) {
-        self.bell.notified().await;
+    pub async fn changed_elsewhere(&self) {
+        self.notifier.notified().await;
     }
 }
 
-impl Drop for Doorbell {
+impl Drop for ChangeNotifier {
     fn drop(&mut self) {
         if let Some(task) = &self.task {
             task.abort();
@@ -42,21 +42,21 @@ impl Drop for Doorbell {
 impl Store {
     /// Begins to listen for writes of other processes. Needs a tokio runtime.
     #[must_use]
-    pub fn doorbell(&self) -> Doorbell {
-        let bell = Arc::new(Notify::new());
+    pub fn change_notifier(&self) -> ChangeNotifier {
+        let notifier = Arc::new(Notify::new());
         let task = match self.location() {
             Location::Memory => None,
-            Location::File(_) => Some(tokio::spawn(watch_file(self.clone(), bell.clone()))),
+            Location::File(_) => Some(tokio::spawn(watch_file(self.clone(), notifier.clone()))),
             #[cfg(feature = "postgres")]
-            Location::Postgres(route) => Some(tokio::spawn(listen(route.clone(), bell.clone()))),
+            Location::Postgres(route) => Some(tokio::spawn(listen(route.clone(), notifier.clone()))),
         };
-        Doorbell { bell, task }
+        ChangeNotifier { notifier, task }
     }
 }
 
 /// Watches on a connection of its own: the version that one connection tells says nothing about what
 /// another told.
-async fn watch_file(store: Store, bell: Arc<Notify>) {
+async fn watch_file(store: Store, notifier: Arc<Notify>) {
     let mut timer = tokio::time::interval(FILE_PERIOD);
     timer.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     let mut watching = None;
@@ -74,7 +74,7 @@ async fn watch_file(store: Store, bell: Arc<Notify>) {
                 watching = Some(own);
                 if seen != Some(version) {
                     seen = Some(version);
-                    bell.notify_one();
+                    notifier.notify_one();
                 }
             }
             Ok(Err(error)) => {
@@ -87,21 +87,21 @@ async fn watch_file(store: Store, bell: Arc<Notify>) {
     }
 }
 
-/// Listens on a connection of its own, and looks by itself every now and then, since a bell can be
-/// lost; always after connecting, since one may have rung before.
+/// Listens on a connection of its own, and looks by itself every now and then, since a notification can be
+/// lost; always after connecting, since one may have been sent before.
 #[cfg(feature = "postgres")]
-async fn listen(route: Arc<Route>, bell: Arc<Notify>) {
+async fn listen(route: Arc<Route>, notifier: Arc<Notify>) {
     loop {
-        if let Err(error) = listen_once(route.url(), &bell).await {
-            tracing::debug!(%error, "the log's bell is out of order; looking at it instead");
+        if let Err(error) = listen_once(route.url(), &notifier).await {
+            tracing::debug!(%error, "the log's notifier is out of order; looking at it instead");
         }
-        bell.notify_one();
+        notifier.notify_one();
         tokio::time::sleep(POLL_PERIOD).await;
     }
 }
 
 #[cfg(feature = "postgres")]
-async fn listen_once(url: &str, bell: &Notify) -> Result<(), tokio_postgres::Error> {
+async fn listen_once(url: &str, notifier: &Notify) -> Result<(), tokio_postgres::Error> {
     use futures_util::StreamExt as _;
     use tokio_postgres::AsyncMessage;
 
@@ -116,15 +116,15 @@ async fn listen_once(url: &str, bell: &Notify) -> Result<(), tokio_postgres::Err
             answer = &mut listening, if !ready => {
                 answer?;
                 ready = true;
-                bell.notify_one();
+                notifier.notify_one();
             }
             message = messages.next() => match message {
-                Some(Ok(AsyncMessage::Notification(_))) => bell.notify_one(),
+                Some(Ok(AsyncMessage::Notification(_))) => notifier.notify_one(),
                 Some(Ok(_)) => {}
                 Some(Err(error)) => return Err(error),
                 None => return Ok(()),
             },
-            _ = timer.tick() => bell.notify_one(),
+            _ = timer.tick() => notifier.notify_one(),
         }
     }
 }

@@ -10,7 +10,7 @@ use eddyline_model::log::LogItem;
 use crate::connect::{Connection, Connections, Location, connect};
 use crate::live::LiveNotices;
 use crate::transaction::{Failure, Tx};
-use crate::work::Undone;
+use crate::work::Abort;
 use crate::{Clock, Error, Result};
 
 /// How often a transaction is tried at most.
@@ -62,15 +62,15 @@ impl Committer {
         &mut self,
         mut work: impl FnMut(&mut Tx<'_, '_>) -> Result<T>,
     ) -> Result<(T, Vec<LogItem>)> {
-        let done = self.commit_unless(|tx| work(tx).map_err(Undone::Store));
-        done.map_err(|Undone::Store(error): Undone<Infallible>| error)
+        let done = self.commit_unless(|tx| work(tx).map_err(Abort::Store));
+        done.map_err(|Abort::Store(error): Abort<Infallible>| error)
     }
 
     /// The same for work that may decide against itself, which is not tried again.
     pub(crate) fn commit_unless<T, E>(
         &mut self,
-        mut work: impl FnMut(&mut Tx<'_, '_>) -> std::result::Result<T, Undone<E>>,
-    ) -> std::result::Result<(T, Vec<LogItem>), Undone<E>> {
+        mut work: impl FnMut(&mut Tx<'_, '_>) -> std::result::Result<T, Abort<E>>,
+    ) -> std::result::Result<(T, Vec<LogItem>), Abort<E>> {
         let mut attempt = 0;
         loop {
             attempt += 1;
@@ -82,8 +82,8 @@ impl Committer {
                 Err(failure) => failure,
             };
             let (error, at_commit) = match failure {
-                Failure::Before(Undone::Because(reason)) => return Err(Undone::Because(reason)),
-                Failure::Before(Undone::Store(error)) => (error, false),
+                Failure::Before(Abort::Rejected(reason)) => return Err(Abort::Rejected(reason)),
+                Failure::Before(Abort::Store(error)) => (error, false),
                 Failure::AtCommit(error) => (error, true),
             };
             let error = if self.is_postgres() { error.of_write(began.elapsed()) } else { error };
@@ -104,7 +104,7 @@ impl Committer {
 
     fn attempt<T, E>(
         &mut self,
-        work: &mut impl FnMut(&mut Tx<'_, '_>) -> std::result::Result<T, Undone<E>>,
+        work: &mut impl FnMut(&mut Tx<'_, '_>) -> std::result::Result<T, Abort<E>>,
         result: &mut Option<(T, Vec<LogItem>)>,
     ) -> std::result::Result<(), Failure<E>> {
         let now = (self.clock)();
@@ -181,7 +181,7 @@ impl Committer {
     }
 
     /// Wakes the other processes, after a commit and on its own: inside the transaction it would
-    /// serialise the commits of all of them. A lost bell is harmless, since they also look by
+    /// serialise the commits of all of them. A lost notification is harmless, since they also look by
     /// themselves.
     pub(crate) fn wake_others(&mut self) {
         #[cfg(feature = "postgres")]

@@ -33,7 +33,7 @@ pub enum Error {
     #[error("it exists already: {0}")]
     Exists(String),
     /// A rule of the store's own would be broken by a write, which was rolled back. Those of its callers are
-    /// [`Undone::Because`](crate::Undone::Because).
+    /// [`Abort::Rejected`](crate::Abort::Rejected).
     #[error("refused: {0}")]
     Refused(&'static str),
     /// The database's address cannot be used.

@@ -1,8 +1,8 @@
 //! Files of messages, and the objects that hold their bytes.
 //!
 //! An object begins as pending, before its bytes are written. With the message it becomes kept, unless
-//! an equal one is kept already. From either it can become doomed, and nothing ever brings it back:
-//! whoever finds it doomed may remove the bytes, and then forgets it.
+//! an equal one is kept already. From either it can become marked for deletion, and nothing ever brings it back:
+//! a process that finds it so may remove the bytes, and then forgets it.
 //!
 //! Whoever locks several objects does so in the order of their digests, and rooms before.
 
@@ -23,7 +23,7 @@ use crate::{Error, Result};
 
 const PENDING: i16 = 0;
 const KEPT: i16 = 1;
-const DOOMED: i16 = 2;
+const MARKED_FOR_DELETION: i16 = 2;
 
 /// How many rows one statement adds, or how many keys it is given.
 const ROWS: usize = 500;
@@ -49,7 +49,7 @@ struct FileRow {
 }
 
 // Conditions are spelled as the indexes spell them, so that the planners may use those.
-fn loose() -> SqlLiteral<Bool> {
+fn is_orphaned() -> SqlLiteral<Bool> {
     sql("state <> 1")
 }
 
@@ -92,18 +92,18 @@ portable! {
 
     /// Dooms those of some objects that are still pending: their upload was given up, or equal ones
     /// were kept. `from` is when their bytes can be removed: not before the last of them is written.
-    pub fn doom_pending_objects(c, keys: &[String], from: Timestamp) -> Result<()> {
+    pub fn mark_pending_objects(c, keys: &[String], from: Timestamp) -> Result<()> {
         for part in keys.chunks(ROWS) {
             let pending = objects::table.filter(objects::state.eq(PENDING)).filter(objects::object_key.eq_any(part));
             diesel::update(pending)
-                .set((objects::state.eq(DOOMED), objects::touched_at.eq(from.0)))
+                .set((objects::state.eq(MARKED_FOR_DELETION), objects::touched_at.eq(from.0)))
                 .execute(c)?;
         }
         Ok(())
     }
 
     /// Dooms objects whose upload `node` has given up, but for those that are kept. `from` is as above. An
-    /// object that is not noted at all is doomed as well: somebody took this process for dead, and removed
+    /// object that is not noted at all counts as marked too: somebody took this process for dead, and removed
     /// and forgot it, perhaps before its bytes came.
     pub fn give_up_objects(c, keys: &[String], node: &str, from: Timestamp) -> Result<()> {
         for part in keys.chunks(ROWS) {
@@ -111,15 +111,15 @@ portable! {
                 let row = (
                     objects::object_key.eq(key),
                     objects::size.eq(0),
-                    objects::state.eq(DOOMED),
+                    objects::state.eq(MARKED_FOR_DELETION),
                     objects::node.eq(node),
                     objects::touched_at.eq(from.0),
                 );
                 diesel::insert_into(objects::table).values(row).on_conflict_do_nothing().execute(c)?;
             }
-            let known = objects::table.filter(loose()).filter(objects::object_key.eq_any(part));
+            let known = objects::table.filter(is_orphaned()).filter(objects::object_key.eq_any(part));
             diesel::update(known)
-                .set((objects::state.eq(DOOMED), objects::touched_at.eq(from.0)))
+                .set((objects::state.eq(MARKED_FOR_DELETION), objects::touched_at.eq(from.0)))
                 .execute(c)?;
         }
         Ok(())
@@ -130,7 +130,7 @@ portable! {
         let living = nodes::table.filter(nodes::heartbeat.ge(since.0)).select(nodes::id).load::<String>(c)?;
         let abandoned = objects::table
             .filter(objects::state.eq(PENDING))
-            .filter(loose())
+            .filter(is_orphaned())
             .filter(objects::touched_at.lt(since.0))
             .filter(objects::node.ne_all(living));
         Ok(diesel::select(diesel::dsl::exists(abandoned)).get_result(c)?)
@@ -138,24 +138,24 @@ portable! {
 
     /// Dooms the pending objects of processes that have shown no sign of life since `since`. Returns how
     /// many there were.
-    pub fn doom_abandoned_objects(c, since: Timestamp, now: Timestamp) -> Result<usize> {
+    pub fn mark_abandoned_objects(c, since: Timestamp, now: Timestamp) -> Result<usize> {
         let living = nodes::table.filter(nodes::heartbeat.ge(since.0)).select(nodes::id).load::<String>(c)?;
         let abandoned = objects::table
             .filter(objects::state.eq(PENDING))
-            .filter(loose())
+            .filter(is_orphaned())
             // A process may begin to write before it first shows that it lives.
             .filter(objects::touched_at.lt(since.0))
             .filter(objects::node.ne_all(living));
         Ok(diesel::update(abandoned)
-            .set((objects::state.eq(DOOMED), objects::touched_at.eq(now.0)))
+            .set((objects::state.eq(MARKED_FOR_DELETION), objects::touched_at.eq(now.0)))
             .execute(c)?)
     }
 
-    /// The keys of some doomed objects whose bytes could be removed before this time.
-    pub fn doomed_objects(c, before: Timestamp, limit: i64) -> Result<Vec<String>> {
+    /// The keys of some objects marked for deletion whose bytes could be removed before this time.
+    pub fn objects_marked_for_deletion(c, before: Timestamp, limit: i64) -> Result<Vec<String>> {
         Ok(objects::table
-            .filter(objects::state.eq(DOOMED))
-            .filter(loose())
+            .filter(objects::state.eq(MARKED_FOR_DELETION))
+            .filter(is_orphaned())
             .filter(objects::touched_at.lt(before.0))
             .order((objects::touched_at, objects::object_key))
             .limit(limit)
@@ -163,24 +163,24 @@ portable! {
             .load(c)?)
     }
 
-    /// Puts off the removal of doomed objects.
+    /// Puts off the removal of objects marked for deletion.
     pub fn postpone_objects(c, keys: &[String], until: Timestamp) -> Result<()> {
         for part in keys.chunks(ROWS) {
-            let doomed = objects::table.filter(objects::state.eq(DOOMED)).filter(objects::object_key.eq_any(part));
-            diesel::update(doomed).set(objects::touched_at.eq(until.0)).execute(c)?;
+            let marked = objects::table.filter(objects::state.eq(MARKED_FOR_DELETION)).filter(objects::object_key.eq_any(part));
+            diesel::update(marked).set(objects::touched_at.eq(until.0)).execute(c)?;
         }
         Ok(())
     }
 
-    /// Forgets doomed objects whose bytes are gone, but for those that were put off until `before` or
+    /// Forgets objects marked for deletion whose bytes are gone, but for those that were put off until `before` or
     /// later: more bytes may come.
     pub fn forget_objects(c, keys: &[String], before: Timestamp) -> Result<()> {
         for part in keys.chunks(ROWS) {
-            let doomed = objects::table
-                .filter(objects::state.eq(DOOMED))
+            let marked = objects::table
+                .filter(objects::state.eq(MARKED_FOR_DELETION))
                 .filter(objects::touched_at.lt(before.0))
                 .filter(objects::object_key.eq_any(part));
-            diesel::delete(doomed).execute(c)?;
+            diesel::delete(marked).execute(c)?;
         }
         Ok(())
     }
@@ -279,14 +279,14 @@ portable! {
     }
 
     /// Dooms a kept object, which was locked, unless a file has it.
-    fn doom_unused(c, key: &str) -> Result<()> {
+    fn mark_unused(c, key: &str) -> Result<()> {
         let with = files::table.filter(files::object_key.eq(key));
         let with_thumbnail = files::table.filter(files::thumbnail_key.eq(key));
         let is_used = diesel::select(diesel::dsl::exists(with)).get_result::<bool>(c)?
             || diesel::select(diesel::dsl::exists(with_thumbnail)).get_result::<bool>(c)?;
         if !is_used {
             diesel::update(objects::table.find(key).filter(objects::state.eq(KEPT)))
-                .set(objects::state.eq(DOOMED))
+                .set(objects::state.eq(MARKED_FOR_DELETION))
                 .execute(c)?;
         }
         Ok(())
@@ -323,7 +323,7 @@ impl Session<'_> {
         for _ in 0..ATTEMPTS {
             if let Some(kept) = self.lock_kept(&object.digest)? {
                 if kept != object.key {
-                    self.doom_pending_objects(std::slice::from_ref(&object.key), now)?;
+                    self.mark_pending_objects(std::slice::from_ref(&object.key), now)?;
                 }
                 return Ok(kept);
             }
@@ -334,19 +334,19 @@ impl Session<'_> {
         Err(Error::Busy)
     }
 
-    /// Removes the files of a message, and dooms the objects that no other file has.
+    /// Removes the files of a message, and marks the objects for deletion that no other file has.
     pub(crate) fn remove_files(&mut self, room: RoomId, message: MessageId) -> Result<()> {
         let keys: Vec<String> = self.take_files(room, message)?.into_iter().collect();
         if keys.is_empty() {
             return Ok(());
         }
         for key in self.lock_objects(&keys)? {
-            self.doom_unused(&key)?;
+            self.mark_unused(&key)?;
         }
         Ok(())
     }
 
-    /// The key of the kept object with this digest, which nobody dooms before the transaction ends.
+    /// The key of the kept object with this digest, which nobody marks before the transaction ends.
     fn lock_kept(&mut self, digest: &[u8; 32]) -> Result<Option<String>> {
         let kept = objects::table
             .filter(objects::digest.eq(&digest[..]))

@@ -3,7 +3,7 @@
 //! [`Store`] is the handle. Reads are closures over a [`Session`], which has every query as a
 //! method; writes are jobs for one writer, which commits posts in batches and answers only after
 //! the commit. Everything that is kept also stands in the log, whose order is the order of the
-//! commits; [`Store::committed`] and [`Store::doorbell`] tell of its growth.
+//! commits; [`Store::committed`] and [`Store::change_notifier`] tell of its growth.
 //!
 //! Only this crate knows diesel, and it knows only the model: nothing of tokens, streams or HTTP.
 
@@ -16,12 +16,12 @@ mod backlog;
 mod budget;
 #[cfg(feature = "postgres")]
 mod cancel;
+mod change_notifier;
 mod commit;
 mod connect;
 mod credentials;
 mod deadline;
 mod domains;
-mod doorbell;
 mod error;
 mod fair;
 mod files;
@@ -67,7 +67,7 @@ pub use api_tokens::ApiToken;
 pub use append::Outcome;
 pub use avatars::AvatarOf;
 pub use budget::{Account, ReadBudget};
-pub use doorbell::Doorbell;
+pub use change_notifier::ChangeNotifier;
 pub use error::{Error, Result};
 pub use files::COUNTED_FILE_BYTES;
 pub use flows::NewFlow;
@@ -89,5 +89,5 @@ pub use store::{Clock, Options, Store};
 pub use threads::ThreadPage;
 pub use transaction::Tx;
 pub use users::NewUser;
-pub use work::Undone;
+pub use work::Abort;
 pub use writer::Posted;

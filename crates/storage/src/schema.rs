@@ -103,7 +103,7 @@ diesel::table! {
         organization_id -> BigInt,
         at -> BigInt,
         actor -> Text,
-        deed -> Text,
+        action -> Text,
         user_id -> Nullable<BigInt>,
         detail -> Text,
     }

@@ -18,7 +18,7 @@ use crate::live::LiveNotices;
 use crate::reads::Readers;
 use crate::reads::news::News;
 use crate::transaction::Tx;
-use crate::work::{Closure, Undone};
+use crate::work::{Abort, Closure};
 use crate::writer::{Job, Posted, Writer};
 use crate::{Error, Result};
 
@@ -213,21 +213,21 @@ impl Store {
         R: Send + 'static,
         F: FnMut(&mut Tx<'_, '_>) -> Result<R> + Send + 'static,
     {
-        let done = self.change(move |tx| work(tx).map_err(Undone::Store)).await;
-        done.map_err(|Undone::Store(error): Undone<Infallible>| error)
+        let done = self.change(move |tx| work(tx).map_err(Abort::Store)).await;
+        done.map_err(|Abort::Store(error): Abort<Infallible>| error)
     }
 
     /// The same for a write that may be decided against: once the closure gives a reason
-    /// ([`Undone::Because`]), all that it wrote and told is taken back, and the reason is the answer.
+    /// ([`Abort::Rejected`]), all that it wrote and told is taken back, and the reason is the answer.
     ///
     /// # Errors
     ///
     /// The closure's reason, and what [`Store::write`] gives.
-    pub async fn change<R, E, F>(&self, work: F) -> std::result::Result<(R, Option<EventId>), Undone<E>>
+    pub async fn change<R, E, F>(&self, work: F) -> std::result::Result<(R, Option<EventId>), Abort<E>>
     where
         R: Send + 'static,
         E: Send + 'static,
-        F: FnMut(&mut Tx<'_, '_>) -> std::result::Result<R, Undone<E>> + Send + 'static,
+        F: FnMut(&mut Tx<'_, '_>) -> std::result::Result<R, Abort<E>> + Send + 'static,
     {
         let (reply, answer) = oneshot::channel();
         self.send(Job::Run(Box::new(Closure { work, result: None, reply })))?;

@@ -8,7 +8,7 @@ use eddyline_model::messages::Draft;
 use crate::append::Outcome;
 use crate::log::{NewRow, new_row};
 use crate::session::{Inner, Session};
-use crate::work::Undone;
+use crate::work::Abort;
 use crate::{Error, Result};
 
 /// A writing transaction under way. Everything a [`Session`] can do, and telling the log.
@@ -79,7 +79,7 @@ impl<'c> std::ops::DerefMut for Tx<'_, 'c> {
 /// How a transaction failed.
 pub(crate) enum Failure<E> {
     /// Before the commit was sent: nothing of it is there.
-    Before(Undone<E>),
+    Before(Abort<E>),
     /// While the commit was under way: it may be there, unless the database said otherwise.
     AtCommit(Error),
 }
@@ -88,7 +88,7 @@ impl Session<'_> {
     /// Runs `work` in a writing transaction.
     pub(crate) fn transact<T, E>(
         &mut self,
-        work: impl FnOnce(&mut Self) -> std::result::Result<T, Undone<E>>,
+        work: impl FnOnce(&mut Self) -> std::result::Result<T, Abort<E>>,
     ) -> std::result::Result<T, Failure<E>> {
         self.begin().map_err(|error| Failure::Before(error.into()))?;
         match work(self) {
@@ -99,9 +99,9 @@ impl Session<'_> {
                     Err(Failure::AtCommit(error))
                 }
             },
-            Err(undone) => {
+            Err(abort) => {
                 self.rollback();
-                Err(Failure::Before(undone))
+                Err(Failure::Before(abort))
             }
         }
     }

@@ -8,14 +8,14 @@ use crate::transaction::Tx;
 
 /// Why a write was not done. Nothing of it was kept.
 #[derive(Debug)]
-pub enum Undone<E> {
+pub enum Abort<E> {
     /// The store could not do it.
     Store(Error),
     /// Whoever writes decided against it, for this reason.
-    Because(E),
+    Rejected(E),
 }
 
-impl<E> From<Error> for Undone<E> {
+impl<E> From<Error> for Abort<E> {
     fn from(error: Error) -> Self {
         Self::Store(error)
     }
@@ -25,13 +25,13 @@ impl<E> From<Error> for Undone<E> {
 pub(crate) trait Work: Send {
     /// Does it. May be called again when nothing of the first call was kept. Keeps the reason of a
     /// refusal to itself.
-    fn run(&mut self, tx: &mut Tx<'_, '_>) -> Result<(), Undone<()>>;
+    fn run(&mut self, tx: &mut Tx<'_, '_>) -> Result<(), Abort<()>>;
     /// Answers whoever asked for it.
-    fn done(self: Box<Self>, outcome: Result<Option<EventId>, Undone<()>>);
+    fn done(self: Box<Self>, outcome: Result<Option<EventId>, Abort<()>>);
 }
 
 /// What a closure answers, with the position of the last log entry that it told.
-type Answer<R, E> = Result<(R, Option<EventId>), Undone<E>>;
+type Answer<R, E> = Result<(R, Option<EventId>), Abort<E>>;
 
 /// A closure as [`Work`].
 pub(crate) struct Closure<F, R, E> {
@@ -43,26 +43,26 @@ pub(crate) struct Closure<F, R, E> {
 
 impl<F, R, E> Work for Closure<F, R, E>
 where
-    F: FnMut(&mut Tx<'_, '_>) -> Result<R, Undone<E>> + Send,
+    F: FnMut(&mut Tx<'_, '_>) -> Result<R, Abort<E>> + Send,
     R: Send,
     E: Send,
 {
-    fn run(&mut self, tx: &mut Tx<'_, '_>) -> Result<(), Undone<()>> {
+    fn run(&mut self, tx: &mut Tx<'_, '_>) -> Result<(), Abort<()>> {
         let (result, outcome) = match (self.work)(tx) {
             Ok(result) => (Ok(result), Ok(())),
-            Err(Undone::Because(reason)) => (Err(reason), Err(Undone::Because(()))),
-            Err(Undone::Store(error)) => return Err(Undone::Store(error)),
+            Err(Abort::Rejected(reason)) => (Err(reason), Err(Abort::Rejected(()))),
+            Err(Abort::Store(error)) => return Err(Abort::Store(error)),
         };
         self.result = Some(result);
         outcome
     }
 
-    fn done(self: Box<Self>, outcome: Result<Option<EventId>, Undone<()>>) {
+    fn done(self: Box<Self>, outcome: Result<Option<EventId>, Abort<()>>) {
         let answer = match (outcome, self.result) {
             (Ok(event), Some(Ok(result))) => Ok((result, event)),
-            (Err(Undone::Because(())), Some(Err(reason))) => Err(Undone::Because(reason)),
-            (Err(Undone::Store(error)), _) => Err(Undone::Store(error)),
-            (Ok(_) | Err(Undone::Because(())), _) => Err(Error::Corrupt("a write without a result").into()),
+            (Err(Abort::Rejected(())), Some(Err(reason))) => Err(Abort::Rejected(reason)),
+            (Err(Abort::Store(error)), _) => Err(Abort::Store(error)),
+            (Ok(_) | Err(Abort::Rejected(())), _) => Err(Error::Corrupt("a write without a result").into()),
         };
         let _ = self.reply.send(answer);
     }

@@ -15,7 +15,7 @@ use crate::backlog::Backlog;
 use crate::commit::Committer;
 use crate::connect::Location;
 use crate::gate::PostGate;
-use crate::work::{Undone, Work};
+use crate::work::{Abort, Work};
 use crate::{Error, Result};
 
 /// The most posts in one transaction.
@@ -249,7 +249,7 @@ impl Writer {
         // inside the transaction, which is rolled back: a connection dropped while a panic unwinds is
         // closed, and with it a database in memory would end.
         let outcome = self.committer.commit_unless(|tx| {
-            let panicked = || Err(Undone::Store(Error::Panicked("a write")));
+            let panicked = || Err(Abort::Store(Error::Panicked("a write")));
             catch_unwind(AssertUnwindSafe(|| work.run(tx))).unwrap_or_else(|_| panicked())
         });
         let outcome = outcome.map(|((), items)| {

@@ -317,7 +317,7 @@ impl Hub {
             Some(ResumePoint::Unknown) => return Ok(Start::Reset),
             Some(ResumePoint::After(id)) => id,
         };
-        let vouched = self.state().ring.vouch(id);
+        let vouched = self.state().ring.verify(id);
         let known = match vouched {
             Some(known) => known,
             None => self.pages().log().verify(id).await?,

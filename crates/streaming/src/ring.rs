@@ -34,7 +34,7 @@ pub(crate) struct Ring {
 struct Record {
     entries: VecDeque<Arc<Entry>>,
     /// The newest position let go: up to it, only the log is complete.
-    let_go: Seq,
+    evicted: Seq,
     listeners: usize,
 }
 
@@ -79,7 +79,7 @@ impl Ring {
         self.topics.retain(|_, record| record.listeners > 0);
         for record in self.topics.values_mut() {
             record.entries = VecDeque::new();
-            record.let_go = head.seq;
+            record.evicted = head.seq;
         }
     }
 
@@ -101,7 +101,7 @@ impl Ring {
             for topic in oldest.audience().topics() {
                 let record = self.record(topic);
                 record.entries.pop_front();
-                record.let_go = record.let_go.max(oldest.seq());
+                record.evicted = record.evicted.max(oldest.seq());
                 if record.entries.is_empty() {
                     // Also gives the memory of a once busy room back.
                     record.entries = VecDeque::new();
@@ -133,7 +133,7 @@ impl Ring {
         }
         for topic in audience.topics() {
             let record = self.record(topic);
-            record.let_go = record.let_go.max(through);
+            record.evicted = record.evicted.max(through);
             // A record that nobody listens to is remembered with its new position.
             self.fell_silent(topic);
         }
@@ -151,7 +151,7 @@ impl Ring {
     }
 
     /// Whether `id` is one of this log. `None` when only the log itself can tell.
-    pub(crate) fn vouch(&self, id: EventId) -> Option<bool> {
+    pub(crate) fn verify(&self, id: EventId) -> Option<bool> {
         if id.seq <= Seq(0) {
             return Some(id == EventId::default());
         }
@@ -164,15 +164,15 @@ impl Ring {
 
     /// What stands after `cursor` for `filter`, about `max_bytes` of it, but one entry at least.
     pub(crate) fn read(&self, filter: &Filter, cursor: Seq, max_bytes: usize) -> Found {
-        let mut let_go = cursor;
+        let mut evicted = cursor;
         let mut tails = BinaryHeap::new();
         for record in filter.topics().filter_map(|topic| self.topics.get(&topic)) {
-            let_go = let_go.max(record.let_go);
+            evicted = evicted.max(record.evicted);
             let start = record.entries.partition_point(|entry| entry.seq() <= cursor);
             tails.extend(Tail::new(record.entries.range(start..)));
         }
-        if let_go > cursor {
-            return Found::Below(let_go);
+        if evicted > cursor {
+            return Found::Below(evicted);
         }
         let mut entries: Vec<Arc<Entry>> = Vec::new();
         let mut bytes = 0;
@@ -196,23 +196,23 @@ impl Ring {
     }
 
     fn record(&mut self, topic: Topic) -> &mut Record {
-        let let_go = self.horizon;
-        self.topics.entry(topic).or_insert_with(|| Record { let_go, ..Record::default() })
+        let evicted = self.horizon;
+        self.topics.entry(topic).or_insert_with(|| Record { evicted, ..Record::default() })
     }
 
     /// Remembers a topic that has neither entries nor listeners, and forgets the one that has
     /// been silent for longest when there are too many.
     fn fell_silent(&mut self, topic: Topic) {
         let Some(record) = self.topics.get(&topic).filter(|record| record.is_silent()) else { return };
-        self.silent.push_back((topic, record.let_go));
+        self.silent.push_back((topic, record.evicted));
         if self.silent.len() <= REMEMBERED_TOPICS {
             return;
         }
-        if let Some((oldest, let_go)) = self.silent.pop_front()
-            && self.topics.get(&oldest).is_some_and(|r| r.is_silent() && r.let_go == let_go)
+        if let Some((oldest, evicted)) = self.silent.pop_front()
+            && self.topics.get(&oldest).is_some_and(|r| r.is_silent() && r.evicted == evicted)
         {
             self.topics.remove(&oldest);
-            self.horizon = self.horizon.max(let_go);
+            self.horizon = self.horizon.max(evicted);
         }
     }
 }
@@ -366,12 +366,12 @@ mod tests {
     fn the_ring_vouches_for_ids_that_it_holds() {
         let ring = ring_of(2, &[1, 1, 1]);
         let with_check = |seq, check| EventId { seq: Seq(seq), check };
-        assert_eq!(ring.vouch(with_check(0, 0)), Some(true), "the beginning");
-        assert_eq!(ring.vouch(with_check(0, 1)), Some(false));
-        assert_eq!(ring.vouch(with_check(2, 2)), Some(true));
-        assert_eq!(ring.vouch(with_check(2, 3)), Some(false));
-        assert_eq!(ring.vouch(with_check(3, 3)), Some(true));
-        assert_eq!(ring.vouch(with_check(1, 1)), None, "let go");
-        assert_eq!(ring.vouch(with_check(9, 9)), None, "perhaps known to another node");
+        assert_eq!(ring.verify(with_check(0, 0)), Some(true), "the beginning");
+        assert_eq!(ring.verify(with_check(0, 1)), Some(false));
+        assert_eq!(ring.verify(with_check(2, 2)), Some(true));
+        assert_eq!(ring.verify(with_check(2, 3)), Some(false));
+        assert_eq!(ring.verify(with_check(3, 3)), Some(true));
+        assert_eq!(ring.verify(with_check(1, 1)), None, "let go");
+        assert_eq!(ring.verify(with_check(9, 9)), None, "perhaps known to another node");
     }
 }

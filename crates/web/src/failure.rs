@@ -2,7 +2,7 @@
 
 use askama::Template;
 use axum::response::{IntoResponse, Response};
-use eddyline_app::{AskingFailure, Error, Limit};
+use eddyline_app::{AuthorizeError, Error, Limit};
 use eddyline_http::PictureFormError;
 use eddyline_http::serve::BodyError;
 use http::StatusCode;
@@ -51,14 +51,14 @@ impl From<Error> for Failure {
     }
 }
 
-impl From<AskingFailure> for Failure {
-    fn from(failure: AskingFailure) -> Self {
+impl From<AuthorizeError> for Failure {
+    fn from(failure: AuthorizeError) -> Self {
         match failure {
-            AskingFailure::App(error) => Self::App(error),
-            AskingFailure::Tell(text) => Self::WrongAsking(text.to_owned()),
-            AskingFailure::TellOutOfBand(text) => Self::WrongAsking(sentence(&text)),
+            AuthorizeError::App(error) => Self::App(error),
+            AuthorizeError::Tell(text) => Self::WrongAsking(text.to_owned()),
+            AuthorizeError::TellOutOfBand(text) => Self::WrongAsking(sentence(&text)),
             // Whoever can be sent back is.
-            AskingFailure::SendBack { .. } => Self::Broken,
+            AuthorizeError::SendBack { .. } => Self::Broken,
         }
     }
 }

@@ -14,7 +14,6 @@ mod cookies;
 mod failure;
 mod field;
 mod form;
-mod front;
 mod local_path;
 mod moment;
 mod origin;
@@ -22,6 +21,7 @@ mod pages;
 mod root;
 mod scope_words;
 mod segments;
+mod service;
 mod submission;
 mod upload;
 mod visit;
@@ -32,9 +32,9 @@ use eddyline_app::App;
 use eddyline_http::serve::BodyBudget;
 use eddyline_http::{Config, FileBodies, TrustedProxies};
 
-pub use crate::front::{Pages, Rooted};
 use crate::origin::OwnOrigin;
 use crate::root::Root;
+pub use crate::service::{Pages, Rooted};
 
 /// The pages, as a service beside the API. They read requests as the API does: the same proxies are
 /// believed, and bodies may take as long.

@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use axum::Router;
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
-use eddyline_http::front::{Answers, Front};
+use eddyline_http::instrumented::{Instrumented, Respond};
 use http::Request;
 use tower::ServiceExt as _;
 
@@ -15,7 +15,7 @@ use crate::failure::Failure;
 use crate::root::Root;
 
 /// The pages, as a service for any server. Clones share them.
-pub type Pages = Front<Rooted>;
+pub type Pages = Instrumented<Rooted>;
 
 /// The pages under the path of their address.
 #[derive(Clone)]
@@ -31,17 +31,17 @@ impl Rooted {
     }
 }
 
-impl Answers for Rooted {
-    async fn answer(&self, request: Request<Body>) -> Response {
+impl Respond for Rooted {
+    async fn respond(&self, request: Request<Body>) -> Response {
         let response = self.router.clone().oneshot(request).await.unwrap_or_else(|never| match never {});
         self.root.put_back(response).await
     }
 
-    async fn broken(&self) -> Response {
+    async fn internal_error(&self) -> Response {
         self.root.put_back(Failure::Broken.into_response()).await
     }
 
-    fn client(&self, request: &Request<Body>) -> IpAddr {
+    fn client_address(&self, request: &Request<Body>) -> IpAddr {
         self.site.proxies.client(request.headers(), request.extensions()).addr
     }
 }

@@ -88,7 +88,7 @@ impl App {
         &self,
         actor: &Actor,
         id: CredentialId,
-        deed: impl Fn(&mut Tx<'_, '_>, &TokenHash) -> StoreResult<()> + Send + Sync + 'static,
+        action: impl Fn(&mut Tx<'_, '_>, &TokenHash) -> StoreResult<()> + Send + Sync + 'static,
     ) -> Result<()> {
         let user = owner(actor)?;
         let ((), event) = self
@@ -98,10 +98,10 @@ impl App {
                 actor.keep(tx)?;
                 let all = tokens_of(tx, user)?;
                 let (hash, _) = all.iter().find(|(_, token)| token.id == id).ok_or(Error::NotFound)?;
-                Ok(deed(tx, hash)?)
+                Ok(action(tx, hash)?)
             })
             .await?;
-        self.settle(event).await;
+        self.wait_until_applied(event).await;
         Ok(())
     }
 }

@@ -11,9 +11,9 @@ use eddyline_storage::{Session, Tx};
 
 use super::FlowPath;
 use crate::actor::Actor;
-use crate::change::Attempt;
-use crate::coming_in::come_in;
+use crate::change::TxResult;
 use crate::invitations::accept::request_join_in;
+use crate::join::join_flow;
 use crate::transaction::NoCaller;
 use crate::{App, Error, Result};
 
@@ -64,12 +64,12 @@ impl App {
         let (path, event) = self
             .transaction_as(actor, move |tx, actor| {
                 let user = actor.user()?.user.clone();
-                let door = find_held(tx, &secret, &name, Some(user.id))?;
-                come_in(tx, door.flow.room, &user, false)?;
+                let door = find_locked(tx, &secret, &name, Some(user.id))?;
+                join_flow(tx, door.flow.room, &user, false)?;
                 Ok(FlowPath::of(&door.organization, &door.flow))
             })
             .await?;
-        self.settle(event).await;
+        self.wait_until_applied(event).await;
         Ok(path)
     }
 
@@ -86,12 +86,12 @@ impl App {
         let limits = self.mail_limits();
         let ((), event) = self
             .change(NoCaller::Link, move |tx| {
-                let door = find_held(tx, &secret, &name, None)?;
+                let door = find_locked(tx, &secret, &name, None)?;
                 request_join_in(tx, limits, door.flow.room, &email)
             })
             .await?;
         self.mail_is_queued();
-        self.settle(event).await;
+        self.wait_until_applied(event).await;
         Ok(())
     }
 }
@@ -105,13 +105,13 @@ struct Door {
 
 /// Finds the flow and locks its room, so that a concurrent request cannot replace the link before this
 /// transaction ends.
-fn find_held(tx: &mut Tx<'_, '_>, secret: &str, name: &str, user: Option<UserId>) -> Attempt<Door> {
+fn find_locked(tx: &mut Tx<'_, '_>, secret: &str, name: &str, user: Option<UserId>) -> TxResult<Door> {
     let found = find(tx, secret, name, user)?;
     tx.lock_room(found.flow.room)?;
     find(tx, secret, name, user)
 }
 
-fn find(session: &mut Session<'_>, secret: &str, name: &str, user: Option<UserId>) -> Attempt<Door> {
+fn find(session: &mut Session<'_>, secret: &str, name: &str, user: Option<UserId>) -> TxResult<Door> {
     let room = session.room_by_join_secret(secret)?.ok_or(Error::NotFound)?;
     let flow = session.flow(room)?.ok_or(Error::NotFound)?;
     if flow.parameterized_name != name {

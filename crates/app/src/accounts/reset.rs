@@ -94,7 +94,7 @@ impl App {
             })
             .await?;
         self.inner.memo.forget_all();
-        self.settle(event).await;
+        self.wait_until_applied(event).await;
         Ok(secret)
     }
 

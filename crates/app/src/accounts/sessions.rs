@@ -86,7 +86,7 @@ impl App {
                 Ok(begin(tx, &hash, user)?)
             })
             .await?;
-        self.settle(event).await;
+        self.wait_until_applied(event).await;
         Ok(secret)
     }
 
@@ -178,7 +178,7 @@ impl App {
                 Ok(())
             })
             .await?;
-        self.settle(event).await;
+        self.wait_until_applied(event).await;
         Ok(())
     }
 
@@ -246,7 +246,7 @@ impl App {
                 Ok(chosen.len())
             })
             .await?;
-        self.settle(event).await;
+        self.wait_until_applied(event).await;
         Ok(ended)
     }
 }

@@ -68,7 +68,7 @@ impl App {
             })
             .await?;
         // It may have ended the longest unused session.
-        self.settle(event).await;
+        self.wait_until_applied(event).await;
         Ok(secret)
     }
 }

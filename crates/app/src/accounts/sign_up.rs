@@ -11,9 +11,9 @@ use eddyline_storage::{Error as StoreError, NewUser, Result as StoreResult, Tx};
 
 use super::{FlowPath, displace, holder_of, keeps_address, sessions};
 use crate::actor::Actor;
-use crate::change::Attempt;
-use crate::coming_in::{has_place, hold_open_flow};
+use crate::change::TxResult;
 use crate::invitations::accept::{accept_in, decline_in, invitation_of_link};
+use crate::join::{has_place, lock_open_flow};
 use crate::transaction::NoCaller;
 use crate::{App, Error, Result};
 
@@ -119,7 +119,7 @@ impl App {
                 Ok(path)
             })
             .await?;
-        self.settle(event).await;
+        self.wait_until_applied(event).await;
         Ok((secret, path))
     }
 
@@ -143,7 +143,7 @@ impl App {
                 Ok(FlowPath::of(&organization, &flow))
             })
             .await?;
-        self.settle(event).await;
+        self.wait_until_applied(event).await;
         Ok(path)
     }
 
@@ -191,11 +191,11 @@ impl App {
 }
 
 /// Finds the invitation, and asks for every reason why this newcomer could not come in by it.
-fn admit(tx: &mut Tx<'_, '_>, link: &TokenHash, new: &NewUser) -> Attempt<(Invitation, FlowPath)> {
+fn admit(tx: &mut Tx<'_, '_>, link: &TokenHash, new: &NewUser) -> TxResult<(Invitation, FlowPath)> {
     let now = tx.now();
     let (invitation, flow, organization, _) = invitation_of_link(tx, link, now)?.ok_or(Error::NotFound)?;
     // In the order in which everybody takes them: the flow, then its organization.
-    hold_open_flow(tx, flow.room)?;
+    lock_open_flow(tx, flow.room)?;
     let holder = tx.account_by_email(&new.email_key)?;
     let is_kept = match &holder {
         Some(account) => keeps_address(tx, account, organization.id)?,

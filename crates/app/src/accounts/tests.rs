@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use eddyline_auth::{Password, PasswordPolicy, Secret};
 use eddyline_model::mail::{Link, Purpose};
 use eddyline_model::names::Email;
-use eddyline_model::policy::FlowDeed;
+use eddyline_model::policy::FlowAction;
 use eddyline_model::users::Account;
 use eddyline_model::{InvitationId, OrganizationId, Timestamp, UserId};
 use eddyline_storage::{NewInvitations, Options, Store};
@@ -97,7 +97,7 @@ impl World {
 
     /// Ada invites somebody; gives the link of the mail.
     async fn invite(&self, email: &str) -> Secret {
-        let room = self.app.room(&self.ada, "acme", "main", FlowDeed::Invite).await.unwrap();
+        let room = self.app.room(&self.ada, "acme", "main", FlowAction::Invite).await.unwrap();
         let made = self.app.invite(&self.ada, &room, email.parse().unwrap(), None).await.unwrap();
         self.link(Purpose::Invitation(InvitationId(made.id)), None, 30 * DAY).await
     }
@@ -349,7 +349,7 @@ async fn an_invitation_that_was_left_over_is_refused_and_gives_way_to_a_new_one(
     let world = World::new().await;
     let ben = person(&world.app, "ben@acme.example", "ben").await.user_id().unwrap();
     let email: Email = "grace@hopper.example".parse().unwrap();
-    let room = world.app.room(&world.ada, "acme", "main", FlowDeed::Invite).await.unwrap();
+    let room = world.app.room(&world.ada, "acme", "main", FlowAction::Invite).await.unwrap();
     // As earlier versions left them: by a user who is no member any more, and requested at a link that ended.
     for inviter in [Some(ben), None] {
         let (id, address) = (room.id(), email.clone());

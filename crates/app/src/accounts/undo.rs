@@ -85,7 +85,7 @@ impl App {
             .await?;
         self.inner.memo.forget_all();
         self.mail_is_queued();
-        self.settle(event).await;
+        self.wait_until_applied(event).await;
         Ok(())
     }
 }

@@ -16,7 +16,7 @@ use futures_util::future::BoxFuture;
 
 use crate::Result;
 use crate::charging::as_replay;
-use crate::feed_encode::Scribe;
+use crate::feed_encode::EntryEncoder;
 use crate::transaction::Database;
 
 /// About how many bytes a page for streams has at most. One entry may be larger.
@@ -30,16 +30,16 @@ const REPLAY_TIME: Duration = Duration::from_secs(1);
 /// The log as streams read it when the ring no longer has what they want.
 pub(crate) struct StoredLog {
     store: Database,
-    scribe: Scribe,
+    entry_encoder: EntryEncoder,
 }
 
 impl StoredLog {
-    pub(crate) fn new(store: Database, scribe: Scribe) -> Self {
-        Self { store, scribe }
+    pub(crate) fn new(store: Database, entry_encoder: EntryEncoder) -> Self {
+        Self { store, entry_encoder }
     }
 
     async fn read_page(&self, after: Seq, through: Seq, filter: Arc<Filter>, limit: usize) -> Result<Page> {
-        let scribe = self.scribe.clone();
+        let entry_encoder = self.entry_encoder.clone();
         let wanted = LogFilter { rooms: filter.rooms().to_vec(), user: filter.user() };
         let page = self.store.read(move |session| {
             let mut page = Page { entries: Vec::new(), through: after };
@@ -64,7 +64,7 @@ impl StoredLog {
                     {
                         continue;
                     }
-                    if let Some(entry) = scribe.encode(session, item)? {
+                    if let Some(entry) = entry_encoder.encode(session, item)? {
                         bytes += entry.size();
                         page.entries.push(Arc::new(entry));
                     }

@@ -1,5 +1,5 @@
 use eddyline_model::messages::Event;
-use eddyline_model::policy::FlowDeed;
+use eddyline_model::policy::FlowAction;
 
 use super::*;
 use crate::accounts::tests::World;
@@ -8,7 +8,7 @@ use crate::{Edit, NewPost, Posted};
 #[tokio::test]
 async fn a_change_of_tags_names_what_it_removed_whether_or_not_the_feed_was_told_of_it() {
     let world = World::new().await;
-    let room = world.app.room(&world.ada, "acme", "main", FlowDeed::Post).await.unwrap();
+    let room = world.app.room(&world.ada, "acme", "main", FlowAction::Post).await.unwrap();
     let tagged =
         NewPost { tags: vec!["old".into()], wait: true, ..NewPost::of(Event::Message, "tea".into()) };
     let posted = world.app.post(&world.ada, room.clone(), tagged).await.unwrap();

@@ -41,18 +41,19 @@ impl App {
     async fn clear_away(&self) -> Result<()> {
         let since = self.now().plus_millis(-DEAD_MILLIS);
         if self.store().read(move |session| session.has_abandoned_objects(since)).await? {
-            let doomed = self.store().write(NoCaller::Process, move |tx| {
+            let marked = self.store().write(NoCaller::Process, move |tx| {
                 let now = tx.now();
-                tx.doom_abandoned_objects(since, now)
+                tx.mark_abandoned_objects(since, now)
             });
-            let (count, _) = doomed.await?;
+            let (count, _) = marked.await?;
             tracing::info!(count, "found uploads of a process that ended before they were posted");
         }
         loop {
             let now = self.now();
-            let doomed = self.store().read(move |session| session.doomed_objects(now, BATCH)).await?;
-            let found = doomed.len();
-            let removed = self.remove(doomed, now).await?;
+            let marked =
+                self.store().read(move |session| session.objects_marked_for_deletion(now, BATCH)).await?;
+            let found = marked.len();
+            let removed = self.remove(marked, now).await?;
             let was_all = i64::try_from(found).is_ok_and(|found| found < BATCH);
             if was_all || removed < found {
                 return Ok(());
@@ -60,7 +61,7 @@ impl App {
         }
     }
 
-    /// Removes the bytes under these keys, which were found doomed at this time, and forgets them. What
+    /// Removes the bytes under these keys, which were found marked for deletion at this time, and forgets them. What
     /// cannot be removed is tried again later.
     async fn remove(&self, keys: Vec<String>, found_at: Timestamp) -> Result<usize> {
         let files = self.files()?;

@@ -7,7 +7,7 @@ use eddyline_auth::{Download as Claim, DownloadError, Variant};
 use eddyline_files::Key;
 use eddyline_model::RoomId;
 use eddyline_model::files::{File, FileId};
-use eddyline_model::policy::{FlowDeed, PrivateDeed};
+use eddyline_model::policy::{FlowAction, PrivateAction};
 use eddyline_model::scopes::Scope;
 use eddyline_wire::disposition;
 use futures_util::TryStreamExt as _;
@@ -63,7 +63,7 @@ impl App {
     }
 
     async fn admit_reader(&self, actor: &Actor, room: RoomId) -> Result<()> {
-        match self.admit(actor, room, FlowDeed::Read).await {
+        match self.admit(actor, room, FlowAction::Read).await {
             Err(Error::NotFound) => {}
             admitted => {
                 actor.require_any(&[Scope::Flow])?;
@@ -78,7 +78,7 @@ impl App {
             _ => return Err(Error::NotFound),
         };
         actor.require_any(&[Scope::Private])?;
-        self.admit_private(actor, with, PrivateDeed::Read).await.map(drop)
+        self.admit_private(actor, with, PrivateAction::Read).await.map(drop)
     }
 
     /// The file behind a link's token.

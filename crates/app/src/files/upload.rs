@@ -32,7 +32,7 @@ pub struct Upload {
     writing: eddyline_files::Upload,
     /// Under which a thumbnail is made.
     keys: QuotaKeys,
-    noted: Noted,
+    noted: PendingObjects,
 }
 
 /// A file that was taken in. It must be held until it is posted: what no message has taken when it is
@@ -41,7 +41,7 @@ pub struct Upload {
 pub struct Uploaded {
     file: NewFile,
     sniffed: bool,
-    _noted: Noted,
+    _noted: PendingObjects,
 }
 
 impl App {
@@ -53,7 +53,7 @@ impl App {
     ///
     /// [`Error::Unavailable`] where no files are kept, [`Error::DiskFull`].
     pub async fn begin_upload(&self, actor: &Actor, before: u64) -> Result<Upload> {
-        let mut noted = Noted { app: self.clone(), keys: Vec::new(), is_written: false };
+        let mut noted = PendingObjects { app: self.clone(), keys: Vec::new(), is_written: false };
         let key = noted.another().await?;
         let most = self.config().files.max_bytes.saturating_sub(before);
         let writing = self.files()?.begin(&key, most).await?;
@@ -185,15 +185,15 @@ fn is_media_type(text: &str) -> bool {
     plain && essence.split_once('/').is_some_and(|(kind, subtype)| token(kind) && token(subtype))
 }
 
-/// The keys under which an upload writes. What no message has kept when it is dropped is doomed.
-struct Noted {
+/// The keys under which an upload writes. What no message has kept when it is dropped is marked for deletion.
+struct PendingObjects {
     app: App,
     keys: Vec<String>,
     /// Whether everything is written that will be.
     is_written: bool,
 }
 
-impl Noted {
+impl PendingObjects {
     async fn another(&mut self) -> Result<Key> {
         let key = Key::random();
         // Before it is noted, which may happen also when nobody waits for it any more.
@@ -210,7 +210,7 @@ impl Noted {
     }
 }
 
-impl Drop for Noted {
+impl Drop for PendingObjects {
     fn drop(&mut self) {
         let (app, keys) = (self.app.clone(), std::mem::take(&mut self.keys));
         let wait = if self.is_written { 0 } else { STILL_WRITTEN_MILLIS };
@@ -221,11 +221,11 @@ impl Drop for Noted {
             // Until it is noted: while this process lives, nobody else looks for its pending objects.
             loop {
                 let (again, node) = (keys.clone(), node.clone());
-                let doomed = app.store().write(NoCaller::Process, move |tx| {
+                let marked = app.store().write(NoCaller::Process, move |tx| {
                     let from = tx.now().plus_millis(wait);
                     tx.give_up_objects(&again, &node, from)
                 });
-                match doomed.await {
+                match marked.await {
                     Ok(_) => return app.inner.file_bell.notify_one(),
                     Err(error) => {
                         tracing::debug!(%error, "an upload that was given up could not be noted yet");
@@ -237,9 +237,9 @@ impl Drop for Noted {
     }
 }
 
-impl std::fmt::Debug for Noted {
+impl std::fmt::Debug for PendingObjects {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Noted({:?})", self.keys)
+        write!(f, "PendingObjects({:?})", self.keys)
     }
 }
 

@@ -90,7 +90,7 @@ impl FileSums {
     }
 
     /// Has the database asked again, after files were removed.
-    pub(crate) fn forget(&self, of: FilesOf) {
+    pub(crate) fn invalidate(&self, of: FilesOf) {
         let mut sums = self.lock();
         sums.changes += 1;
         sums.known.remove(&of);
@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn a_sum_is_not_noted_when_files_came_or_went_while_it_was_read() {
-        let changes: [fn(&FileSums); 2] = [|sums| sums.add(ACME, 7), |sums| sums.forget(ACME)];
+        let changes: [fn(&FileSums); 2] = [|sums| sums.add(ACME, 7), |sums| sums.invalidate(ACME)];
         for change in changes {
             let sums = FileSums::default();
             let before = sums.known(ACME).unwrap_err();
@@ -186,7 +186,7 @@ mod tests {
         }
         sums.add(ACME, 7);
         assert_eq!((sums.known(ACME), sums.known(ADA)), (Ok(107), Ok(100)));
-        sums.forget(ADA);
+        sums.invalidate(ADA);
         assert!(sums.known(ADA).is_err());
         assert_eq!(sums.known(ACME), Ok(107));
     }

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use super::{GroupChanges, NewGroup};
 use crate::Error;
 use crate::audit::note;
-use crate::change::Attempt;
+use crate::change::TxResult;
 
 /// How many users a refusal names.
 const NAMED: usize = 20;
@@ -22,7 +22,7 @@ const NAMED: usize = 20;
 /// # Errors
 ///
 /// [`Error::NotFound`].
-pub(crate) fn find(session: &mut Session<'_>, organization: OrganizationId, id: GroupId) -> Attempt<Group> {
+pub(crate) fn find(session: &mut Session<'_>, organization: OrganizationId, id: GroupId) -> TxResult<Group> {
     let found = session.group(id)?.filter(|group| group.organization == organization);
     Ok(found.ok_or(Error::NotFound)?)
 }
@@ -37,7 +37,7 @@ pub(crate) fn create(
     organization: OrganizationId,
     new: &NewGroup,
     by: &str,
-) -> Attempt<GroupId> {
+) -> TxResult<GroupId> {
     if tx.count_groups(organization)? >= MAX_GROUPS as i64 {
         return Err(Error::Conflict(format!("an organization has at most {MAX_GROUPS} groups")).into());
     }
@@ -57,7 +57,7 @@ pub(crate) fn create(
 /// # Errors
 ///
 /// [`Error::Conflict`], [`Error::Invalid`].
-pub(crate) fn change(tx: &mut Tx<'_, '_>, group: &Group, changes: &GroupChanges, by: &str) -> Attempt<()> {
+pub(crate) fn change(tx: &mut Tx<'_, '_>, group: &Group, changes: &GroupChanges, by: &str) -> TxResult<()> {
     let mut detail = Map::new();
     if let Some(name) = changes.name.as_ref().filter(|name| name.as_str() != group.name) {
         if tx.group_by_name(group.organization, &name.key())? != Some(group.id) {
@@ -88,7 +88,7 @@ pub(crate) fn set_member(
     user: UserId,
     is_member: bool,
     by: &str,
-) -> Attempt<()> {
+) -> TxResult<()> {
     if group.users.contains(&user) == is_member {
         return Ok(());
     }
@@ -111,7 +111,7 @@ pub(crate) fn set_member(
 /// # Errors
 ///
 /// As any write.
-pub(crate) fn remove(tx: &mut Tx<'_, '_>, group: &Group, by: &str) -> Attempt<()> {
+pub(crate) fn remove(tx: &mut Tx<'_, '_>, group: &Group, by: &str) -> TxResult<()> {
     tx.delete_group(group.id)?;
     let detail = json!({"group": group.id.0, "name": group.name});
     Ok(record(tx, group.organization, (by, "group.remove"), None, &detail)?)
@@ -119,7 +119,7 @@ pub(crate) fn remove(tx: &mut Tx<'_, '_>, group: &Group, by: &str) -> Attempt<()
 
 /// Holds the organizations of a user who may take another nick: a group there may be about to take it as its name.
 /// To be called before the user is locked.
-pub(crate) fn hold_names(tx: &mut Tx<'_, '_>, user: UserId) -> StoreResult<()> {
+pub(crate) fn lock_names(tx: &mut Tx<'_, '_>, user: UserId) -> StoreResult<()> {
     let mut held = HashSet::new();
     loop {
         let organizations = tx.memberships_of(user)?.into_iter().map(|membership| membership.organization);
@@ -142,7 +142,7 @@ fn set_members(
     group: &Group,
     wanted: &[UserId],
     detail: &mut Map<String, Value>,
-) -> Attempt<()> {
+) -> TxResult<()> {
     let before: BTreeSet<UserId> = group.users.iter().copied().collect();
     let after: BTreeSet<UserId> = wanted.iter().copied().collect();
     let added: Vec<UserId> = after.difference(&before).copied().collect();
@@ -163,7 +163,7 @@ fn set_members(
 }
 
 /// Checks that the groups of an organization may have so many members more. Every process keeps them in memory.
-fn check_memberships(tx: &mut Tx<'_, '_>, organization: OrganizationId, more: usize) -> Attempt<()> {
+fn check_memberships(tx: &mut Tx<'_, '_>, organization: OrganizationId, more: usize) -> TxResult<()> {
     let members = usize::try_from(tx.count_group_memberships(organization)?).unwrap_or(usize::MAX);
     if members.saturating_add(more) > MAX_GROUP_MEMBERSHIPS {
         let text =
@@ -174,7 +174,7 @@ fn check_memberships(tx: &mut Tx<'_, '_>, organization: OrganizationId, more: us
 }
 
 /// Checks that no user and no other group of the organization has the name.
-fn check_name(tx: &mut Tx<'_, '_>, organization: OrganizationId, name: &GroupName) -> Attempt<()> {
+fn check_name(tx: &mut Tx<'_, '_>, organization: OrganizationId, name: &GroupName) -> TxResult<()> {
     let text = if tx.group_by_name(organization, &name.key())?.is_some() {
         format!("the organization has a group {name} already")
     } else if tx.nick_is_taken(organization, &name.key(), UserId(0))? {
@@ -186,7 +186,7 @@ fn check_name(tx: &mut Tx<'_, '_>, organization: OrganizationId, name: &GroupNam
 }
 
 /// The users, each once, if there are not too many and all of them belong to the organization.
-fn check_users(tx: &mut Tx<'_, '_>, organization: OrganizationId, users: &[UserId]) -> Attempt<Vec<UserId>> {
+fn check_users(tx: &mut Tx<'_, '_>, organization: OrganizationId, users: &[UserId]) -> TxResult<Vec<UserId>> {
     let users: BTreeSet<UserId> = users.iter().copied().collect();
     if users.len() > MAX_GROUP_MEMBERS {
         return Err(Error::field("users", format!("can't be more than {MAX_GROUP_MEMBERS}")).into());
@@ -210,11 +210,11 @@ fn numbers(users: &[UserId]) -> Value {
 fn record(
     tx: &mut Tx<'_, '_>,
     organization: OrganizationId,
-    (by, deed): (&str, &str),
+    (by, action): (&str, &str),
     user: Option<UserId>,
     detail: &Value,
 ) -> StoreResult<()> {
-    note(tx, organization, (by, deed), user, detail)?;
+    note(tx, organization, (by, action), user, detail)?;
     tx.tell(Control::GroupChange { organization });
     Ok(())
 }

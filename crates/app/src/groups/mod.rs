@@ -7,14 +7,14 @@ mod mentions;
 mod tests;
 
 use eddyline_model::names::GroupName;
-use eddyline_model::policy::{self, OrganizationDeed};
+use eddyline_model::policy::{self, OrganizationAction};
 use eddyline_model::{GroupId, OrganizationId, UserId};
 use eddyline_storage::Tx;
 use eddyline_wire::Group;
 
 pub(crate) use self::mentions::Groups;
 use crate::actor::Actor;
-use crate::change::Attempt;
+use crate::change::TxResult;
 use crate::{App, Error, Result};
 
 /// A group to be made.
@@ -42,7 +42,7 @@ impl App {
     ///
     /// [`Error::NotFound`] when it is not the caller's, [`Error::Denied`] for flow tokens.
     pub async fn groups(&self, actor: &Actor, organization: OrganizationId) -> Result<Vec<Group>> {
-        policy::organization(actor.user()?.role_in(organization), OrganizationDeed::See)?;
+        policy::organization(actor.user()?.role_in(organization), OrganizationAction::See)?;
         let found = self.store().read(move |session| {
             let shown = session.organization(organization)?;
             Ok((shown, session.groups_of(&[organization])?))
@@ -59,7 +59,7 @@ impl App {
     /// [`Error::NotFound`] when there is none or the organization is not the caller's, [`Error::Denied`] for flow
     /// tokens.
     pub async fn group(&self, actor: &Actor, organization: OrganizationId, id: GroupId) -> Result<Group> {
-        policy::organization(actor.user()?.role_in(organization), OrganizationDeed::See)?;
+        policy::organization(actor.user()?.role_in(organization), OrganizationAction::See)?;
         let found = self.look(move |session| {
             let shown = session.organization(organization)?.ok_or(Error::NotFound)?;
             Ok((shown, change::find(session, organization, id)?))
@@ -151,7 +151,7 @@ impl App {
     async fn change_groups<R, F>(&self, actor: &Actor, organization: OrganizationId, work: F) -> Result<R>
     where
         R: Send + 'static,
-        F: Fn(&mut Tx<'_, '_>, &str) -> Attempt<R> + Send + 'static,
+        F: Fn(&mut Tx<'_, '_>, &str) -> TxResult<R> + Send + 'static,
     {
         let lock = move |tx: &mut Tx<'_, '_>| tx.lock_organization(organization).map(drop);
         let (done, event) = self
@@ -159,12 +159,12 @@ impl App {
                 let caller = actor.user()?;
                 let held = tx.organization(organization)?.ok_or(Error::NotFound)?;
                 let role = caller.role_in(organization);
-                let allowed = policy::organization(role, OrganizationDeed::Administer);
+                let allowed = policy::organization(role, OrganizationAction::Administer);
                 allowed.and_then(|()| policy::write(&held)).map_err(Error::from)?;
                 work(tx, &format!("user:{}", caller.user.id))
             })
             .await?;
-        self.settle(event).await;
+        self.wait_until_applied(event).await;
         Ok(done)
     }
 }

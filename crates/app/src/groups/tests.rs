@@ -138,7 +138,7 @@ async fn a_room_of_an_organization_knows_its_groups_until_they_change() {
     };
     assert_eq!(members("team").await, None);
     let before = app.load_room(room).await.unwrap();
-    assert!(std::sync::Arc::ptr_eq(&before, &app.load_room(room).await.unwrap()), "it is remembered");
+    assert!(std::sync::Arc::ptr_eq(&before, &app.load_room(room).await.unwrap()), "it is cached");
     let name: GroupName = "Team".parse().unwrap();
     app.operator_create_group("acme", name).await.unwrap();
     assert_eq!(members("team").await, Some(vec![]));

@@ -14,11 +14,11 @@ use eddyline_wire::Invitation as WireInvitation;
 
 pub(crate) use super::create::request_join_in;
 pub(crate) use super::end::decline_in;
-use super::{hold_pending, meet};
+use super::{find_invitation, lock_pending};
 use crate::accounts::holds_address;
 use crate::actor::Actor;
-use crate::change::Attempt;
-use crate::coming_in::come_in;
+use crate::change::TxResult;
+use crate::join::join_flow;
 use crate::rooms::Room;
 use crate::{App, Error, Result};
 
@@ -46,7 +46,7 @@ impl App {
                 move |tx| tx.lock_room(room),
                 move |tx, who| {
                     let room = Room::load(tx, room)?.ok_or(Error::NotFound)?;
-                    let (invitation, invited) = meet(tx, who, &room, id)?;
+                    let (invitation, invited) = find_invitation(tx, who, &room, id)?;
                     policy::accept_invitation(invited).map_err(Error::from)?;
                     if invitation.state == InvitationState::Pending {
                         accept_in(tx, &invitation, &who.user()?.user)?;
@@ -56,7 +56,7 @@ impl App {
                 },
             )
             .await?;
-        self.settle(event).await;
+        self.wait_until_applied(event).await;
         Ok(self.show(&room, &invitation))
     }
 }
@@ -66,15 +66,15 @@ impl App {
 /// # Errors
 ///
 /// [`Error::NotFound`] when the invitation was removed or is not in force any more ([`is_in_force`]),
-/// [`Error::Conflict`] when it was accepted already, and as [`come_in`].
-pub(crate) fn accept_in(tx: &mut Tx<'_, '_>, invitation: &Invitation, user: &User) -> Attempt<()> {
-    let invitation = hold_pending(tx, invitation.room, invitation.id)?;
+/// [`Error::Conflict`] when it was accepted already, and as [`join_flow`].
+pub(crate) fn accept_in(tx: &mut Tx<'_, '_>, invitation: &Invitation, user: &User) -> TxResult<()> {
+    let invitation = lock_pending(tx, invitation.room, invitation.id)?;
     let flow = tx.flow(invitation.room)?.ok_or(Error::NotFound)?;
     if !is_in_force(tx, &flow, invitation.inviter)? {
         return Err(Error::NotFound.into());
     }
     // One without an inviter was requested on the page of a join link.
-    come_in(tx, invitation.room, user, invitation.inviter.is_some())?;
+    join_flow(tx, invitation.room, user, invitation.inviter.is_some())?;
     tx.set_invitations_accepted(&[invitation.id])?;
     Ok(tx.delete_mail_of_invitations(&[invitation.id])?)
 }
@@ -98,7 +98,7 @@ pub(super) fn is_in_force(
 
 /// Ends the pending invitations of users who are in the flow now. An invitation to a user's unproved address
 /// stays.
-pub(crate) fn fulfil(tx: &mut Tx<'_, '_>, room: RoomId, users: &[User]) -> StoreResult<()> {
+pub(crate) fn mark_accepted(tx: &mut Tx<'_, '_>, room: RoomId, users: &[User]) -> StoreResult<()> {
     let Some(flow) = tx.flow(room)? else { return Ok(()) };
     let mut keys = Vec::with_capacity(users.len());
     for user in users {

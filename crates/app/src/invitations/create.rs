@@ -2,7 +2,7 @@
 
 use eddyline_model::flows::AccessMode;
 use eddyline_model::names::Email;
-use eddyline_model::policy::{self, FlowDeed};
+use eddyline_model::policy::{self, FlowAction};
 use eddyline_storage::{Error as StoreError, Result as StoreResult, Tx};
 use eddyline_wire::Invitation as WireInvitation;
 use serde_json::json;
@@ -10,7 +10,7 @@ use serde_json::json;
 use super::send::{Refusal, Sending};
 use crate::accounts::holder_of;
 use crate::actor::Actor;
-use crate::change::Attempt;
+use crate::change::TxResult;
 use crate::flow_users::action;
 use crate::mail_quota::MailQuota;
 use crate::rooms::Room;
@@ -34,7 +34,7 @@ impl App {
     ) -> Result<WireInvitation> {
         let limits = self.mail_limits();
         let (invitation, _) = self
-            .change_room(actor, room.id(), FlowDeed::Invite, move |tx, actor, room| {
+            .change_room(actor, room.id(), FlowAction::Invite, move |tx, actor, room| {
                 if let Some(why) = reason_against(tx, room, &email)? {
                     return Err(Error::Conflict(why).into());
                 }
@@ -83,7 +83,7 @@ pub(crate) fn request_join_in(
     limits: super::MailLimits,
     room: eddyline_model::RoomId,
     email: &Email,
-) -> Attempt<()> {
+) -> TxResult<()> {
     tx.lock_room(room)?;
     let joinable = |room: &Room| !room.flow.disabled && room.flow.access_mode != AccessMode::Invitation;
     let room = Room::load(tx, room)?.filter(joinable).ok_or(Error::NotFound)?;

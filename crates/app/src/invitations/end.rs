@@ -7,9 +7,9 @@ use eddyline_model::{InvitationId, UserId};
 use eddyline_storage::{Result as StoreResult, Tx};
 use serde_json::json;
 
-use super::{hold_pending, meet};
+use super::{find_invitation, lock_pending};
 use crate::actor::Actor;
-use crate::change::Attempt;
+use crate::change::TxResult;
 use crate::flow_users::action;
 use crate::rooms::Room;
 use crate::{App, Error, Result};
@@ -34,7 +34,7 @@ impl App {
             move |tx| tx.lock_room(room),
             move |tx, who| {
                 let room = Room::load(tx, room)?.ok_or(Error::NotFound)?;
-                let (invitation, invited) = meet(tx, who, &room, id)?;
+                let (invitation, invited) = find_invitation(tx, who, &room, id)?;
                 match invited {
                     Invited::Guest => decline_in(tx, &invitation, who.user_id()),
                     Invited::Host => end(tx, &invitation, "uninvite", who.user_id()),
@@ -53,12 +53,12 @@ impl App {
 ///
 /// [`Error::NotFound`] when it is gone, [`Error::Conflict`] when it was accepted, [`Error::Denied`] when
 /// the organization is inactive.
-pub(crate) fn decline_in(tx: &mut Tx<'_, '_>, invitation: &Invitation, by: Option<UserId>) -> Attempt<()> {
+pub(crate) fn decline_in(tx: &mut Tx<'_, '_>, invitation: &Invitation, by: Option<UserId>) -> TxResult<()> {
     end(tx, invitation, "decline", by)
 }
 
-fn end(tx: &mut Tx<'_, '_>, invitation: &Invitation, kind: &str, by: Option<UserId>) -> Attempt<()> {
-    let invitation = hold_pending(tx, invitation.room, invitation.id)?;
+fn end(tx: &mut Tx<'_, '_>, invitation: &Invitation, kind: &str, by: Option<UserId>) -> TxResult<()> {
+    let invitation = lock_pending(tx, invitation.room, invitation.id)?;
     let flow = tx.flow(invitation.room)?.ok_or(Error::NotFound)?;
     let organization = tx.organization(flow.organization)?.ok_or(Error::NotFound)?;
     policy::write(&organization).map_err(Error::from)?;

@@ -8,7 +8,7 @@ use eddyline_model::flows::FlowMembership;
 use eddyline_model::invitations::Invitation;
 use eddyline_model::log::Control;
 use eddyline_model::names::Email;
-use eddyline_model::policy::FlowDeed;
+use eddyline_model::policy::FlowAction;
 use eddyline_model::users::User;
 use eddyline_model::{EventId, MessageId, RoomId, Timestamp, UserId};
 use eddyline_storage::{Result as StoreResult, Tx};
@@ -16,7 +16,7 @@ use eddyline_wire::{FlowUser, ImportedInvitations};
 use serde_json::{Value, json};
 use tokio::sync::Mutex;
 
-use super::accept::fulfil;
+use super::accept::mark_accepted;
 use super::send::{Refusal, Sending};
 use crate::accounts::holds_address;
 use crate::actor::Actor;
@@ -150,7 +150,7 @@ impl Import {
         }
         // Invitations change nothing that a process remembers.
         if !done.added.is_empty() {
-            self.app.settle(last).await;
+            self.app.wait_until_applied(last).await;
         }
         if let Some(error) = failed {
             return Err(error);
@@ -176,7 +176,7 @@ impl Import {
         let (limits, message) = (app.mail_limits(), self.message.clone());
         let base = app.config().addresses.base.clone();
         let change =
-            app.change_room(&self.actor, self.room.id(), FlowDeed::Invite, move |tx, actor, room| {
+            app.change_room(&self.actor, self.room.id(), FlowAction::Invite, move |tx, actor, room| {
                 let Sorted { invite, add, mut outcome } = sort(tx, room, &entries)?;
                 add_members(tx, room.id(), &add)?;
                 let emails: Vec<&Email> = invite.iter().collect();
@@ -285,7 +285,7 @@ fn add_members(tx: &mut Tx<'_, '_>, room: RoomId, add: &[User]) -> StoreResult<(
     if add.is_empty() {
         return Ok(());
     }
-    fulfil(tx, room, add)?;
+    mark_accepted(tx, room, add)?;
     let users: Vec<UserId> = add.iter().map(|user| user.id).collect();
     let now = tx.now();
     tx.insert_room_members(room, &users, now)?;

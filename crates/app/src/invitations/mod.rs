@@ -1,6 +1,6 @@
 //! Invitations into flows, by mail: making, importing, showing, accepting and ending them.
 //!
-//! Whoever accepts comes in by [`crate::coming_in`]. The mails themselves are written and sent by
+//! Whoever accepts comes in by [`crate::join`]. The mails themselves are written and sent by
 //! [`crate::mailer`]; here they are only put into its queue.
 
 pub(crate) mod accept;
@@ -11,7 +11,7 @@ mod send;
 
 use eddyline_model::invitations::{Invitation, InvitationState};
 use eddyline_model::names::email_key;
-use eddyline_model::policy::{self, FlowDeed, Invited};
+use eddyline_model::policy::{self, FlowAction, Invited};
 use eddyline_model::{InvitationId, RoomId};
 use eddyline_storage::{Session, Tx};
 use eddyline_wire::Invitation as WireInvitation;
@@ -19,7 +19,7 @@ use eddyline_wire::Invitation as WireInvitation;
 pub(crate) use self::import::Imports;
 pub(crate) use self::send::MailLimits;
 use crate::actor::Actor;
-use crate::change::Attempt;
+use crate::change::TxResult;
 use crate::rooms::Room;
 use crate::{App, Error, Result};
 
@@ -55,7 +55,7 @@ impl App {
     ) -> Result<WireInvitation> {
         let room = self.load_room(self.room_id_by_name(organization, flow).await?).await?;
         let (who, wanted) = (actor.clone(), room.clone());
-        let (invitation, _) = self.look(move |session| meet(session, &who, &wanted, id)).await?;
+        let (invitation, _) = self.look(move |session| find_invitation(session, &who, &wanted, id)).await?;
         Ok(self.show(&room, &invitation))
     }
 
@@ -70,16 +70,16 @@ impl App {
 }
 
 /// An invitation into a room, and what the actor is to it.
-fn meet(
+fn find_invitation(
     session: &mut Session<'_>,
     actor: &Actor,
     room: &Room,
     id: InvitationId,
-) -> Attempt<(Invitation, Invited)> {
+) -> TxResult<(Invitation, Invited)> {
     let standing = actor.standing(room);
     let Some(invitation) = session.invitation(id)?.filter(|found| found.room == room.id()) else {
         // Whoever may not know of the flow's invitations does not learn which numbers there are.
-        let refusal = policy::flow(standing, &room.flow, FlowDeed::Invite).err();
+        let refusal = policy::flow(standing, &room.flow, FlowAction::Invite).err();
         return Err(refusal.map_or(Error::NotFound, Error::from).into());
     };
     // An address that somebody merely entered is not yet theirs; the link in the mail is good for all.
@@ -91,7 +91,7 @@ fn meet(
 }
 
 /// The invitation as it is now, held against others, unless it is over.
-fn hold_pending(tx: &mut Tx<'_, '_>, room: RoomId, id: InvitationId) -> Attempt<Invitation> {
+fn lock_pending(tx: &mut Tx<'_, '_>, room: RoomId, id: InvitationId) -> TxResult<Invitation> {
     tx.lock_room(room)?;
     let invitation = tx.invitation(id)?.ok_or(Error::NotFound)?;
     if invitation.state != InvitationState::Pending {

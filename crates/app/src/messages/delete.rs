@@ -9,7 +9,7 @@ use eddyline_storage::{Result as StoreResult, Tx};
 
 use super::notice;
 use crate::actor::Actor;
-use crate::change::Attempt;
+use crate::change::TxResult;
 use crate::files::usage::FilesOf;
 use crate::rooms::Room;
 use crate::{App, Error, Result};
@@ -25,14 +25,14 @@ impl App {
             |tx: &mut Tx<'_, '_>, actor: &Actor, _: &Room, message: Message| delete_in(tx, actor, &message);
         let deletion = self.change_message(actor, room, id, work).await?;
         if deletion == Deletion::Remove {
-            self.inner.file_sums.forget(FilesOf::Organization(room.flow.organization));
+            self.inner.file_sums.invalidate(FilesOf::Organization(room.flow.organization));
         }
         Ok(deletion)
     }
 }
 
 /// Deletes a message in the way that its kind asks for, if the caller may.
-pub(crate) fn delete_in(tx: &mut Tx<'_, '_>, actor: &Actor, message: &Message) -> Attempt<Deletion> {
+pub(crate) fn delete_in(tx: &mut Tx<'_, '_>, actor: &Actor, message: &Message) -> TxResult<Deletion> {
     let user = actor.user_id().ok_or(Error::Denied)?;
     let deletion = policy::delete(user, message).map_err(Error::from)?;
     match deletion {

@@ -127,7 +127,7 @@ fn with_tags(before: &Message, extracted: Extracted) -> Message {
 #[cfg(test)]
 mod tests {
     use eddyline_model::messages::Event;
-    use eddyline_model::policy::FlowDeed;
+    use eddyline_model::policy::FlowAction;
 
     use super::*;
     use crate::accounts::tests::World;
@@ -136,7 +136,7 @@ mod tests {
     #[tokio::test]
     async fn an_edit_is_activity_before_the_feed_has_read_of_it() {
         let world = World::new().await;
-        let room = world.app.room(&world.ada, "acme", "main", FlowDeed::Post).await.unwrap();
+        let room = world.app.room(&world.ada, "acme", "main", FlowAction::Post).await.unwrap();
         let post = NewPost { wait: true, ..NewPost::of(Event::Message, "tea".into()) };
         let Posted::Message(posted) = world.app.post(&world.ada, room.clone(), post).await.unwrap() else {
             panic!("it waits for the message")

@@ -8,7 +8,7 @@ mod latest;
 mod list;
 mod mail;
 mod post;
-mod poster;
+mod posting_identity;
 mod pushed;
 mod searches;
 
@@ -29,10 +29,10 @@ pub use pushed::Pushed;
 pub(crate) use searches::Searches;
 
 use crate::actor::Actor;
-use crate::change::Attempt;
+use crate::change::TxResult;
 use crate::rooms::Room;
 use crate::{App, Error, Result};
-use eddyline_model::policy::FlowDeed;
+use eddyline_model::policy::FlowAction;
 
 /// Checks the text of a chat message, comment or status: 1 to 8096 characters (specification,
 /// section 8), counted as Unicode scalar values.
@@ -72,16 +72,16 @@ fn recipient(about: &Message, by: &Actor) -> Option<UserId> {
 }
 
 impl App {
-    /// Changes one listed message in one transaction: loads room and message afresh, checks that
+    /// Changes one listed message in one transaction: loads room and message anew, checks that
     /// the caller may read there, and lets `change` do the rest.
     async fn change_message<R, F>(&self, actor: &Actor, room: &Room, id: MessageId, change: F) -> Result<R>
     where
         R: Send + 'static,
-        F: Fn(&mut Tx<'_, '_>, &Actor, &Room, Message) -> Attempt<R> + Send + 'static,
+        F: Fn(&mut Tx<'_, '_>, &Actor, &Room, Message) -> TxResult<R> + Send + 'static,
     {
         let user = actor.user()?.user.id;
         let ((changed, at), event) = self
-            .change_room(actor, room.id(), FlowDeed::Read, move |tx, actor, room| {
+            .change_room(actor, room.id(), FlowAction::Read, move |tx, actor, room| {
                 match tx.message(room.id(), id)? {
                     Some(message) if message.event.is_listed() => {
                         Ok((change(tx, actor, room, message)?, tx.now()))

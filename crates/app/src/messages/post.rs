@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use eddyline_auth::TokenHash;
 use eddyline_model::messages::{Author, Draft, Event, MessageView, Placement, ThreadPost};
-use eddyline_model::policy::{self, FlowDeed};
+use eddyline_model::policy::{self, FlowAction};
 use eddyline_model::tags::{self, Context};
 use eddyline_model::{MessageId, RoomId, search};
 use eddyline_storage::{Outcome, Result as StoreResult, Tx};
 use serde_json::json;
 
-use super::poster::Poster;
+use super::posting_identity::PostingIdentity;
 use super::pushed::{Prepared, Pushed};
 use super::{check_tags, check_text};
 use crate::actor::Actor;
@@ -84,7 +84,7 @@ pub enum Posted {
 }
 
 impl App {
-    /// Posts a message into a room that the caller was admitted to for [`FlowDeed::Post`]. The
+    /// Posts a message into a room that the caller was admitted to for [`FlowAction::Post`]. The
     /// answer comes when it is on disk.
     ///
     /// # Errors
@@ -117,10 +117,10 @@ impl App {
             self.check_file_quota(FilesOf::Organization(room.flow.organization), charged_bytes(&new.files))
                 .await?;
         }
-        let mut checked = Checked { fingerprint: fingerprint(actor, &new), prepared, poster: None };
+        let mut checked = Checked { fingerprint: fingerprint(actor, &new), prepared, posting_identity: None };
         let mut actor = Cow::Borrowed(actor);
         for _ in 0..ATTEMPTS {
-            checked.poster = self.poster_of(&actor, &room, &new).await?;
+            checked.posting_identity = self.posting_identity_of(&actor, &room, &new).await?;
             let draft = self.draft(&actor, &room, &new, &checked)?;
             let outcome = if new.event == Event::Status && draft.author.user.is_some() {
                 self.post_status(&actor, draft).await?
@@ -131,11 +131,11 @@ impl App {
                 return self.posted(&new, &room, outcome).await;
             }
             // Who may post here may have changed, or the sender's credential may have ended.
-            actor = Cow::Owned(self.again(&actor).await?);
-            self.inner.rooms.forget(room.id());
-            room = self.admit(&actor, room.id(), FlowDeed::Post).await?;
+            actor = Cow::Owned(self.reauthenticate(&actor).await?);
+            self.inner.rooms.invalidate(room.id());
+            room = self.admit(&actor, room.id(), FlowAction::Post).await?;
         }
-        checked.poster = self.poster_of(&actor, &room, &new).await?;
+        checked.posting_identity = self.posting_identity_of(&actor, &room, &new).await?;
         let outcome = self.post_in_one(&actor, room.id(), &new, checked).await?;
         self.posted(&new, &room, outcome).await
     }
@@ -178,7 +178,7 @@ impl App {
     ) -> Result<Outcome> {
         let (app, new) = (self.clone(), new.clone());
         let (outcome, _) = self
-            .change_room(actor, room, FlowDeed::Post, move |tx, actor, room| {
+            .change_room(actor, room, FlowAction::Post, move |tx, actor, room| {
                 let draft = app.draft(actor, room, &new, &checked)?;
                 Ok(post_one(tx, &draft)?)
             })
@@ -187,14 +187,19 @@ impl App {
     }
 
     /// For whom a caller posts, where that matters.
-    async fn poster_of(&self, actor: &Actor, room: &Room, new: &NewPost) -> Result<Option<Poster>> {
+    async fn posting_identity_of(
+        &self,
+        actor: &Actor,
+        room: &Room,
+        new: &NewPost,
+    ) -> Result<Option<PostingIdentity>> {
         match (&new.pushed, &new.external_thread_id) {
             (None, None) => Ok(None),
             (None, Some(_)) if !actor.may_integrate() => {
                 let text = "is known to applications only; name the thread_id";
                 Err(Error::field("external_thread_id", text))
             }
-            (_, own) => self.poster(actor, room, own.is_some()).await.map(Some),
+            (_, own) => self.posting_identity(actor, room, own.is_some()).await.map(Some),
         }
     }
 
@@ -221,7 +226,10 @@ impl App {
             uuid: new.uuid.clone(),
             fingerprint: checked.fingerprint,
             placement,
-            thread: checked.poster.as_ref().map(|poster| Box::new(thread_post(new, prepared, poster))),
+            thread: checked
+                .posting_identity
+                .as_ref()
+                .map(|posting_identity| Box::new(thread_post(new, prepared, posting_identity))),
             files: new.files.iter().map(|attachment| attachment.file.clone()).collect(),
             ..Draft::bare(room.id(), new.event, author, content, self.now())
         })
@@ -257,7 +265,7 @@ impl App {
 struct Checked {
     fingerprint: i64,
     prepared: Option<Arc<Prepared>>,
-    poster: Option<Poster>,
+    posting_identity: Option<PostingIdentity>,
 }
 
 /// What is kept as the content: a text as it came, or the document of something else.
@@ -282,14 +290,14 @@ pub(crate) fn post_one(tx: &mut Tx<'_, '_>, draft: &Draft) -> StoreResult<Outcom
 }
 
 /// What a post says of the thread it goes to.
-fn thread_post(new: &NewPost, prepared: Option<&Prepared>, poster: &Poster) -> ThreadPost {
+fn thread_post(new: &NewPost, prepared: Option<&Prepared>, posting_identity: &PostingIdentity) -> ThreadPost {
     let external_id = new.external_thread_id.as_deref();
     match prepared {
-        Some(prepared) => prepared.thread(poster, external_id),
+        Some(prepared) => prepared.thread(posting_identity, external_id),
         // Chat goes into threads that are there.
         None => ThreadPost {
-            keeper: poster.keeper,
-            source: poster.source.clone(),
+            thread_owner: posting_identity.thread_owner,
+            source: posting_identity.source.clone(),
             external_id: external_id.map(str::to_owned),
             begins: false,
             item: None,
@@ -306,7 +314,9 @@ fn fingerprint(actor: &Actor, new: &NewPost) -> i64 {
     // The caller, since two who post under one outside name are still two.
     let caller = match actor {
         Actor::User { caller, .. } => format!("user {}", caller.user.id),
-        Actor::FlowToken { keeper, .. } => format!("source {}", keeper.source.map_or(0, |source| source.0)),
+        Actor::FlowToken { thread_owner, .. } => {
+            format!("source {}", thread_owner.source.map_or(0, |source| source.0))
+        }
     };
     let pushed = new.pushed.as_ref().map(Pushed::fingerprint);
     // Ids of files are others each time.

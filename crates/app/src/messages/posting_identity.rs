@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use eddyline_model::sources::{Keeper, ThreadSource};
+use eddyline_model::sources::{ThreadOwner, ThreadSource};
 use eddyline_model::{ApplicationId, RoomId};
 use eddyline_storage::{Result as StoreResult, Session};
 
@@ -13,8 +13,8 @@ use crate::{App, Error, Result};
 
 /// Who posts into the inbox.
 #[derive(Clone, Debug)]
-pub(crate) struct Poster {
-    pub(crate) keeper: Keeper,
+pub(crate) struct PostingIdentity {
+    pub(crate) thread_owner: ThreadOwner,
     pub(crate) source: Option<Arc<ThreadSource>>,
 }
 
@@ -26,9 +26,14 @@ impl App {
     ///
     /// [`Error::Denied`] without an application, [`Error::Invalid`] when the application has no source or
     /// several.
-    pub(crate) async fn poster(&self, actor: &Actor, room: &Room, by_own_id: bool) -> Result<Poster> {
-        if let Actor::FlowToken { keeper, source, .. } = actor {
-            return Ok(Poster { keeper: *keeper, source: source.clone() });
+    pub(crate) async fn posting_identity(
+        &self,
+        actor: &Actor,
+        room: &Room,
+        by_own_id: bool,
+    ) -> Result<PostingIdentity> {
+        if let Actor::FlowToken { thread_owner, source, .. } = actor {
+            return Ok(PostingIdentity { thread_owner: *thread_owner, source: source.clone() });
         }
         let application = acting(actor).ok_or(Error::Denied)?;
         let room = room.id();
@@ -36,8 +41,8 @@ impl App {
         match (own.pop(), own.is_empty()) {
             (Some(only), true) => Ok(only),
             _ if !by_own_id => {
-                let keeper = Keeper { source: None, application: Some(application) };
-                Ok(Poster { keeper, source: None })
+                let thread_owner = ThreadOwner { source: None, application: Some(application) };
+                Ok(PostingIdentity { thread_owner, source: None })
             }
             (None, _) => Err(Error::field(
                 "external_thread_id",
@@ -56,12 +61,12 @@ fn own_sources(
     session: &mut Session<'_>,
     application: ApplicationId,
     room: RoomId,
-) -> StoreResult<Vec<Poster>> {
+) -> StoreResult<Vec<PostingIdentity>> {
     let found = session.application_sources_in(application, room, 2)?;
     let posters = found.into_iter().map(|source| {
         let shown = session.source_shown(&source)?;
-        let keeper = Keeper { source: Some(source.id), application: source.application };
-        Ok(Poster { keeper, source: Some(Arc::new(shown)) })
+        let thread_owner = ThreadOwner { source: Some(source.id), application: source.application };
+        Ok(PostingIdentity { thread_owner, source: Some(Arc::new(shown)) })
     });
     posters.collect()
 }

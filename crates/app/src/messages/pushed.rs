@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::inbox::NewInbox;
 use super::mail::PushedMail;
-use super::poster::Poster;
+use super::posting_identity::PostingIdentity;
 use crate::{App, Error, Result};
 
 /// About how many bytes are sanitised at once; more is done where it keeps nobody waiting.
@@ -65,15 +65,15 @@ impl Pushed {
 
 impl Prepared {
     /// What the post says of its thread, which has this id with whoever posts.
-    pub(crate) fn thread(&self, poster: &Poster, external_id: Option<&str>) -> ThreadPost {
-        let source = poster.source.as_ref().map(|source| source.application.as_str());
+    pub(crate) fn thread(&self, posting_identity: &PostingIdentity, external_id: Option<&str>) -> ThreadPost {
+        let source = posting_identity.source.as_ref().map(|source| source.application.as_str());
         let title = match self.title.is_empty() {
             false => self.title.clone(),
             true => eddyline_markup::escape(external_id.or(source).unwrap_or("Inbox")),
         };
         ThreadPost {
-            keeper: poster.keeper,
-            source: poster.source.clone(),
+            thread_owner: posting_identity.thread_owner,
+            source: posting_identity.source.clone(),
             external_id: external_id.map(str::to_owned),
             begins: true,
             item: self.item.clone(),

@@ -6,14 +6,14 @@ use eddyline_auth::{SealingKey, Secret};
 use eddyline_model::applications::{Application, MAX_REDIRECT_URIS, PageUri, RedirectUri};
 use eddyline_model::names::display_name;
 use eddyline_model::organizations::Organization;
-use eddyline_model::policy::{self, ApplicationDeed, OrganizationDeed};
+use eddyline_model::policy::{self, ApplicationAction, OrganizationAction};
 use eddyline_model::{ApplicationId, OrganizationId, RoomId, Timestamp, UserId};
 use eddyline_storage::{GrantsOf, Result as StoreResult, Tx};
 
 use super::end_grants;
 use super::keys::check_key;
 use crate::actor::{Actor, Credential};
-use crate::change::Attempt;
+use crate::change::TxResult;
 use crate::transaction::NoCaller;
 use crate::{App, Error, Result, sources};
 
@@ -138,7 +138,7 @@ impl App {
         new: NewApplication,
     ) -> Result<(Application, Option<Secret>)> {
         let caller = actor.user()?;
-        policy::organization(caller.role_in(organization), OrganizationDeed::See)?;
+        policy::organization(caller.role_in(organization), OrganizationAction::See)?;
         self.keep_application(organization, new, Some(actor)).await
     }
 
@@ -196,11 +196,11 @@ impl App {
         actor: &Actor,
         organization: OrganizationId,
     ) -> Result<Vec<Application>> {
-        policy::organization(actor.user()?.role_in(organization), OrganizationDeed::See)?;
+        policy::organization(actor.user()?.role_in(organization), OrganizationAction::See)?;
         Ok(self.store().read(move |session| session.organization_applications(organization)).await?)
     }
 
-    /// An application of one of the caller's organizations, if the caller may do `deed` with it.
+    /// An application of one of the caller's organizations, if the caller may do `action` with it.
     ///
     /// # Errors
     ///
@@ -209,12 +209,12 @@ impl App {
         &self,
         actor: &Actor,
         id: ApplicationId,
-        deed: ApplicationDeed,
+        action: ApplicationAction,
     ) -> Result<Application> {
         let found =
             self.store().read(move |session| session.application(id)).await?.ok_or(Error::NotFound)?;
         let caller = actor.user()?;
-        policy::application(caller.user.id, caller.role_in(found.organization), &found, deed)?;
+        policy::application(caller.user.id, caller.role_in(found.organization), &found, action)?;
         Ok(found)
     }
 
@@ -223,7 +223,7 @@ impl App {
     pub fn may_change_application(&self, actor: &Actor, application: &Application) -> bool {
         actor.user().is_ok_and(|caller| {
             let role = caller.role_in(application.organization);
-            policy::application(caller.user.id, role, application, ApplicationDeed::Change).is_ok()
+            policy::application(caller.user.id, role, application, ApplicationAction::Change).is_ok()
         })
     }
 
@@ -257,7 +257,7 @@ impl App {
     ///
     /// [`Error::NotFound`], [`Error::Denied`], [`Error::Conflict`] for one that has no secret.
     pub async fn rotate_application_secret(&self, actor: &Actor, id: ApplicationId) -> Result<Secret> {
-        let before = self.application(actor, id, ApplicationDeed::Change).await?;
+        let before = self.application(actor, id, ApplicationAction::Change).await?;
         if before.public {
             return Err(Error::Conflict("the application has no secret".into()));
         }
@@ -308,7 +308,7 @@ impl App {
         actor: &Actor,
         id: ApplicationId,
         needs: Needs,
-        deed: impl Fn(&mut Tx<'_, '_>, &mut Application) -> StoreResult<()> + Send + Sync + 'static,
+        action: impl Fn(&mut Tx<'_, '_>, &mut Application) -> StoreResult<()> + Send + Sync + 'static,
     ) -> Result<Application> {
         // Flows are held before applications.
         let lock = move |tx: &mut Tx<'_, '_>| {
@@ -322,7 +322,7 @@ impl App {
         let (application, event) = self
             .locked_transaction_as(actor, lock, move |tx, actor| {
                 let mut application = tx.application(id)?.ok_or(Error::NotFound)?;
-                let (caller, change) = (actor.user()?, ApplicationDeed::Change);
+                let (caller, change) = (actor.user()?, ApplicationAction::Change);
                 let role = caller.role_in(application.organization);
                 policy::application(caller.user.id, role, &application, change).map_err(Error::from)?;
                 if needs == Needs::Writing
@@ -330,11 +330,11 @@ impl App {
                 {
                     policy::write(&organization).map_err(Error::from)?;
                 }
-                deed(tx, &mut application)?;
+                action(tx, &mut application)?;
                 Ok(application)
             })
             .await?;
-        self.settle(event).await;
+        self.wait_until_applied(event).await;
         Ok(application)
     }
 }
@@ -352,10 +352,10 @@ enum Needs {
 }
 
 /// Whether somebody may still register an application for an organization.
-fn may_register(tx: &mut Tx<'_, '_>, organization: &Organization, user: UserId) -> Attempt<()> {
+fn may_register(tx: &mut Tx<'_, '_>, organization: &Organization, user: UserId) -> TxResult<()> {
     let role = tx.memberships_of(user)?.iter().find(|m| m.organization == organization.id).map(|m| m.role);
     let allowed =
-        policy::organization(role, OrganizationDeed::See).and_then(|()| policy::write(organization));
+        policy::organization(role, OrganizationAction::See).and_then(|()| policy::write(organization));
     if tx.organization_applications(organization.id)?.len() >= MAX_APPLICATIONS {
         let text = format!("the organization has {MAX_APPLICATIONS} applications, and can't have more");
         return Err(Error::Conflict(text).into());

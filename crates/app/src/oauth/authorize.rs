@@ -11,7 +11,7 @@ use crate::{App, Error, Result};
 
 /// An application that asks for something, as the consent page shows it.
 #[derive(Clone, Debug)]
-pub struct Asked {
+pub struct AuthorizationPrompt {
     /// The application.
     pub application: Application,
     /// The name of the organization whose application it is.
@@ -22,7 +22,7 @@ pub struct Asked {
 
 /// Why there is nothing to consent to.
 #[derive(Debug, thiserror::Error)]
-pub enum AskingFailure {
+pub enum AuthorizeError {
     /// It cannot be told where the user should be sent back to; the user is told this.
     #[error("{0}")]
     Tell(&'static str),
@@ -47,11 +47,11 @@ impl App {
     ///
     /// # Errors
     ///
-    /// [`AskingFailure`].
+    /// [`AuthorizeError`].
     pub async fn asked(
         &self,
         parameters: &AuthorizationParameters,
-    ) -> std::result::Result<Asked, AskingFailure> {
+    ) -> std::result::Result<AuthorizationPrompt, AuthorizeError> {
         let client_id = parameters.client_id().map_err(|error| self.asking_failure(error))?.to_owned();
         let found = self.store().read(move |session| {
             let Some((application, _)) = session.application_by_client_id(&client_id)? else {
@@ -61,25 +61,25 @@ impl App {
             Ok(organization.map(|organization| (application, organization.name)))
         });
         let Some((mut application, organization_name)) = found.await.map_err(Error::from)? else {
-            return Err(AskingFailure::Tell("There is no such application."));
+            return Err(AuthorizeError::Tell("There is no such application."));
         };
         application.out_of_band &= self.config().oauth.out_of_band;
         let request = parameters.check(&application).map_err(|error| self.asking_failure(error))?;
-        Ok(Asked { application, organization_name, request })
+        Ok(AuthorizationPrompt { application, organization_name, request })
     }
 
-    fn asking_failure(&self, error: AuthorizationError) -> AskingFailure {
+    fn asking_failure(&self, error: AuthorizationError) -> AuthorizeError {
         match error {
-            AuthorizationError::Tell(text) => AskingFailure::Tell(text),
+            AuthorizationError::Tell(text) => AuthorizeError::Tell(text),
             AuthorizationError::SendBack { redirect_uri, description, .. }
                 if redirect_uri.is_out_of_band() =>
             {
-                AskingFailure::TellOutOfBand(description)
+                AuthorizeError::TellOutOfBand(description)
             }
             AuthorizationError::SendBack { redirect_uri, state, error, description } => {
                 let answer = [("error", error), ("error_description", description.as_str())];
                 let address = callback(&redirect_uri, &answer, state.as_deref(), self.issuer());
-                AskingFailure::SendBack { redirect_uri, address }
+                AuthorizeError::SendBack { redirect_uri, address }
             }
         }
     }
@@ -90,7 +90,7 @@ impl App {
     ///
     /// [`Error::NotFound`] when the application is gone, [`Error::Unauthenticated`] when what the caller
     /// has shown ended meanwhile.
-    pub async fn consent(&self, actor: &Actor, asked: &Asked) -> Result<Secret> {
+    pub async fn consent(&self, actor: &Actor, asked: &AuthorizationPrompt) -> Result<Secret> {
         let code = Secret::generate_long();
         let (hash, id) = (code.hash(), asked.application.id);
         let code_millis = self.config().oauth.code_millis;
@@ -120,7 +120,7 @@ impl App {
 
     /// Where the browser goes with a code; `None` when the code is to be shown to the user.
     #[must_use]
-    pub fn accepted_at(&self, asked: &Asked, code: &Secret) -> Option<String> {
+    pub fn accepted_at(&self, asked: &AuthorizationPrompt, code: &Secret) -> Option<String> {
         let request = &asked.request;
         (!request.redirect_uri.is_out_of_band()).then(|| {
             callback(
@@ -134,7 +134,7 @@ impl App {
 
     /// Where the browser goes when the user says no; `None` when there is nowhere to go.
     #[must_use]
-    pub fn denied_at(&self, asked: &Asked) -> Option<String> {
+    pub fn denied_at(&self, asked: &AuthorizationPrompt) -> Option<String> {
         let request = &asked.request;
         let answer = [("error", "access_denied"), ("error_description", "the user said no")];
         (!request.redirect_uri.is_out_of_band())

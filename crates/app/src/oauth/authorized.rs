@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use eddyline_model::applications::Application;
 use eddyline_model::grants::Grant;
 use eddyline_model::log::Control;
-use eddyline_model::policy::{self, OrganizationDeed};
+use eddyline_model::policy::{self, OrganizationAction};
 use eddyline_model::scopes::Scopes;
 use eddyline_model::users::User;
 use eddyline_model::{ApplicationId, OrganizationId, Timestamp, UserId};
@@ -122,7 +122,7 @@ impl App {
         actor: &Actor,
         organization: OrganizationId,
     ) -> Result<Vec<AuthorizedByMember>> {
-        policy::organization(actor.user()?.role_in(organization), OrganizationDeed::Administer)?;
+        policy::organization(actor.user()?.role_in(organization), OrganizationAction::Administer)?;
         let now = self.now();
         let found = self.store().read(move |session| {
             let found = session.organization_grants(organization, now)?;
@@ -162,7 +162,7 @@ impl App {
                 Ok(end_grants(tx, GrantsOf::UserAt(user, application))?)
             })
             .await?;
-        self.settle_end(event).await
+        self.wait_until_end_applied(event).await
     }
 
     /// The same, for somebody of an organization that the caller administers. It ends what was allowed
@@ -181,7 +181,7 @@ impl App {
         let ((), event) = self
             .transaction_as(actor, move |tx, actor| {
                 let role = actor.user()?.role_in(organization);
-                policy::organization(role, OrganizationDeed::Administer).map_err(Error::from)?;
+                policy::organization(role, OrganizationAction::Administer).map_err(Error::from)?;
                 if !tx.memberships_of(user)?.iter().any(|membership| membership.organization == organization)
                 {
                     return Err(Error::NotFound.into());
@@ -189,6 +189,6 @@ impl App {
                 Ok(end_grants(tx, GrantsOf::UserAt(user, application))?)
             })
             .await?;
-        self.settle_end(event).await
+        self.wait_until_end_applied(event).await
     }
 }

@@ -9,10 +9,10 @@ use eddyline_model::grants::{Grant, Refresh};
 use eddyline_model::log::Control;
 use eddyline_model::scopes::Scopes;
 use eddyline_model::{ApplicationId, UserId, names};
-use eddyline_storage::{GrantsOf, Result as StoreResult, Tx, Undone};
+use eddyline_storage::{Abort, GrantsOf, Result as StoreResult, Tx};
 
 use super::client::waits_for;
-use super::tokens::{Fresh, Share, Tokens};
+use super::tokens::{NewTokens, TokenGrant, Tokens};
 use super::{AuthenticatedClient, ClientFailure};
 use crate::accounts::password::still_opens;
 use crate::transaction::NoCaller;
@@ -28,11 +28,11 @@ const UNKNOWN: Refused =
 const MAX_GRANTS: usize = 100;
 
 /// The application was removed since it showed who it is.
-const GONE: Refused = Refused::Because(OAuthError::InvalidClient);
+const GONE: Refused = Refused::Rejected(OAuthError::InvalidClient);
 
 /// What an exchange came to. A refusal that stands here is committed, with what it ended; one that is an
-/// [`Undone`] takes everything back.
-type Outcome = std::result::Result<Share, Refused>;
+/// [`Abort`] takes everything back.
+type Outcome = std::result::Result<TokenGrant, Refused>;
 
 /// Why no tokens are issued.
 #[derive(Clone, Debug)]
@@ -40,12 +40,12 @@ enum Refused {
     /// It may have been a guess, which is counted.
     Guess(OAuthError),
     /// It was not.
-    Because(OAuthError),
+    Rejected(OAuthError),
 }
 
-impl From<Refused> for Undone<Refused> {
+impl From<Refused> for Abort<Refused> {
     fn from(refused: Refused) -> Self {
-        Self::Because(refused)
+        Self::Rejected(refused)
     }
 }
 
@@ -64,13 +64,13 @@ impl App {
         request: TokenRequest,
     ) -> Result<Tokens, ClientFailure> {
         let AuthenticatedClient { application, address } = client;
-        let fresh = Fresh::new(&self.config().oauth);
+        let new_tokens = NewTokens::new(&self.config().oauth);
         if !matches!(request, TokenRequest::Password { .. }) {
             waits_for(self.inner.code_guard.check(*address, self.now()))?;
         }
         let outcome = match request {
             TokenRequest::Code { code, redirect_uri, verifier } => {
-                self.exchange_code(application, &code, (redirect_uri, verifier), fresh.clone()).await?
+                self.exchange_code(application, &code, (redirect_uri, verifier), new_tokens.clone()).await?
             }
             TokenRequest::Password { username, password, scopes } => {
                 if !(application.password_grant && self.config().oauth.password_grant) || application.public {
@@ -78,19 +78,19 @@ impl App {
                     return Err(OAuthError::UnauthorizedClient(why).into());
                 }
                 let person = (username.as_str(), &password, *address);
-                self.exchange_password(application, person, scopes, fresh.clone()).await?
+                self.exchange_password(application, person, scopes, new_tokens.clone()).await?
             }
             TokenRequest::Refresh { token, scopes } => {
-                self.refresh(application, &token, scopes, fresh.clone()).await?
+                self.refresh(application, &token, scopes, new_tokens.clone()).await?
             }
         };
         match outcome {
-            Ok(share) => Ok(fresh.told(share)),
+            Ok(share) => Ok(new_tokens.into_tokens(share)),
             Err(Refused::Guess(error)) => {
                 self.inner.code_guard.failed(*address, self.now());
                 Err(error.into())
             }
-            Err(Refused::Because(error)) => Err(error.into()),
+            Err(Refused::Rejected(error)) => Err(error.into()),
         }
     }
 
@@ -99,7 +99,7 @@ impl App {
         application: &Application,
         code: &Secret,
         (redirect_uri, verifier): (Option<String>, Option<String>),
-        fresh: Fresh,
+        new_tokens: NewTokens,
     ) -> Result<Outcome, ClientFailure> {
         let (hash, id) = (code.hash(), application.id);
         self.exchange(move |tx| {
@@ -116,16 +116,16 @@ impl App {
                     tx.tell(Control::GrantEnd { user: code.user, grant });
                 }
                 let why = "the code was used before; what it gave has ended";
-                return Ok(Err(Refused::Because(OAuthError::InvalidGrant(why))));
+                return Ok(Err(Refused::Rejected(OAuthError::InvalidGrant(why))));
             }
             check_code(&code, redirect_uri.as_deref(), verifier.as_deref(), now).map_err(Refused::Guess)?;
             // The place may have been taken from the application since, for good reasons.
             let application = tx.application(id)?;
             if application.and_then(|one| one.redirect_uri(Some(&code.redirect_uri))).is_none() {
                 let why = "the application is not sent codes there any more";
-                return Err(Refused::Because(OAuthError::InvalidGrant(why)).into());
+                return Err(Refused::Rejected(OAuthError::InvalidGrant(why)).into());
             }
-            let share = begin(tx, code.application, (code.user, code.scopes), &fresh)?;
+            let share = begin(tx, code.application, (code.user, code.scopes), &new_tokens)?;
             tx.use_code(&hash.0, share.grant)?;
             Ok(Ok(share))
         })
@@ -137,10 +137,10 @@ impl App {
         application: &Application,
         (username, password, address): (&str, &Password, IpAddr),
         scopes: Scopes,
-        fresh: Fresh,
+        new_tokens: NewTokens,
     ) -> Result<Outcome, ClientFailure> {
         const WRONG: Refused =
-            Refused::Because(OAuthError::InvalidGrant("the address or the password is wrong"));
+            Refused::Rejected(OAuthError::InvalidGrant("the address or the password is wrong"));
         let known = match self.check_password(username, password, address).await {
             Err(Error::Unauthenticated(_)) => return Ok(Err(WRONG)),
             other => other?,
@@ -156,7 +156,7 @@ impl App {
             if !tx.keep_application(id)? {
                 return Err(GONE.into());
             }
-            Ok(Ok(begin(tx, id, (user, scopes), &fresh)?))
+            Ok(Ok(begin(tx, id, (user, scopes), &new_tokens)?))
         })
         .await
     }
@@ -166,7 +166,7 @@ impl App {
         application: &Application,
         token: &Secret,
         wanted: Option<Scopes>,
-        fresh: Fresh,
+        new_tokens: NewTokens,
     ) -> Result<Outcome, ClientFailure> {
         let (hash, id) = (token.hash(), application.id);
         self.exchange(move |tx| {
@@ -175,9 +175,9 @@ impl App {
             // Which token is the present one is only known while nobody else can replace it.
             let grant = tx.lock_grant(grant.id)?.ok_or(UNKNOWN)?;
             let now = tx.now();
-            let refused = |why| Refused::Because(OAuthError::InvalidGrant(why));
+            let refused = |why| Refused::Rejected(OAuthError::InvalidGrant(why));
             match token.presented(grant.generation, now) {
-                Refresh::Rotate => Ok(Ok(rotate(tx, &grant, wanted, &fresh)?)),
+                Refresh::Rotate => Ok(Ok(rotate(tx, &grant, wanted, &new_tokens)?)),
                 Refresh::Refuse => Err(refused("the refresh token was replaced").into()),
                 Refresh::Expired => Err(refused("the refresh token has ended").into()),
                 Refresh::EndFamily => {
@@ -196,16 +196,16 @@ impl App {
     /// first time.
     async fn exchange(
         &self,
-        work: impl FnMut(&mut Tx<'_, '_>) -> std::result::Result<Outcome, Undone<Refused>> + Send + 'static,
+        work: impl FnMut(&mut Tx<'_, '_>) -> std::result::Result<Outcome, Abort<Refused>> + Send + 'static,
     ) -> Result<Outcome, ClientFailure> {
         let (outcome, event) = match self.store().change(NoCaller::OAuthClient, work).await {
             Ok(done) => done,
-            Err(Undone::Because(refused)) => (Err(refused), None),
-            Err(Undone::Store(error)) => return Err(error.into()),
+            Err(Abort::Rejected(refused)) => (Err(refused), None),
+            Err(Abort::Store(error)) => return Err(error.into()),
         };
         match &outcome {
-            Ok(_) => self.settle(event).await,
-            Err(_) => self.settle_end(event).await?,
+            Ok(_) => self.wait_until_applied(event).await,
+            Err(_) => self.wait_until_end_applied(event).await?,
         }
         Ok(outcome)
     }
@@ -216,8 +216,8 @@ fn begin(
     tx: &mut Tx<'_, '_>,
     application: ApplicationId,
     (user, scopes): (UserId, Scopes),
-    fresh: &Fresh,
-) -> StoreResult<Share> {
+    new_tokens: &NewTokens,
+) -> StoreResult<TokenGrant> {
     let mut others = tx.grants_of(GrantsOf::UserAt(user, application))?;
     others.sort_by_key(|grant| (grant.used_at, grant.id));
     for Grant { id, .. } in others.iter().take((others.len() + 1).saturating_sub(MAX_GRANTS)) {
@@ -226,8 +226,8 @@ fn begin(
     }
     let now = tx.now();
     let grant = tx.insert_grant(application, user, scopes, now)?;
-    let share = Share { grant, granted: scopes, scopes, generation: 0 };
-    fresh.issue(tx, share)?;
+    let share = TokenGrant { grant, granted: scopes, scopes, generation: 0 };
+    new_tokens.issue(tx, share)?;
     Ok(share)
 }
 
@@ -235,15 +235,15 @@ fn rotate(
     tx: &mut Tx<'_, '_>,
     grant: &Grant,
     wanted: Option<Scopes>,
-    fresh: &Fresh,
-) -> std::result::Result<Share, Undone<Refused>> {
+    new_tokens: &NewTokens,
+) -> std::result::Result<TokenGrant, Abort<Refused>> {
     let scopes = wanted.filter(|scopes| !scopes.is_empty()).unwrap_or(grant.scopes);
     if !scopes.is_within(grant.scopes) {
-        return Err(Refused::Because(OAuthError::InvalidScope).into());
+        return Err(Refused::Rejected(OAuthError::InvalidScope).into());
     }
     let (now, generation) = (tx.now(), grant.generation + 1);
     tx.advance_grant(grant.id, generation, now)?;
-    let share = Share { grant: grant.id, granted: grant.scopes, scopes, generation };
-    fresh.issue(tx, share)?;
+    let share = TokenGrant { grant: grant.id, granted: grant.scopes, scopes, generation };
+    new_tokens.issue(tx, share)?;
     Ok(share)
 }

@@ -5,7 +5,7 @@ use eddyline_model::ApplicationId;
 use eddyline_storage::{Error as StoreError, Result as StoreResult, Session, Store, Tx};
 
 use super::KeyMaterial;
-use crate::change::Attempt;
+use crate::change::TxResult;
 use crate::liveness::SILENCE_MILLIS;
 use crate::transaction::{Database, NoCaller};
 use crate::{Error, Result, shared_setting};
@@ -31,11 +31,11 @@ pub(crate) async fn keys(
     material: Option<&KeyMaterial>,
 ) -> Result<(SealingKey, DownloadKey)> {
     let (key, links) = derive(store, material).await?;
-    let fresh = || prove(&key);
-    let proof = shared_setting(store, PROOF_SETTING, fresh).await?;
+    let new_tokens = || prove(&key);
+    let proof = shared_setting(store, PROOF_SETTING, new_tokens).await?;
     if key.open(PROOF, &proof).is_none() {
-        let fresh = fresh();
-        store.change(NoCaller::Process, move |tx| adopt(tx, &fresh)).await.map_err(Error::from)?;
+        let new_tokens = new_tokens();
+        store.change(NoCaller::Process, move |tx| adopt(tx, &new_tokens)).await.map_err(Error::from)?;
     }
     Ok((key, links))
 }
@@ -44,8 +44,8 @@ async fn derive(store: &Database, material: Option<&KeyMaterial>) -> Result<(Sea
     let bytes = match material {
         Some(KeyMaterial(bytes)) => bytes.clone(),
         None => {
-            let fresh = || Secret::generate_long().expose().as_bytes().to_vec();
-            shared_setting(store, KEY_SETTING, fresh).await?
+            let new_tokens = || Secret::generate_long().expose().as_bytes().to_vec();
+            shared_setting(store, KEY_SETTING, new_tokens).await?
         }
     };
     let too_short =
@@ -57,7 +57,7 @@ fn prove(key: &SealingKey) -> Vec<u8> {
     key.seal(PROOF, &Secret::presented(PROOF))
 }
 
-fn adopt(tx: &mut Tx<'_, '_>, proof: &[u8]) -> Attempt<()> {
+fn adopt(tx: &mut Tx<'_, '_>, proof: &[u8]) -> TxResult<()> {
     if let Some(sealed) = sealed(tx)? {
         let text = format!("the secret key is another than the one that {sealed} were sealed with");
         return Err(Error::Conflict(text).into());
@@ -167,7 +167,7 @@ pub async fn renew_secret_key(store: &Store, material: Option<&KeyMaterial>) -> 
                 }
             }
             tx.put_setting(PROOF_SETTING, &prove(&key))?;
-            Ok::<_, eddyline_storage::Undone<Error>>(renewed)
+            Ok::<_, eddyline_storage::Abort<Error>>(renewed)
         })
         .await
         .map_err(Error::from)?;

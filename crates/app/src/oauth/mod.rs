@@ -16,12 +16,12 @@ mod revoke;
 mod tokens;
 
 use eddyline_auth::oauth::OAuthError;
-use eddyline_storage::Undone;
+use eddyline_storage::Abort;
 
 use crate::Error;
 
 pub use applications::{ApplicationChanges, NewApplication};
-pub use authorize::{Asked, AskingFailure};
+pub use authorize::{AuthorizationPrompt, AuthorizeError};
 pub(crate) use authorized::end_grants;
 pub use authorized::{Authorized, AuthorizedByMember};
 pub use client::AuthenticatedClient;
@@ -97,11 +97,11 @@ impl From<eddyline_storage::Error> for ClientFailure {
     }
 }
 
-impl From<Undone<OAuthError>> for ClientFailure {
-    fn from(undone: Undone<OAuthError>) -> Self {
-        match undone {
-            Undone::Store(error) => error.into(),
-            Undone::Because(error) => error.into(),
+impl From<Abort<OAuthError>> for ClientFailure {
+    fn from(abort: Abort<OAuthError>) -> Self {
+        match abort {
+            Abort::Store(error) => error.into(),
+            Abort::Rejected(error) => error.into(),
         }
     }
 }

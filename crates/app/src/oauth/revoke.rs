@@ -3,7 +3,7 @@
 use eddyline_auth::Secret;
 use eddyline_auth::oauth::OAuthError;
 use eddyline_model::log::Control;
-use eddyline_storage::Undone;
+use eddyline_storage::Abort;
 
 use super::{AuthenticatedClient, ClientFailure};
 use crate::App;
@@ -34,7 +34,7 @@ impl App {
                 let Some((grant, family)) = found else { return Ok(()) };
                 if grant.application != id {
                     let why = "the token was given to another client";
-                    return Err(Undone::Because(OAuthError::UnauthorizedClient(why)));
+                    return Err(Abort::Rejected(OAuthError::UnauthorizedClient(why)));
                 }
                 let user = grant.user;
                 if family {
@@ -47,6 +47,6 @@ impl App {
                 Ok(())
             })
             .await?;
-        Ok(self.settle_end(event).await?)
+        Ok(self.wait_until_end_applied(event).await?)
     }
 }

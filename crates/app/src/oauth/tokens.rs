@@ -24,7 +24,7 @@ pub struct Tokens {
 /// Secrets of tokens that are about to be issued. They are made before the transaction, which may run
 /// again.
 #[derive(Clone, Debug)]
-pub(super) struct Fresh {
+pub(super) struct NewTokens {
     access: Secret,
     refresh: Secret,
     access_millis: i64,
@@ -33,7 +33,7 @@ pub(super) struct Fresh {
 
 /// A grant, and what of it an access token gets.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Share {
+pub(super) struct TokenGrant {
     pub(super) grant: GrantId,
     /// All that was granted.
     pub(super) granted: Scopes,
@@ -43,7 +43,7 @@ pub(super) struct Share {
     pub(super) generation: i64,
 }
 
-impl Fresh {
+impl NewTokens {
     pub(super) fn new(config: &OAuthConfig) -> Self {
         Self {
             access: Secret::generate_long(),
@@ -54,7 +54,7 @@ impl Fresh {
     }
 
     /// Keeps the digests.
-    pub(super) fn issue(&self, tx: &mut Tx<'_, '_>, share: Share) -> StoreResult<()> {
+    pub(super) fn issue(&self, tx: &mut Tx<'_, '_>, share: TokenGrant) -> StoreResult<()> {
         let now = tx.now();
         let ends = |millis| Timestamp(now.0.saturating_add(millis));
         let (grant, scopes) = (share.grant, share.scopes);
@@ -69,7 +69,7 @@ impl Fresh {
     }
 
     /// What the client is told once that is committed.
-    pub(super) fn told(self, share: Share) -> Tokens {
+    pub(super) fn into_tokens(self, share: TokenGrant) -> Tokens {
         Tokens {
             access: self.access,
             refresh: share.granted.contains(Scope::OfflineAccess).then_some(self.refresh),

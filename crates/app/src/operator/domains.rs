@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::{OPERATOR, find_organization, taken};
 use crate::audit::note;
-use crate::change::Attempt;
+use crate::change::TxResult;
 use crate::transaction::NoCaller;
 use crate::{App, Error, Result};
 
@@ -35,7 +35,7 @@ impl App {
             set_proved(tx, organization, &domain, true)
         };
         let (proved, _) =
-            self.store().change(NoCaller::Operator, work).await.map_err(|undone| taken(undone, &belongs))?;
+            self.store().change(NoCaller::Operator, work).await.map_err(|abort| taken(abort, &belongs))?;
         Ok(proved)
     }
 
@@ -78,7 +78,7 @@ fn held_by(
     session: &mut Session<'_>,
     domain: &str,
     holder: OrganizationId,
-) -> Attempt<eddyline_storage::Undone<Error>> {
+) -> TxResult<eddyline_storage::Abort<Error>> {
     let name = session.organization(holder)?.ok_or(Error::NotFound)?.parameterized_name;
     let text = format!(
         "the domain {domain} belongs to the organization {name}, and with it to all below that; remove it there \
@@ -95,11 +95,11 @@ fn set_proved(
     organization: OrganizationId,
     domain: &str,
     proved: bool,
-) -> Attempt<usize> {
+) -> TxResult<usize> {
     let mut tree = vec![organization];
     tree.extend(tx.organizations_below(organization)?);
     let changed = tx.set_stated_emails_proved(domain, &tree, proved)?;
-    let (deed, count) = if proved { ("domain.add", "proved") } else { ("domain.remove", "unproved") };
-    note(tx, organization, (OPERATOR, deed), None, &json!({"domain": domain, count: changed}))?;
+    let (action, count) = if proved { ("domain.add", "proved") } else { ("domain.remove", "unproved") };
+    note(tx, organization, (OPERATOR, action), None, &json!({"domain": domain, count: changed}))?;
     Ok(changed)
 }

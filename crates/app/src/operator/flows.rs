@@ -72,7 +72,7 @@ impl App {
                 Ok(user)
             })
             .await?;
-        self.settle(event).await;
+        self.wait_until_applied(event).await;
         Ok(user)
     }
 
@@ -98,7 +98,7 @@ impl App {
                 Ok(after.id.0)
             })
             .await?;
-        self.settle(event).await;
+        self.wait_until_applied(event).await;
         Ok(id)
     }
 

@@ -9,7 +9,7 @@ use eddyline_storage::{Session, Tx};
 use super::users::unproved;
 use super::{OPERATOR, find_organization};
 use crate::accounts::holds_address;
-use crate::change::Attempt;
+use crate::change::TxResult;
 use crate::groups::{NewGroup, change};
 use crate::transaction::NoCaller;
 use crate::{App, Error, Result};
@@ -110,7 +110,7 @@ impl App {
     async fn operate_on_groups<R, F>(&self, organization: &str, work: F) -> Result<R>
     where
         R: Send + 'static,
-        F: Fn(&mut Tx<'_, '_>, OrganizationId) -> Attempt<R> + Send + 'static,
+        F: Fn(&mut Tx<'_, '_>, OrganizationId) -> TxResult<R> + Send + 'static,
     {
         let name = organization.to_owned();
         let (done, event) = self
@@ -120,13 +120,13 @@ impl App {
                 work(tx, organization)
             })
             .await?;
-        self.settle(event).await;
+        self.wait_until_applied(event).await;
         Ok(done)
     }
 }
 
 /// A group by its name, in any case.
-fn find(session: &mut Session<'_>, organization: OrganizationId, name: &str) -> Attempt<Group> {
+fn find(session: &mut Session<'_>, organization: OrganizationId, name: &str) -> TxResult<Group> {
     let id = session.group_by_name(organization, &nick_key(name))?.ok_or(Error::NotFound)?;
     change::find(session, organization, id)
 }

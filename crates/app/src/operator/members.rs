@@ -11,7 +11,7 @@ use super::{OPERATOR, find_organization};
 use crate::accounts::end_access;
 use crate::audit::note;
 use crate::flow_users::take_out;
-use crate::going_out::{Leaving, go_out, hold};
+use crate::offboarding::{Leaving, lock_for_removal, offboard};
 use crate::transaction::NoCaller;
 use crate::{App, Error, Result};
 
@@ -48,7 +48,7 @@ impl App {
                 Ok(user)
             })
             .await?;
-        self.settle(event).await;
+        self.wait_until_applied(event).await;
         Ok(user)
     }
 
@@ -74,7 +74,7 @@ impl App {
                         of.chain(known.as_ref().map(|known| known.organization)).collect()
                     }
                 };
-                hold(tx, &organizations, id)?;
+                lock_for_removal(tx, &organizations, id)?;
                 let user = tx.user(id)?.ok_or(Error::NotFound)?;
                 let memberships = tx.memberships_of(id)?;
                 if name.is_none() && memberships.iter().any(|now| !organizations.contains(&now.organization))
@@ -86,11 +86,11 @@ impl App {
                     let is_noted =
                         known.as_ref().is_some_and(|known| known.organization == membership.organization);
                     if organizations.contains(&membership.organization) && !is_noted {
-                        let deed = (OPERATOR, "user.remove");
-                        note(tx, membership.organization, deed, Some(id), &json!({"email": user.email}))?;
+                        let action = (OPERATOR, "user.remove");
+                        note(tx, membership.organization, action, Some(id), &json!({"email": user.email}))?;
                     }
                 }
-                let was_in = go_out(tx, &organizations, &user, OPERATOR, Leaving::Silent)?;
+                let was_in = offboard(tx, &organizations, &user, OPERATOR, Leaving::Silent)?;
                 match name {
                     Some(_) if !was_in => return Err(Error::NotFound.into()),
                     Some(_) => {}
@@ -99,7 +99,7 @@ impl App {
                 Ok(id)
             })
             .await?;
-        self.settle(event).await;
+        self.wait_until_applied(event).await;
         Ok(user)
     }
 
@@ -130,7 +130,7 @@ impl App {
                 Ok(user)
             })
             .await?;
-        self.settle(event).await;
+        self.wait_until_applied(event).await;
         Ok(user)
     }
 }

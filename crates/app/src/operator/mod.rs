@@ -13,10 +13,10 @@ mod tokens;
 mod users;
 
 use eddyline_model::OrganizationId;
-use eddyline_storage::{Error as StoreError, Session, Undone};
+use eddyline_storage::{Abort, Error as StoreError, Session};
 
 use crate::Error;
-use crate::change::Attempt;
+use crate::change::TxResult;
 
 pub use flows::NewFlow;
 pub use lists::{OrganizationDetails, UserDetails};
@@ -26,7 +26,7 @@ pub use tokens::FlowToken;
 pub use users::NewPerson;
 
 /// The organization with this name, as in URLs.
-fn find_organization(session: &mut Session<'_>, name: &str) -> Attempt<OrganizationId> {
+fn find_organization(session: &mut Session<'_>, name: &str) -> TxResult<OrganizationId> {
     Ok(session.organization_id_by_name(name)?.ok_or(Error::NotFound)?)
 }
 
@@ -34,9 +34,9 @@ fn find_organization(session: &mut Session<'_>, name: &str) -> Attempt<Organizat
 const OPERATOR: &str = "operator";
 
 /// Says what it is that exists already.
-fn taken(undone: Undone<Error>, what: &str) -> Error {
-    match undone {
-        Undone::Store(StoreError::Exists(_)) => Error::Conflict(what.to_owned()),
+fn taken(abort: Abort<Error>, what: &str) -> Error {
+    match abort {
+        Abort::Store(StoreError::Exists(_)) => Error::Conflict(what.to_owned()),
         other => other.into(),
     }
 }

@@ -77,7 +77,7 @@ impl App {
                 Ok(made)
             })
             .await
-            .map_err(|undone| taken(undone, &conflict))?;
+            .map_err(|abort| taken(abort, &conflict))?;
         Ok(made)
     }
 
@@ -125,8 +125,8 @@ impl App {
                 Ok(after)
             })
             .await
-            .map_err(|undone| taken(undone, "the name is taken"))?;
-        self.settle(event).await;
+            .map_err(|abort| taken(abort, "the name is taken"))?;
+        self.wait_until_applied(event).await;
         Ok(changed)
     }
 }

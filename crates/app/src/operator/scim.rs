@@ -11,8 +11,8 @@ use serde_json::json;
 use super::users::unproved;
 use super::{OPERATOR, find_organization};
 use crate::audit::note;
-use crate::change::Attempt;
-use crate::going_out::give_up;
+use crate::change::TxResult;
+use crate::offboarding::give_up;
 use crate::transaction::NoCaller;
 use crate::{App, Error, Result};
 
@@ -60,11 +60,11 @@ impl App {
                                 present one is refused then";
                     return Err(Error::Conflict(text.into()).into());
                 }
-                let deed = if has_token { "scim.rotate" } else { "scim.enable" };
+                let action = if has_token { "scim.rotate" } else { "scim.enable" };
                 let uid = known.map_or_else(|| uid.clone(), |provider| provider.uid);
                 let now = tx.now();
                 tx.put_provider(organization, &uid, &hash.0, now)?;
-                note(tx, organization, (OPERATOR, deed), None, &json!({"uid": uid}))?;
+                note(tx, organization, (OPERATOR, action), None, &json!({"uid": uid}))?;
                 Ok(uid)
             })
             .await?;
@@ -204,7 +204,7 @@ impl App {
 }
 
 /// Notes that the provider knows a user by an address.
-fn link(tx: &mut Tx<'_, '_>, organization: OrganizationId, user: UserId, email: &str) -> Attempt<()> {
+fn link(tx: &mut Tx<'_, '_>, organization: OrganizationId, user: UserId, email: &str) -> TxResult<()> {
     match tx.identity_by_subject(organization, &email_key(email))? {
         Some(other) if other.user != user && other.removed_at.is_none() => {
             let text = "the provider knows somebody else by this address";

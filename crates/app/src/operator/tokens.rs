@@ -53,7 +53,7 @@ impl App {
                 Ok(end_token(tx, user, hash)?)
             })
             .await?;
-        self.settle(event).await;
+        self.wait_until_applied(event).await;
         Ok(())
     }
 
@@ -113,7 +113,7 @@ impl App {
                 Ok(())
             })
             .await?;
-        self.settle(event).await;
+        self.wait_until_applied(event).await;
         Ok(())
     }
 }

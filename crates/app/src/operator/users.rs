@@ -15,9 +15,9 @@ use super::{OPERATOR, find_organization, taken};
 use crate::accounts::password::replace;
 use crate::accounts::{end_access, end_address_claims};
 use crate::audit::note;
-use crate::change::Attempt;
-use crate::coming_in::enter;
-use crate::going_out::{end_ways_in, hold};
+use crate::change::TxResult;
+use crate::join::enter;
+use crate::offboarding::{end_ways_in, lock_for_removal};
 use crate::transaction::NoCaller;
 use crate::{App, Error, Result};
 
@@ -81,8 +81,8 @@ impl App {
                 Ok(user)
             })
             .await
-            .map_err(|undone| taken(undone, "the nick is taken in the organization"))?;
-        self.settle(event).await;
+            .map_err(|abort| taken(abort, "the nick is taken in the organization"))?;
+        self.wait_until_applied(event).await;
         Ok((user, token))
     }
 
@@ -125,7 +125,7 @@ impl App {
                 Ok(account.user)
             })
             .await?;
-        self.settle(event).await;
+        self.wait_until_applied(event).await;
         Ok(user)
     }
 
@@ -143,7 +143,7 @@ impl App {
                 if !active {
                     let memberships = tx.memberships_of(id)?;
                     let organizations: Vec<_> = memberships.iter().map(|m| m.organization).collect();
-                    hold(tx, &organizations, id)?;
+                    lock_for_removal(tx, &organizations, id)?;
                 }
                 tx.lock_user(id)?;
                 let user = tx.user(id)?.ok_or(Error::NotFound)?;
@@ -153,7 +153,7 @@ impl App {
                 Ok(id)
             })
             .await?;
-        self.settle(event).await;
+        self.wait_until_applied(event).await;
         Ok(id)
     }
 
@@ -203,7 +203,7 @@ fn find_or_insert_user(
     tx: &mut Tx<'_, '_>,
     new: &NewPerson,
     password_hash: Option<String>,
-) -> Attempt<UserId> {
+) -> TxResult<UserId> {
     if let Some(account) = tx.account_by_email(&new.email.key())? {
         if !account.user.email_proved {
             return Err(unproved().into());

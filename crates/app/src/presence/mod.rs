@@ -284,7 +284,7 @@ impl App {
         if !self.inner.presence.state().throttle.due(user, room, self.now()) {
             return false;
         }
-        let Some(flow) = self.inner.scribe.known_flow_id(room) else { return true };
+        let Some(flow) = self.inner.entry_encoder.known_flow_id(room) else { return true };
         let content = json!({"last_activity": at.0});
         let object =
             json!({"event": "activity.user", "flow": flow.0, "user": user.to_string(), "content": content});

@@ -1,7 +1,7 @@
 //! The conversations of the caller: listing, showing, opening and closing them.
 
 use eddyline_model::UserId;
-use eddyline_model::policy::PrivateDeed;
+use eddyline_model::policy::PrivateAction;
 use eddyline_model::users::User;
 use eddyline_storage::Conversation;
 use eddyline_wire::{Participant, PrivateActivity, PrivateConversation};
@@ -29,7 +29,7 @@ impl App {
     ///
     /// [`Error::NotFound`] for strangers, [`Error::Denied`] for those who have left.
     pub async fn private_conversation(&self, actor: &Actor, with: UserId) -> Result<PrivateConversation> {
-        self.private_room(actor, with, PrivateDeed::Read).await?;
+        self.private_room(actor, with, PrivateAction::Read).await?;
         let own = &actor.user()?.user;
         let user = own.id;
         let found = self.store().read(move |session| session.conversations(user, Some(with))).await?;
@@ -48,8 +48,8 @@ impl App {
         with: UserId,
         open: bool,
     ) -> Result<PrivateConversation> {
-        self.private_room(actor, with, PrivateDeed::Read).await?;
-        self.change_private(actor, with, PrivateDeed::Read, move |tx, actor, _, room| {
+        self.private_room(actor, with, PrivateAction::Read).await?;
+        self.change_private(actor, with, PrivateAction::Read, move |tx, actor, _, room| {
             let user = actor.user_id().ok_or(Error::Denied)?;
             Ok(tx.set_open(room.id, user, open)?)
         })

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use eddyline_model::messages::{Author, Draft, Event, Message, MessageQuery, MessageView};
-use eddyline_model::policy::{self, Deletion, PrivateDeed};
+use eddyline_model::policy::{self, Deletion, PrivateAction};
 use eddyline_model::tags::{self, Context, Extracted};
 use eddyline_model::{MessageId, UserId, search};
 use eddyline_storage::{MessagePage, Outcome, PrivateRoom, Tx};
@@ -15,7 +15,7 @@ use serde_json::json;
 
 use super::{Pair, key};
 use crate::actor::Actor;
-use crate::change::Attempt;
+use crate::change::TxResult;
 use crate::files::NewAttachment;
 use crate::files::usage::{FilesOf, charged_bytes};
 use crate::messages::{
@@ -61,22 +61,22 @@ impl App {
         }
         let mut actor = Cow::Borrowed(actor);
         for _ in 0..ATTEMPTS {
-            let (pair, room) = self.private_room(&actor, to, PrivateDeed::Write).await?;
+            let (pair, room) = self.private_room(&actor, to, PrivateAction::Write).await?;
             let draft = self.private_draft(own, to, &pair, room, &new)?;
             let outcome = self.store().post(&actor, draft).await?.outcome;
             if outcome != Outcome::Stale {
                 return self.posted_in_private(own, &new, room, outcome).await;
             }
             // Who may write to whom may have changed, or the sender's credential may have ended.
-            actor = Cow::Owned(self.again(&actor).await?);
-            self.inner.rooms.private.forget(key(own, to));
+            actor = Cow::Owned(self.reauthenticate(&actor).await?);
+            self.inner.rooms.private.invalidate(key(own, to));
         }
         let (app, wanted) = (self.clone(), new.clone());
         let post = move |tx: &mut Tx<'_, '_>, _: &Actor, pair: &Pair, room: PrivateRoom| {
             let draft = app.private_draft(own, to, pair, room, &wanted)?;
             Ok((room, post_one(tx, &draft)?))
         };
-        let (room, outcome) = self.change_private(&actor, to, PrivateDeed::Write, post).await?;
+        let (room, outcome) = self.change_private(&actor, to, PrivateAction::Write, post).await?;
         self.posted_in_private(own, &new, room, outcome).await
     }
 
@@ -114,7 +114,7 @@ impl App {
     ///
     /// As [`App::post_private`].
     pub async fn may_send_file_to(&self, actor: &Actor, to: UserId) -> Result<()> {
-        self.admit_private(actor, to, PrivateDeed::Write).await?;
+        self.admit_private(actor, to, PrivateAction::Write).await?;
         self.check_file_quota(FilesOf::Private(actor.user()?.user.id), 0).await
     }
 
@@ -184,7 +184,7 @@ impl App {
         with: UserId,
         mut query: MessageQuery,
     ) -> Result<MessageList> {
-        let pair = self.admit_private(actor, with, PrivateDeed::Read).await?;
+        let pair = self.admit_private(actor, with, PrivateAction::Read).await?;
         if !self.tags_private_messages() {
             query.tags.clear();
         }
@@ -204,7 +204,7 @@ impl App {
     ///
     /// As [`App::private_conversation`]; [`Error::NotFound`] when the message is not there.
     pub async fn private_message(&self, actor: &Actor, with: UserId, id: MessageId) -> Result<MessageView> {
-        let pair = self.admit_private(actor, with, PrivateDeed::Read).await?;
+        let pair = self.admit_private(actor, with, PrivateAction::Read).await?;
         let room = pair.room.ok_or(Error::NotFound)?;
         self.load_view(room.id, id).await?.ok_or(Error::NotFound)
     }
@@ -271,7 +271,7 @@ impl App {
             |tx: &mut Tx<'_, '_>, actor: &Actor, _: &Pair, message: Message| delete_in(tx, actor, &message);
         let deletion = self.change_private_message(actor, with, id, work).await?;
         if deletion == Deletion::Remove {
-            self.inner.file_sums.forget(FilesOf::Private(actor.user()?.user.id));
+            self.inner.file_sums.invalidate(FilesOf::Private(actor.user()?.user.id));
         }
         Ok(deletion)
     }
@@ -285,9 +285,9 @@ impl App {
     ) -> Result<R>
     where
         R: Send + 'static,
-        F: Fn(&mut Tx<'_, '_>, &Actor, &Pair, Message) -> Attempt<R> + Send + 'static,
+        F: Fn(&mut Tx<'_, '_>, &Actor, &Pair, Message) -> TxResult<R> + Send + 'static,
     {
-        self.change_private(actor, with, PrivateDeed::Write, move |tx, actor, pair, room| {
+        self.change_private(actor, with, PrivateAction::Write, move |tx, actor, pair, room| {
             match tx.message(room.id, id)? {
                 Some(message) if message.event.is_listed() => change(tx, actor, pair, message),
                 _ => Err(Error::NotFound.into()),

@@ -1,6 +1,6 @@
 //! Private conversations: who may talk to whom, and in which room they do.
 //!
-//! What each post asks for is remembered until the log tells of a change, as rooms are, so that
+//! What each post asks for is cached until the log tells of a change, as rooms are, so that
 //! nothing is asked of the database before the writer's queue.
 
 mod conversations;
@@ -9,7 +9,7 @@ mod messages;
 use std::sync::Arc;
 
 use eddyline_model::names::nick_key;
-use eddyline_model::policy::{self, Acquaintance, PrivateDeed};
+use eddyline_model::policy::{self, Acquaintance, PrivateAction};
 use eddyline_model::tags::Roster;
 use eddyline_model::{RoomId, UserId};
 use eddyline_storage::{PrivateRoom, Result as StoreResult, Session, Tx};
@@ -17,8 +17,8 @@ use eddyline_storage::{PrivateRoom, Result as StoreResult, Session, Tx};
 pub use messages::NewPrivateMessage;
 
 use crate::actor::Actor;
-use crate::change::Attempt;
-use crate::remembered::Remembered;
+use crate::change::TxResult;
+use crate::generation_cache::GenerationCache;
 use crate::{App, Error, Result};
 
 const REMEMBERED: usize = 20_000;
@@ -58,7 +58,7 @@ impl Pair {
         self.room.map(|room| room.id)
     }
 
-    fn allow(&self, deed: PrivateDeed) -> Result<()> {
+    fn allow(&self, action: PrivateAction) -> Result<()> {
         let [(one, _), (other, _)] = &self.people;
         let acquaintance = Acquaintance {
             same: one == other,
@@ -66,7 +66,7 @@ impl Pair {
             share_active: self.share_active,
             conversation: self.room.is_some(),
         };
-        Ok(policy::private(acquaintance, deed)?)
+        Ok(policy::private(acquaintance, action)?)
     }
 }
 
@@ -87,12 +87,12 @@ impl Roster for Pair {
 
 /// The pairs that were asked for lately, the lower number first.
 pub(crate) struct Pairs {
-    known: Remembered<(UserId, UserId), Arc<Pair>>,
+    known: GenerationCache<(UserId, UserId), Arc<Pair>>,
 }
 
 impl Default for Pairs {
     fn default() -> Self {
-        Self { known: Remembered::new(REMEMBERED) }
+        Self { known: GenerationCache::new(REMEMBERED) }
     }
 }
 
@@ -108,8 +108,8 @@ impl Pairs {
         self.known.retain_both(|pair, _| without(pair), without);
     }
 
-    fn forget(&self, key: (UserId, UserId)) {
-        self.known.forget(&key);
+    fn invalidate(&self, key: (UserId, UserId)) {
+        self.known.invalidate(&key);
     }
 }
 
@@ -118,26 +118,26 @@ fn key(one: UserId, other: UserId) -> (UserId, UserId) {
 }
 
 impl App {
-    /// The caller and another user, if the caller may do `deed` in their conversation.
+    /// The caller and another user, if the caller may do `action` in their conversation.
     pub(crate) async fn admit_private(
         &self,
         actor: &Actor,
         other: UserId,
-        deed: PrivateDeed,
+        action: PrivateAction,
     ) -> Result<Arc<Pair>> {
         let own = actor.user()?.user.id;
         let pair = self.pair(own, other).await?.ok_or(Error::NotFound)?;
-        pair.allow(deed)?;
+        pair.allow(action)?;
         Ok(pair)
     }
 
     async fn pair(&self, one: UserId, other: UserId) -> Result<Option<Arc<Pair>>> {
         let (low, high) = key(one, other);
         let load = || self.store().read(move |session| Ok(Pair::load(session, low, high)?.map(Arc::new)));
-        // That a conversation begins is told to nobody, so that there is none is not remembered.
+        // That a conversation begins is told to nobody, so that there is none is not cached.
         let begun = |pair: &Arc<Pair>| pair.room.is_some();
         let pairs = &self.inner.rooms.private;
-        Ok(pairs.known.find_if(self.trusts_caches(), (low, high), begun, load).await?)
+        Ok(pairs.known.find_if(self.caches_current(), (low, high), begun, load).await?)
     }
 
     /// The conversation's room, which is made if there is none yet. The pair is the one that decides.
@@ -145,10 +145,10 @@ impl App {
         &self,
         actor: &Actor,
         other: UserId,
-        deed: PrivateDeed,
+        action: PrivateAction,
     ) -> Result<(Arc<Pair>, PrivateRoom)> {
         let own = actor.user()?.user.id;
-        let mut pair = self.admit_private(actor, other, deed).await?;
+        let mut pair = self.admit_private(actor, other, action).await?;
         if pair.room.is_none() {
             self.transaction_as(actor, move |tx, _| {
                 // Held, so that nobody leaves while the conversation begins: who leaves looks for
@@ -157,31 +157,31 @@ impl App {
                     tx.lock_organization(organization)?;
                 }
                 let pair = Pair::load(tx, own, other)?.ok_or(Error::NotFound)?;
-                pair.allow(deed)?;
+                pair.allow(action)?;
                 if pair.room.is_none() {
                     tx.insert_private_room(own, other)?;
                 }
                 Ok(())
             })
             .await?;
-            pair = self.admit_private(actor, other, deed).await?;
+            pair = self.admit_private(actor, other, action).await?;
         }
         let room = pair.room.ok_or(Error::NotFound)?;
         Ok((pair, room))
     }
 
     /// Changes something in an existing conversation in one transaction: holds it against others, loads
-    /// it afresh, checks that the caller may do `deed`, and lets `change` do the rest.
+    /// it anew, checks that the caller may do `action`, and lets `change` do the rest.
     async fn change_private<R, F>(
         &self,
         actor: &Actor,
         other: UserId,
-        deed: PrivateDeed,
+        action: PrivateAction,
         change: F,
     ) -> Result<R>
     where
         R: Send + 'static,
-        F: Fn(&mut Tx<'_, '_>, &Actor, &Pair, PrivateRoom) -> Attempt<R> + Send + 'static,
+        F: Fn(&mut Tx<'_, '_>, &Actor, &Pair, PrivateRoom) -> TxResult<R> + Send + 'static,
     {
         let own = actor.user()?.user.id;
         let lock = move |tx: &mut Tx<'_, '_>| match tx.private_room(own, other)? {
@@ -191,7 +191,7 @@ impl App {
         let (changed, _) = self
             .locked_transaction_as(actor, lock, move |tx, actor| {
                 let pair = Pair::load(tx, own, other)?.ok_or(Error::NotFound)?;
-                pair.allow(deed)?;
+                pair.allow(action)?;
                 let room = pair.room.ok_or(Error::NotFound)?;
                 change(tx, actor, &pair, room)
             })

@@ -8,7 +8,7 @@ use eddyline_storage::{Result as StoreResult, Tx};
 use super::check::taken;
 use super::reach::vouches;
 use crate::accounts::{displace, follow_up_change};
-use crate::change::Attempt;
+use crate::change::TxResult;
 
 /// Makes an address available to a user. No other user may have proved it, or have given it up so recently that
 /// the change can still be undone. An account that has the address unproved loses it if the organization has the
@@ -17,12 +17,12 @@ use crate::change::Attempt;
 /// # Errors
 ///
 /// [`crate::Error::Scim`] with status 409.
-pub(super) fn hold_email(
+pub(super) fn reserve_email(
     tx: &mut Tx<'_, '_>,
     organization: OrganizationId,
     email: &Email,
     user: UserId,
-) -> Attempt<()> {
+) -> TxResult<()> {
     let (key, now) = (email.key(), tx.now());
     let holder = tx.account_by_email(&key)?.map(|account| account.user).filter(|holder| holder.id != user);
     let proved = holder.as_ref().is_some_and(|holder| holder.email_proved);

@@ -8,17 +8,21 @@ use eddyline_model::users::User;
 use eddyline_storage::{Result as StoreResult, Tx};
 
 use super::ScimProvider;
-use super::check::{Checked, full, is_taken, nick_for};
+use super::check::{ValidUser, full, is_taken, nick_for};
 use super::reach::vouches;
 use super::suspension::Change;
 use super::update::{apply, everywhere};
 use crate::Error;
-use crate::change::Attempt;
+use crate::change::TxResult;
 
 /// Whether a user whom the provider had removed may come back with the account: if that still has the
 /// address, which was proved or is the one that the provider had stated, and belongs to no other organization
 /// by now, whose matter it would be as well.
-pub(super) fn may_come_back(tx: &mut Tx<'_, '_>, identity: &Identity, wanted: &Checked) -> StoreResult<bool> {
+pub(super) fn may_come_back(
+    tx: &mut Tx<'_, '_>,
+    identity: &Identity,
+    wanted: &ValidUser,
+) -> StoreResult<bool> {
     let here = identity.organization;
     let elsewhere =
         tx.memberships_of(identity.user)?.iter().any(|membership| membership.organization != here);
@@ -34,9 +38,9 @@ pub(super) fn bring_back(
     tx: &mut Tx<'_, '_>,
     provider: &ScimProvider,
     identity: Identity,
-    wanted: &Checked,
+    wanted: &ValidUser,
     random: &str,
-) -> Attempt<(User, Identity)> {
+) -> TxResult<(User, Identity)> {
     let id = identity.user;
     let user = tx.user(id)?.ok_or(Error::NotFound)?;
     let everywhere = everywhere(tx, id, identity.organization)?;
@@ -68,6 +72,6 @@ pub(super) fn bring_back(
     if !user.email_proved && !is_owned && vouches(tx, organization.id, &wanted.email.key())? {
         tx.set_email_proved(id, true)?;
     }
-    let wanted = Checked { nick: Some(nick), ..wanted.clone() };
+    let wanted = ValidUser { nick: Some(nick), ..wanted.clone() };
     apply(tx, provider, (user, identity), &wanted, Change::Nothing, ("user.return", random))
 }

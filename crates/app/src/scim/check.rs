@@ -7,12 +7,12 @@ use eddyline_scim::{ScimError, ScimType, State};
 use eddyline_storage::{Result as StoreResult, Tx};
 use eddyline_wire::is_unseen;
 
-use crate::change::Attempt;
+use crate::change::TxResult;
 use crate::{Error, Result};
 
 /// A state of a user that may be kept, but for what others have.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Checked {
+pub(super) struct ValidUser {
     pub(super) user_name: String,
     pub(super) external_id: Option<String>,
     pub(super) name: String,
@@ -22,7 +22,7 @@ pub(super) struct Checked {
     pub(super) active: bool,
 }
 
-impl Checked {
+impl ValidUser {
     /// How the subject is compared with others.
     pub(super) fn subject_key(&self) -> String {
         names::email_key(&self.user_name)
@@ -34,7 +34,7 @@ impl Checked {
 /// # Errors
 ///
 /// [`Error::Scim`] with status 400 that names the attribute.
-pub(super) fn check(state: State) -> Result<Checked> {
+pub(super) fn check(state: State) -> Result<ValidUser> {
     let user_name = named(&state.user_name, "userName")?;
     let external_id = state.external_id.map(|id| named(&id, "externalId")).transpose()?;
     let name = names::display_name(&state.name).map_err(|wrong| invalid("name", &wrong.to_string()))?;
@@ -46,7 +46,7 @@ pub(super) fn check(state: State) -> Result<Checked> {
             Some(nick.parse().map_err(|wrong: names::InvalidName| invalid("nickName", &wrong.to_string()))?)
         }
     };
-    Ok(Checked { user_name, external_id, name, email, nick, active: state.active })
+    Ok(ValidUser { user_name, external_id, name, email, nick, active: state.active })
 }
 
 /// A name that only the provider gives a meaning.
@@ -91,7 +91,7 @@ pub(super) fn nick_for(
     user: UserId,
     (wanted, name): (Option<&Nick>, &str),
     random: &str,
-) -> Attempt<Nick> {
+) -> TxResult<Nick> {
     if let Some(nick) = wanted {
         if is_taken(tx, organizations, user, nick)? {
             return Err(taken(&format!("nickName {nick} is taken")).into());

@@ -10,12 +10,12 @@ use eddyline_scim::{Shown, State, Wanted};
 use eddyline_storage::{Error as StoreError, NewUser, Result as StoreResult, Tx};
 use serde_json::json;
 
-use super::address::hold_email;
-use super::check::{Checked, check, full, invalid, named, nick_for, taken};
+use super::address::reserve_email;
+use super::check::{ValidUser, check, full, invalid, named, nick_for, taken};
 use super::reach::vouches;
 use super::{ScimProvider, bring_back, random_end};
 use crate::audit::note;
-use crate::change::Attempt;
+use crate::change::TxResult;
 use crate::{App, Error, Result};
 
 impl App {
@@ -34,7 +34,7 @@ impl App {
         let random = random_end();
         let work = move |tx: &mut Tx<'_, '_>, who: &ScimProvider| create(tx, who, &new, &random);
         let ((user, identity), event) = self.transaction_as_provider(provider, work).await.map_err(raced)?;
-        self.settle(event).await;
+        self.wait_until_applied(event).await;
         Ok(self.shown(&provider.uid, &user, &identity))
     }
 }
@@ -72,7 +72,7 @@ fn newcomer(wanted: Wanted) -> Result<State> {
 fn removed_with_address(
     tx: &mut Tx<'_, '_>,
     organization: OrganizationId,
-    new: &Checked,
+    new: &ValidUser,
 ) -> StoreResult<Option<Identity>> {
     let Some(account) = tx.account_by_email(&new.email.key())? else { return Ok(None) };
     let known = tx.identity(account.user.id)?;
@@ -82,9 +82,9 @@ fn removed_with_address(
 fn create(
     tx: &mut Tx<'_, '_>,
     provider: &ScimProvider,
-    new: &Checked,
+    new: &ValidUser,
     random: &str,
-) -> Attempt<(User, Identity)> {
+) -> TxResult<(User, Identity)> {
     // Held, so that nobody else takes the subject, the nick or the last place.
     let organization = tx.lock_organization(provider.organization)?.ok_or(Error::NotFound)?;
     policy::write(&organization).map_err(Error::from)?;
@@ -107,7 +107,7 @@ fn create(
     if named.is_some() {
         return Err(taken("there is a user with this userName as address already").into());
     }
-    hold_email(tx, organization.id, &new.email, UserId(0))?;
+    reserve_email(tx, organization.id, &new.email, UserId(0))?;
     if organization.user_count >= organization.user_limit {
         return Err(full().into());
     }

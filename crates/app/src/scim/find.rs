@@ -8,7 +8,7 @@ use eddyline_scim::{Attribute, Filter, Shown};
 use eddyline_storage::{ProvidedQuery, Session};
 
 use super::ScimProvider;
-use crate::change::Attempt;
+use crate::change::TxResult;
 use crate::{App, Error, Result};
 
 /// Which users a provider wants to see.
@@ -64,7 +64,7 @@ pub(super) fn provided(
     session: &mut Session<'_>,
     provider: &ScimProvider,
     id: UserId,
-) -> Attempt<(User, Identity)> {
+) -> TxResult<(User, Identity)> {
     Ok(session.provided_user(provider.organization, id)?.ok_or(Error::NotFound)?)
 }
 

@@ -28,7 +28,7 @@ use eddyline_storage::{Session, Tx};
 
 pub use find::UsersWanted;
 
-use crate::change::Attempt;
+use crate::change::TxResult;
 use crate::charging::charge_provider;
 use crate::quota::{Owner, QuotaKey};
 use crate::{App, Error, Limit, Result};
@@ -67,7 +67,7 @@ impl ScimProvider {
     /// # Errors
     ///
     /// [`Error::Scim`] with status 403.
-    pub(crate) fn verify(&self, session: &mut Session<'_>) -> Attempt<()> {
+    pub(crate) fn verify(&self, session: &mut Session<'_>) -> TxResult<()> {
         let provider = session.provider(&self.uid)?;
         let holds = provider.is_some_and(|provider| {
             provider.organization == self.organization && is_token_of(&provider, &self.token)
@@ -80,7 +80,7 @@ impl ScimProvider {
     /// # Errors
     ///
     /// [`Error::Scim`] with status 403.
-    pub(crate) fn keep(&self, tx: &mut Tx<'_, '_>) -> Attempt<()> {
+    pub(crate) fn keep(&self, tx: &mut Tx<'_, '_>) -> TxResult<()> {
         let holds = tx.keep_provider(&self.uid, &self.token.0)?;
         if holds { Ok(()) } else { Err(wrong_token().into()) }
     }

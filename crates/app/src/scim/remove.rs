@@ -8,8 +8,8 @@ use super::find::provided;
 use super::reach::tree;
 use super::update::check_version;
 use crate::accounts::end_access;
-use crate::change::Attempt;
-use crate::going_out::{Leaving, go_out, hold};
+use crate::change::TxResult;
+use crate::offboarding::{Leaving, lock_for_removal, offboard};
 use crate::{App, Result};
 
 impl App {
@@ -30,7 +30,7 @@ impl App {
     ) -> Result<()> {
         let work = move |tx: &mut Tx<'_, '_>, who: &ScimProvider| remove(tx, who, id, &matches);
         let ((), event) = self.transaction_as_provider(provider, work).await?;
-        self.settle(event).await;
+        self.wait_until_applied(event).await;
         Ok(())
     }
 }
@@ -40,15 +40,15 @@ fn remove(
     provider: &ScimProvider,
     id: UserId,
     matches: impl Fn(i64) -> bool,
-) -> Attempt<()> {
+) -> TxResult<()> {
     // Looked at before anything is held, since all that is in the organization waits then.
     let (_, identity) = provided(tx, provider, id)?;
     check_version(identity.version, &matches)?;
     let organizations = tree(tx, provider.organization)?;
-    hold(tx, &organizations, id)?;
+    lock_for_removal(tx, &organizations, id)?;
     let (user, identity) = provided(tx, provider, id)?;
     check_version(identity.version, &matches)?;
-    go_out(tx, &organizations, &user, &provider.actor(), Leaving::Announced)?;
+    offboard(tx, &organizations, &user, &provider.actor(), Leaving::Announced)?;
     end_access(tx, id)?;
     Ok(())
 }

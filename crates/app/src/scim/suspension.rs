@@ -11,8 +11,8 @@ use eddyline_storage::{Result as StoreResult, Session, Tx};
 
 use super::check::{full, taken};
 use super::reach::{is_shared, tree};
-use crate::change::Attempt;
-use crate::going_out::{Leaving, end_memberships, hold};
+use crate::change::TxResult;
+use crate::offboarding::{Leaving, end_memberships, lock_for_removal};
 
 /// How long further suspensions of a user leave access to other organizations alone.
 const DAY_MILLIS: i64 = 24 * 60 * 60 * 1000;
@@ -45,9 +45,9 @@ impl Change {
 }
 
 /// Holds what [`suspend`] and [`restore`] change, and the user.
-pub(super) fn hold_memberships(tx: &mut Tx<'_, '_>, identity: &Identity) -> StoreResult<()> {
+pub(super) fn lock_memberships(tx: &mut Tx<'_, '_>, identity: &Identity) -> StoreResult<()> {
     let tree = tree(tx, identity.organization)?;
-    hold(tx, &tree, identity.user)
+    lock_for_removal(tx, &tree, identity.user)
 }
 
 /// Ends the memberships of a user in the organizations that the provider reaches, also as the last
@@ -88,7 +88,7 @@ fn to_restore(session: &mut Session<'_>, identity: &Identity) -> StoreResult<Vec
 ///
 /// [`crate::Error::Scim`] with status 400 when one of them is full, and with 409 when another user there has the
 /// same nick.
-pub(super) fn restore(tx: &mut Tx<'_, '_>, user: &User, identity: &Identity) -> Attempt<()> {
+pub(super) fn restore(tx: &mut Tx<'_, '_>, user: &User, identity: &Identity) -> TxResult<()> {
     let (now, nick) = (tx.now(), nick_key(&user.nick));
     for membership in to_restore(tx, identity)? {
         let organization = tx.organization(membership.organization)?;

@@ -9,7 +9,7 @@ use eddyline_scim::{Patch, ScimError, Shown, State, Wanted};
 use eddyline_storage::{Result as StoreResult, Tx};
 use serde_json::{Map, Value, json};
 
-use super::check::{Checked, check, nick_for, taken};
+use super::check::{ValidUser, check, nick_for, taken};
 use super::create::raced;
 use super::find::provided;
 use super::reach::is_shared;
@@ -17,20 +17,20 @@ use super::suspension::{self, Change};
 use super::{ScimProvider, address, random_end, state};
 use crate::accounts::end_access;
 use crate::audit::note;
-use crate::change::Attempt;
-use crate::going_out::end_ways_in;
-use crate::groups::change::hold_names;
+use crate::change::TxResult;
+use crate::groups::change::lock_names;
+use crate::offboarding::end_ways_in;
 use crate::{App, Error, Result};
 
 /// What a provider wants of a user.
 #[derive(Clone, Debug)]
-enum Wish {
+enum UserUpdate {
     Replace(Wanted),
     Patch(Patch),
 }
 
-impl Wish {
-    fn granted(&self, before: State) -> Result<Checked> {
+impl UserUpdate {
+    fn apply(&self, before: State) -> Result<ValidUser> {
         match self {
             Self::Replace(wanted) => check(wanted.clone().onto(before)),
             Self::Patch(patch) => check(patch.apply(before)?),
@@ -59,7 +59,7 @@ impl App {
         wanted: Wanted,
         matches: impl Fn(i64) -> bool + Send + 'static,
     ) -> Result<Shown> {
-        self.scim_update(provider, id, Wish::Replace(wanted), matches).await
+        self.scim_update(provider, id, UserUpdate::Replace(wanted), matches).await
     }
 
     /// The same for a list of changes, of which all are made or none.
@@ -74,14 +74,14 @@ impl App {
         patch: Patch,
         matches: impl Fn(i64) -> bool + Send + 'static,
     ) -> Result<Shown> {
-        self.scim_update(provider, id, Wish::Patch(patch), matches).await
+        self.scim_update(provider, id, UserUpdate::Patch(patch), matches).await
     }
 
     async fn scim_update(
         &self,
         provider: &ScimProvider,
         id: UserId,
-        wish: Wish,
+        wish: UserUpdate,
         matches: impl Fn(i64) -> bool + Send + 'static,
     ) -> Result<Shown> {
         let random = random_end();
@@ -92,8 +92,8 @@ impl App {
         self.mail_is_queued();
         match event {
             // The suspension may have been a moment ago, and not every process has read of it yet.
-            None if identity.suspended_at.is_some() => self.settle_all().await?,
-            event => self.settle(event).await,
+            None if identity.suspended_at.is_some() => self.wait_until_all_applied().await?,
+            event => self.wait_until_applied(event).await,
         }
         Ok(self.shown(&provider.uid, &user, &identity))
     }
@@ -103,29 +103,29 @@ fn update(
     tx: &mut Tx<'_, '_>,
     provider: &ScimProvider,
     id: UserId,
-    wish: &Wish,
+    wish: &UserUpdate,
     matches: impl Fn(i64) -> bool,
     random: &str,
-) -> Attempt<(User, Identity)> {
+) -> TxResult<(User, Identity)> {
     // Decided before any lock: only a change of memberships and the end of join links and invitations need the
     // locks of the whole organization.
     let (user, identity) = provided(tx, provider, id)?;
     check_version(identity.version, &matches)?;
-    let wanted = wish.granted(state(&user, &identity))?;
+    let wanted = wish.apply(state(&user, &identity))?;
     let expected = Change::of(tx, &user, &identity, wanted.active)?;
     match expected {
         Change::Nothing if wanted.active || !user.active => {
             if wanted.nick.as_ref().is_none_or(|nick| nick.key() != nick_key(&user.nick)) {
-                hold_names(tx, id)?;
+                lock_names(tx, id)?;
             }
             tx.lock_user(id)?;
         }
-        Change::Nothing => suspension::hold_memberships(tx, &identity)?,
-        Change::Suspend | Change::Restore => suspension::hold_memberships(tx, &identity)?,
+        Change::Nothing => suspension::lock_memberships(tx, &identity)?,
+        Change::Suspend | Change::Restore => suspension::lock_memberships(tx, &identity)?,
     }
     let (user, identity) = provided(tx, provider, id)?;
     check_version(identity.version, &matches)?;
-    let wanted = wish.granted(state(&user, &identity))?;
+    let wanted = wish.apply(state(&user, &identity))?;
     let change = Change::of(tx, &user, &identity, wanted.active)?;
     if change != Change::Nothing && expected == Change::Nothing {
         let text = "the user joined another organization, or was changed, at the same moment; ask again";
@@ -165,12 +165,12 @@ pub(super) fn apply(
     tx: &mut Tx<'_, '_>,
     provider: &ScimProvider,
     (before, known): (User, Identity),
-    wanted: &Checked,
+    wanted: &ValidUser,
     change: Change,
-    (deed, random): (&str, &str),
-) -> Attempt<(User, Identity)> {
+    (action, random): (&str, &str),
+) -> TxResult<(User, Identity)> {
     let is_shared = is_shared(tx, &known)?;
-    hold_subject(tx, &known, &wanted.subject_key())?;
+    reserve_subject(tx, &known, &wanted.subject_key())?;
     let mut identity = Identity {
         subject: wanted.user_name.clone(),
         external_id: wanted.external_id.clone(),
@@ -214,7 +214,7 @@ pub(super) fn apply(
     identity.version += 1;
     identity.updated_at = tx.now();
     tx.update_identity(&identity)?;
-    note(tx, identity.organization, (&provider.actor(), deed), Some(before.id), &Value::Object(detail))?;
+    note(tx, identity.organization, (&provider.actor(), action), Some(before.id), &Value::Object(detail))?;
     Ok((after, identity))
 }
 
@@ -223,12 +223,12 @@ fn person(
     tx: &mut Tx<'_, '_>,
     before: &User,
     known: &Identity,
-    wanted: &Checked,
+    wanted: &ValidUser,
     random: &str,
-) -> Attempt<User> {
+) -> TxResult<User> {
     let id = before.id;
     if wanted.email.key() != email_key(&before.email) {
-        address::hold_email(tx, known.organization, &wanted.email, id)?;
+        address::reserve_email(tx, known.organization, &wanted.email, id)?;
     }
     let nick = match &wanted.nick {
         Some(nick) if nick.as_str() == before.nick => nick.clone(),
@@ -252,7 +252,7 @@ fn change_memberships(
     user: &User,
     identity: &Identity,
     change: Change,
-) -> Attempt<bool> {
+) -> TxResult<bool> {
     match change {
         Change::Nothing => Ok(false),
         Change::Suspend => Ok(suspension::suspend(tx, user, identity.organization)?),
@@ -261,7 +261,7 @@ fn change_memberships(
 }
 
 /// Sees to it that a subject may become that of a user. One that is removed does not keep it.
-fn hold_subject(tx: &mut Tx<'_, '_>, known: &Identity, subject: &str) -> Attempt<()> {
+fn reserve_subject(tx: &mut Tx<'_, '_>, known: &Identity, subject: &str) -> TxResult<()> {
     if subject == email_key(&known.subject) {
         return Ok(());
     }

@@ -2,7 +2,7 @@
 
 use eddyline_auth::Secret;
 use eddyline_model::log::Control;
-use eddyline_model::policy::{self, FlowDeed};
+use eddyline_model::policy::{self, FlowAction};
 use eddyline_model::sources::{MAX_ERROR_CHARS, MAX_NAME_CHARS, Source};
 use eddyline_model::{ApplicationId, RoomId, SourceId, UserId};
 use eddyline_storage::{NewSource as StoredSource, Result as StoreResult, Tx};
@@ -15,7 +15,7 @@ mod ending;
 use self::describe::{Around, describe};
 pub(crate) use self::ending::{forget_all, lock_flows, remove_all, remove_in};
 use crate::actor::{Actor, Credential};
-use crate::change::Attempt;
+use crate::change::TxResult;
 use crate::flow_users::action;
 use crate::rooms::Room;
 use crate::transaction::NoCaller;
@@ -115,7 +115,7 @@ impl App {
         let hash = token.hash();
         // Nobody remembers anything of a source that is new, so nobody is waited for.
         let (made, _) = self
-            .change_room(actor, room.id(), FlowDeed::ManageSources, move |tx, actor, room| {
+            .change_room(actor, room.id(), FlowAction::ManageSources, move |tx, actor, room| {
                 let creator = actor.user_id();
                 let source = insert(tx, room.id(), application, &new, creator, &hash.0)?;
                 let draft = action(tx, room.id(), creator, "source-add", &json!(source.name));
@@ -155,11 +155,11 @@ impl App {
                 Ok(describe(tx, &addresses, &source)?)
             })
             .await?;
-        self.settle(event).await;
+        self.wait_until_applied(event).await;
         Ok(WireSource { flow_token: Some(token.expose().to_owned()), ..made })
     }
 
-    /// The sources of a flow that the caller was admitted to for [`FlowDeed::ManageSources`].
+    /// The sources of a flow that the caller was admitted to for [`FlowAction::ManageSources`].
     ///
     /// # Errors
     ///
@@ -175,9 +175,9 @@ impl App {
     ///
     /// [`Error::Unavailable`].
     pub async fn sources(&self, actor: &Actor) -> Result<Vec<WireSource>> {
-        if let Actor::FlowToken { room, keeper, .. } = actor {
-            let room = self.admit(actor, *room, FlowDeed::Post).await?;
-            return match keeper.source {
+        if let Actor::FlowToken { room, thread_owner, .. } = actor {
+            let room = self.admit(actor, *room, FlowAction::Post).await?;
+            return match thread_owner.source {
                 Some(source) => Ok(vec![self.source(&room, source).await?]),
                 None => Ok(Vec::new()),
             };
@@ -209,7 +209,7 @@ impl App {
         Ok(found.await?)
     }
 
-    /// A source of a flow that the caller was admitted to for [`FlowDeed::ManageSources`].
+    /// A source of a flow that the caller was admitted to for [`FlowAction::ManageSources`].
     ///
     /// # Errors
     ///
@@ -232,7 +232,9 @@ impl App {
     /// [`Error::Denied`] for everybody else.
     pub fn own_source(&self, actor: &Actor) -> Result<(RoomId, SourceId)> {
         match actor {
-            Actor::FlowToken { room, keeper, .. } => Ok((*room, keeper.source.ok_or(Error::Denied)?)),
+            Actor::FlowToken { room, thread_owner, .. } => {
+                Ok((*room, thread_owner.source.ok_or(Error::Denied)?))
+            }
             Actor::User { .. } => Err(Error::Denied),
         }
     }
@@ -257,7 +259,7 @@ impl App {
                 source.updated_at = tx.now();
                 tx.update_source(&source)?;
             }
-            // Its name is what threads show of it then, and that is remembered with its token.
+            // Its name is what threads show of it then, and that is cached with its token.
             if source.name != before.name && source.application.is_none() {
                 tx.tell(Control::FlowTokens { room });
             }
@@ -289,7 +291,7 @@ impl App {
         actor: &Actor,
         room: RoomId,
         id: SourceId,
-        deed: impl Fn(&mut Tx<'_, '_>, &Actor, Source) -> StoreResult<R> + Send + Sync + 'static,
+        action: impl Fn(&mut Tx<'_, '_>, &Actor, Source) -> StoreResult<R> + Send + Sync + 'static,
     ) -> Result<R> {
         let (done, event) = self
             .locked_transaction_as(
@@ -298,25 +300,30 @@ impl App {
                 move |tx, actor| {
                     let room = Room::load(tx, room)?.ok_or(Error::NotFound)?;
                     let source = tx.source(id)?.ok_or(Error::NotFound)?;
-                    let keeper = match &**actor {
-                        Actor::FlowToken { keeper, .. } => Some(*keeper),
+                    let thread_owner = match &**actor {
+                        Actor::FlowToken { thread_owner, .. } => Some(*thread_owner),
                         Actor::User { .. } => None,
                     };
                     // Somebody else may have removed it since the token was looked at.
-                    if keeper.is_some() && source.removed_at.is_some() {
+                    if thread_owner.is_some() && source.removed_at.is_some() {
                         return Err(Error::Gone.into());
                     }
-                    let allowed =
-                        policy::source(actor.standing(&room), keeper, acting(actor), &room.flow, &source)
-                            .and_then(|()| policy::write(&room.organization));
+                    let allowed = policy::source(
+                        actor.standing(&room),
+                        thread_owner,
+                        acting(actor),
+                        &room.flow,
+                        &source,
+                    )
+                    .and_then(|()| policy::write(&room.organization));
                     allowed.map_err(Error::from)?;
                     // The source may be the caller's own, and be removed.
                     actor.keep(tx)?;
-                    Ok(deed(tx, actor, source)?)
+                    Ok(action(tx, actor, source)?)
                 },
             )
             .await?;
-        self.settle(event).await;
+        self.wait_until_applied(event).await;
         Ok(done)
     }
 }
@@ -328,7 +335,7 @@ fn insert(
     new: &NewSource,
     creator: Option<UserId>,
     hash: &[u8],
-) -> Attempt<Source> {
+) -> TxResult<Source> {
     if !tx.keep_application(application)? {
         return Err(Error::NotFound.into());
     }

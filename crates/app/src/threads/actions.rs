@@ -5,7 +5,7 @@ use eddyline_auth::{SealingKey, Secret};
 use eddyline_model::applications::Application;
 use eddyline_model::items::{Action, EntryPoint};
 use eddyline_model::policy;
-use eddyline_model::sources::Keeper;
+use eddyline_model::sources::ThreadOwner;
 use eddyline_model::users::User;
 use eddyline_model::{ApplicationId, MessageId, RoomId};
 use eddyline_storage::Session;
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::asking::Asked;
 use crate::actor::Actor;
-use crate::change::Attempt;
+use crate::change::TxResult;
 use crate::error::IntegrationFailed;
 use crate::rooms::Room;
 use crate::transaction::Principal;
@@ -71,13 +71,13 @@ impl App {
         let (app, actor) = (self.clone(), actor.clone());
         self.look(move |session| {
             Principal::verify(session, &actor)?;
-            let (action, keeper) = chosen(session, room, root, position, name.as_deref())?;
+            let (action, thread_owner) = chosen(session, room, root, position, name.as_deref())?;
             let Action::Update { target, .. } = &action else {
                 let text = "is that of a link, which there is nothing to be asked for";
                 return Err(Error::field("position", text).into());
             };
             let target = target.clone();
-            let (of, secret) = signed_with(session, keeper, &app.inner.sealing)?;
+            let (of, secret) = signed_with(session, thread_owner, &app.inner.sealing)?;
             Ok(Ready { action, target, application: of.id, client_id: of.client_id, secret })
         })
         .await
@@ -91,31 +91,31 @@ fn chosen(
     root: MessageId,
     position: usize,
     name: Option<&str>,
-) -> Attempt<(Action, Option<Keeper>)> {
+) -> TxResult<(Action, Option<ThreadOwner>)> {
     let item = session.thread(room, root)?.and_then(|thread| thread.item);
     let action = item.and_then(|item| item.actions.get(position).cloned()).ok_or(Error::NotFound)?;
     if name.is_some_and(|name| name != action.name()) {
         return Err(Error::Conflict("The thread has changed".into()).into());
     }
-    Ok((action, session.thread_keeper(room, root)?))
+    Ok((action, session.thread_owner_of(room, root)?))
 }
 
-/// Whose secret signs for a keeper: that of the application which said where its requests go. Nobody
-/// else may say that (see [`Keeper::keeps`]), so a signature never reaches another application's address.
+/// Whose secret signs for a thread owner: that of the application which said where its requests go. Nobody
+/// else may say that (see [`ThreadOwner::keeps`]), so a signature never reaches another application's address.
 fn signed_with(
     session: &mut Session<'_>,
-    keeper: Option<Keeper>,
+    thread_owner: Option<ThreadOwner>,
     sealing: &SealingKey,
-) -> Attempt<(Application, Secret)> {
+) -> TxResult<(Application, Secret)> {
     let cannot = |text: &str| Error::from(IntegrationFailed::unasked(text));
-    let keeper = keeper.ok_or_else(|| cannot("No integration keeps this thread"))?;
-    if let Some(source) = keeper.source
+    let thread_owner = thread_owner.ok_or_else(|| cannot("No integration keeps this thread"))?;
+    if let Some(source) = thread_owner.source
         && session.source(source)?.is_none_or(|source| source.removed_at.is_some())
     {
         return Err(Error::Gone.into());
     }
     let unsigned = "No application keeps this thread, so its requests cannot be signed";
-    let application = keeper.application.ok_or_else(|| cannot(unsigned))?;
+    let application = thread_owner.application.ok_or_else(|| cannot(unsigned))?;
     let gone = "The application that keeps this thread is gone";
     let application = session.application(application)?.ok_or_else(|| cannot(gone))?;
     let without = "The application that keeps this thread has no secret, so its requests cannot be signed";

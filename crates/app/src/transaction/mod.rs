@@ -16,14 +16,14 @@ use eddyline_model::log::LogItem;
 use eddyline_model::messages::{Draft, MessageQuery};
 use eddyline_model::{EventId, RoomId, Seq, Timestamp};
 use eddyline_storage::{
-    Doorbell, Error as StoreError, MessagePage, PostGate, Posted, Result as StoreResult, Session, Store, Tx,
-    Undone,
+    Abort, ChangeNotifier, Error as StoreError, MessagePage, PostGate, Posted, Result as StoreResult,
+    Session, Store, Tx,
 };
 use tokio::sync::mpsc;
 
 pub(crate) use self::principal::Principal;
 use crate::actor::Actor;
-use crate::change::Attempt;
+use crate::change::TxResult;
 use crate::charging::current_keys;
 use crate::quota::{KeyedSemaphore, Permit, Quota, QuotaKeys};
 use crate::{App, Limit, Result};
@@ -140,9 +140,9 @@ impl Database {
         Ok(items)
     }
 
-    /// As [`Store::doorbell`].
-    pub(crate) fn doorbell(&self) -> Doorbell {
-        self.store.doorbell()
+    /// As [`Store::change_notifier`].
+    pub(crate) fn change_notifier(&self) -> ChangeNotifier {
+        self.store.change_notifier()
     }
 
     /// As [`Store::takes_writes`].
@@ -207,8 +207,8 @@ impl Database {
         R: Send + 'static,
         F: FnMut(&mut Tx<'_, '_>) -> StoreResult<R> + Send + 'static,
     {
-        let done = self.change(why, move |tx| work(tx).map_err(Undone::Store)).await;
-        done.map_err(|Undone::Store(error): Undone<Infallible>| error)
+        let done = self.change(why, move |tx| work(tx).map_err(Abort::Store)).await;
+        done.map_err(|Abort::Store(error): Abort<Infallible>| error)
     }
 
     /// Writes without a caller what may be decided against.
@@ -216,11 +216,11 @@ impl Database {
         &self,
         why: NoCaller,
         work: F,
-    ) -> std::result::Result<(R, Option<EventId>), Undone<E>>
+    ) -> std::result::Result<(R, Option<EventId>), Abort<E>>
     where
         R: Send + 'static,
         E: Send + 'static,
-        F: FnMut(&mut Tx<'_, '_>) -> std::result::Result<R, Undone<E>> + Send + 'static,
+        F: FnMut(&mut Tx<'_, '_>) -> std::result::Result<R, Abort<E>> + Send + 'static,
     {
         tracing::trace!(?why, "a write without a caller");
         let _counted = match current_keys().filter(|_| why.counts()) {
@@ -270,11 +270,11 @@ impl Database {
     }
 
     /// Runs any transaction: private to this module.
-    async fn run<R, E, F>(&self, work: F) -> std::result::Result<(R, Option<EventId>), Undone<E>>
+    async fn run<R, E, F>(&self, work: F) -> std::result::Result<(R, Option<EventId>), Abort<E>>
     where
         R: Send + 'static,
         E: Send + 'static,
-        F: FnMut(&mut Tx<'_, '_>) -> std::result::Result<R, Undone<E>> + Send + 'static,
+        F: FnMut(&mut Tx<'_, '_>) -> std::result::Result<R, Abort<E>> + Send + 'static,
     {
         let (done, event) = self.store.change(work).await?;
         self.note_answered(event);
@@ -288,7 +288,7 @@ impl App {
     pub(crate) async fn change<R, F>(&self, why: NoCaller, work: F) -> Result<(R, Option<EventId>)>
     where
         R: Send + 'static,
-        F: FnMut(&mut Tx<'_, '_>) -> Attempt<R> + Send + 'static,
+        F: FnMut(&mut Tx<'_, '_>) -> TxResult<R> + Send + 'static,
     {
         Ok(self.store().change(why, work).await?)
     }

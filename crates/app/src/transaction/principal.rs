@@ -15,7 +15,7 @@ use eddyline_model::{EventId, Timestamp};
 use eddyline_storage::{Result as StoreResult, Session, Tx};
 
 use crate::actor::{Actor, Credential};
-use crate::change::Attempt;
+use crate::change::TxResult;
 use crate::scim::ScimProvider;
 use crate::{App, Result};
 
@@ -39,9 +39,9 @@ impl Principal {
     /// # Errors
     ///
     /// [`Actor::ended`].
-    pub(crate) fn verify(session: &mut Session<'_>, actor: &Actor) -> Attempt<Self> {
-        let current = match still_holds(session, actor)? {
-            true => actor.afresh(session)?,
+    pub(crate) fn verify(session: &mut Session<'_>, actor: &Actor) -> TxResult<Self> {
+        let current = match is_still_valid(session, actor)? {
+            true => actor.reload(session)?,
             false => return Err(actor.ended().into()),
         };
         if current.user().is_ok_and(|caller| !caller.user.active) {
@@ -57,7 +57,7 @@ impl Principal {
     /// # Errors
     ///
     /// [`Actor::ended`].
-    pub(crate) fn keep(&self, tx: &mut Tx<'_, '_>) -> Attempt<()> {
+    pub(crate) fn keep(&self, tx: &mut Tx<'_, '_>) -> TxResult<()> {
         if !self.is_kept.get() {
             if !keep(tx, &self.actor)? {
                 return Err(self.actor.ended().into());
@@ -73,7 +73,7 @@ impl Principal {
 }
 
 /// Whether a credential holds at this moment.
-fn still_holds(session: &mut Session<'_>, actor: &Actor) -> StoreResult<bool> {
+fn is_still_valid(session: &mut Session<'_>, actor: &Actor) -> StoreResult<bool> {
     match actor {
         Actor::FlowToken { token, .. } => {
             let found = session.flow_token(&token.0)?;
@@ -119,7 +119,7 @@ impl App {
     pub(crate) async fn transaction_as<R, F>(&self, actor: &Actor, work: F) -> Result<(R, Option<EventId>)>
     where
         R: Send + 'static,
-        F: FnMut(&mut Tx<'_, '_>, &Principal) -> Attempt<R> + Send + 'static,
+        F: FnMut(&mut Tx<'_, '_>, &Principal) -> TxResult<R> + Send + 'static,
     {
         self.locked_transaction_as(actor, |_| Ok(()), work).await
     }
@@ -139,7 +139,7 @@ impl App {
     where
         R: Send + 'static,
         L: Fn(&mut Tx<'_, '_>) -> StoreResult<()> + Send + 'static,
-        F: FnMut(&mut Tx<'_, '_>, &Principal) -> Attempt<R> + Send + 'static,
+        F: FnMut(&mut Tx<'_, '_>, &Principal) -> TxResult<R> + Send + 'static,
     {
         let _counted = self.store().transaction_permit(actor.quota_keys()).await?;
         let actor = actor.clone();
@@ -165,7 +165,7 @@ impl App {
     ) -> Result<(R, Option<EventId>)>
     where
         R: Send + 'static,
-        F: FnMut(&mut Tx<'_, '_>, &ScimProvider) -> Attempt<R> + Send + 'static,
+        F: FnMut(&mut Tx<'_, '_>, &ScimProvider) -> TxResult<R> + Send + 'static,
     {
         let _counted = self.store().transaction_permit(provider.own_key().into()).await?;
         let provider = provider.clone();

@@ -1,7 +1,7 @@
 use std::net::IpAddr;
 
 use eddyline_model::messages::Event;
-use eddyline_model::policy::FlowDeed;
+use eddyline_model::policy::FlowAction;
 use eddyline_model::{OrganizationId, UserId};
 
 use futures_util::FutureExt as _;
@@ -12,7 +12,7 @@ use crate::transaction::NoCaller;
 use crate::{Actor, Error, NewPost, as_client};
 
 async fn post(world: &World, actor: &Actor) -> Option<Error> {
-    let room = world.app.room(&world.ada, "acme", "main", FlowDeed::Post).await.unwrap();
+    let room = world.app.room(&world.ada, "acme", "main", FlowAction::Post).await.unwrap();
     world.app.post(actor, room, NewPost::of(Event::Message, "hello".to_owned())).await.err()
 }
 

@@ -8,13 +8,13 @@ use eddyline_model::log::Control;
 use eddyline_model::mail::MailKind;
 use eddyline_model::names::{Email, Nick, Website, display_name, email_key, nick_key};
 use eddyline_model::users::User;
-use eddyline_storage::{Error as StoreError, Result as StoreResult, Tx, Undone};
+use eddyline_storage::{Abort, Error as StoreError, Result as StoreResult, Tx};
 
 use crate::accounts::follow_up_change;
 use crate::accounts::password::{personal, replace};
 use crate::actor::{Actor, Credential};
-use crate::change::Attempt;
-use crate::groups::change::hold_names;
+use crate::change::TxResult;
+use crate::groups::change::lock_names;
 use crate::mail_quota::MailCause;
 use crate::{App, Error, Limit, Result};
 
@@ -79,7 +79,7 @@ impl App {
         let (moved, event) = self
             .transaction_as(actor, move |tx, actor| {
                 if changes.nick.is_some() {
-                    hold_names(tx, id)?;
+                    lock_names(tx, id)?;
                 }
                 tx.lock_user(id)?;
                 // It may end with the password.
@@ -98,7 +98,7 @@ impl App {
         if moved {
             self.mail_is_queued();
         }
-        self.settle(event).await;
+        self.wait_until_applied(event).await;
         Ok(())
     }
 
@@ -150,7 +150,7 @@ impl App {
 }
 
 /// Two who take the same name at once are both told that it is free.
-fn taken(error: StoreError) -> Undone<Error> {
+fn taken(error: StoreError) -> Abort<Error> {
     match error {
         StoreError::Exists(_) => Error::Conflict("the nick or the address is taken".into()).into(),
         other => other.into(),
@@ -174,7 +174,7 @@ fn changed(before: &User, changes: &UserChanges) -> User {
     after
 }
 
-fn check(tx: &mut Tx<'_, '_>, before: &User, after: &User, checked: Option<&str>) -> Attempt<()> {
+fn check(tx: &mut Tx<'_, '_>, before: &User, after: &User, checked: Option<&str>) -> TxResult<()> {
     let nick = nick_key(&after.nick);
     if nick != nick_key(&before.nick) {
         for membership in tx.memberships_of(before.id)? {

@@ -8,7 +8,7 @@ use http::{Method, StatusCode};
 
 use super::wire::{RegisteredApplication, never_kept};
 use crate::answer::{Answer, json};
-use crate::call::Call;
+use crate::context::RequestContext;
 use crate::endpoint::Endpoint;
 use crate::endpoint::Shape::One;
 use crate::error::Failure;
@@ -22,11 +22,11 @@ pub(crate) fn endpoint() -> Endpoint {
         .answers(201, "The application; no other answer shows its secret", Some(One("RegisteredApplication")))
 }
 
-async fn register(call: Call) -> Answer {
-    let actor = call.actor()?;
-    let organization = call.app().registers_for(actor)?;
-    let new = read(&call)?;
-    let (application, secret) = call.app().register_application(actor, organization, new).await?;
+async fn register(ctx: RequestContext) -> Answer {
+    let actor = ctx.actor()?;
+    let organization = ctx.app().registers_for(actor)?;
+    let new = read(&ctx)?;
+    let (application, secret) = ctx.app().register_application(actor, organization, new).await?;
     let uris: Vec<&str> = application.redirect_uris.iter().map(RedirectUri::as_str).collect();
     let registered = RegisteredApplication {
         name: application.name,
@@ -37,8 +37,8 @@ async fn register(call: Call) -> Answer {
     json(StatusCode::CREATED, &registered).map(never_kept)
 }
 
-fn read(call: &Call) -> Result<NewApplication, Failure> {
-    let mut params = call.params.reader();
+fn read(ctx: &RequestContext) -> Result<NewApplication, Failure> {
+    let mut params = ctx.params.reader();
     params.require(APPLICATION);
     let (mut name, mut redirect_uris) = (String::new(), Vec::new());
     if let Some(object) = params.object(APPLICATION, "must be an object with name and redirect_uri") {

@@ -5,10 +5,10 @@ use http::StatusCode;
 use serde_json::json as object;
 
 use crate::answer::{Answer, json};
-use crate::call::Call;
+use crate::context::RequestContext;
 
-pub(super) async fn show(call: Call) -> Answer {
-    let app = call.app();
+pub(super) async fn show(ctx: RequestContext) -> Answer {
+    let app = ctx.app();
     let (base, web) = (app.issuer(), &app.config().addresses.web);
     let with_secret = ["client_secret_basic", "client_secret_post"];
     let with_or_without = ["client_secret_basic", "client_secret_post", "none"];

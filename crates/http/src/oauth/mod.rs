@@ -11,7 +11,7 @@ use eddyline_app::{ClientFailure, Secret, TokenRequest};
 use http::{Method, StatusCode};
 
 use crate::answer::{Answer, json};
-use crate::call::Call;
+use crate::context::RequestContext;
 use crate::endpoint::Endpoint;
 use crate::endpoint::Shape::{Empty, One};
 use crate::error;
@@ -19,10 +19,10 @@ use crate::oauth::request::ClientRequest;
 use crate::oauth::wire::{IntrospectionAnswer, TokenAnswer, client_error, never_kept};
 
 pub(crate) fn endpoints() -> Vec<Endpoint> {
-    let for_clients = |path, summary, handler: fn(Call) -> Asking| {
+    let for_clients = |path, summary, handler: fn(RequestContext) -> Asking| {
         Endpoint::new(Method::POST, path, summary, handler)
             .public()
-            .unread()
+            .raw_body()
             .takes("client_id", "string", "Which application asks, unless HTTP Basic says so")
             .takes("client_secret", "string", "Its secret, if it has one, unless HTTP Basic says so")
             .answers(400, "What is wrong", Some(One("ClientErrorAnswer")))
@@ -64,34 +64,34 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
 
 type Asking = std::pin::Pin<Box<dyn Future<Output = Answer> + Send>>;
 
-fn token(call: Call) -> Asking {
+fn token(ctx: RequestContext) -> Asking {
     Box::pin(async move {
-        let as_json = wire::wants_json(&call.headers);
+        let as_json = wire::wants_json(&ctx.headers);
         answer(async {
-            let asked = ClientRequest::read(&call)?;
-            let client = asked.client(&call).await?;
-            let tokens = call.app().issue_tokens(&client, TokenRequest::read(&asked.body)?).await?;
+            let asked = ClientRequest::read(&ctx)?;
+            let client = asked.client(&ctx).await?;
+            let tokens = ctx.app().issue_tokens(&client, TokenRequest::read(&asked.body)?).await?;
             Ok(TokenAnswer::of(&tokens).response(as_json))
         })
         .await
     })
 }
 
-fn revoke(call: Call) -> Asking {
+fn revoke(ctx: RequestContext) -> Asking {
     Box::pin(answer(async move {
-        let asked = ClientRequest::read(&call)?;
-        let client = asked.client(&call).await?;
-        call.app().revoke_token(&client, &Secret::presented(asked.needed("token")?)).await?;
+        let asked = ClientRequest::read(&ctx)?;
+        let client = asked.client(&ctx).await?;
+        ctx.app().revoke_token(&client, &Secret::presented(asked.needed("token")?)).await?;
         Ok(json(StatusCode::OK, &serde_json::json!({})))
     }))
 }
 
-fn introspect(call: Call) -> Asking {
+fn introspect(ctx: RequestContext) -> Asking {
     Box::pin(answer(async move {
-        let asked = ClientRequest::read(&call)?;
-        let client = asked.client(&call).await?;
-        let found = call.app().introspect(&client, &Secret::presented(asked.needed("token")?)).await?;
-        Ok(json(StatusCode::OK, &IntrospectionAnswer::of(found, call.app().issuer())))
+        let asked = ClientRequest::read(&ctx)?;
+        let client = asked.client(&ctx).await?;
+        let found = ctx.app().introspect(&client, &Secret::presented(asked.needed("token")?)).await?;
+        Ok(json(StatusCode::OK, &IntrospectionAnswer::of(found, ctx.app().issuer())))
     }))
 }
 

@@ -10,7 +10,7 @@ use http::header::AUTHORIZATION;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
 
-use crate::call::Call;
+use crate::context::RequestContext;
 use crate::json;
 use crate::media::BodyType;
 
@@ -39,13 +39,13 @@ pub(super) struct ClientRequest {
 }
 
 impl ClientRequest {
-    pub(super) fn read(call: &Call) -> Result<Self, OAuthError> {
-        let body = match BodyType::of(&call.headers) {
-            BodyType::Json | BodyType::TextJson => from_json(&call.raw)?,
-            BodyType::Unnamed | BodyType::Form => from_form(&call.raw)?,
+    pub(super) fn read(ctx: &RequestContext) -> Result<Self, OAuthError> {
+        let body = match BodyType::of(&ctx.headers) {
+            BodyType::Json | BodyType::TextJson => from_json(&ctx.raw)?,
+            BodyType::Unnamed | BodyType::Form => from_form(&ctx.raw)?,
             _ => return Err(unreadable("Content-Type must be that of a form, or application/json")),
         };
-        let mut headers = call.headers.get_all(AUTHORIZATION).iter();
+        let mut headers = ctx.headers.get_all(AUTHORIZATION).iter();
         let header = headers.next().map(|header| header.as_bytes());
         if headers.next().is_some() {
             return Err(unreadable("Authorization is given more than once"));
@@ -54,8 +54,8 @@ impl ClientRequest {
     }
 
     /// Who it is. This comes before anything else it sent is judged.
-    pub(super) async fn client(&self, call: &Call) -> Result<AuthenticatedClient, ClientFailure> {
-        call.app().authenticate_client(&self.credentials, call.client_address()).await
+    pub(super) async fn client(&self, ctx: &RequestContext) -> Result<AuthenticatedClient, ClientFailure> {
+        ctx.app().authenticate_client(&self.credentials, ctx.client_address()).await
     }
 
     pub(super) fn needed(&self, name: &str) -> Result<&str, OAuthError> {

@@ -3,8 +3,8 @@
 //! There are two faces over the same users. Whoever says `application/scim+json` gets the shapes of RFC
 //! 7643, and everybody else exactly those of the specification.
 
-mod face;
 mod request;
+mod response_format;
 
 use axum::response::Response;
 use eddyline_app::{ScimError, UsersWanted};
@@ -15,11 +15,11 @@ use http::header::{ETAG, IF_NONE_MATCH, LOCATION};
 use http::{Method, StatusCode};
 use serde_json::{Map, Value, json};
 
-pub(crate) use self::face::Face;
 use self::request::{Page, matching, object, projection};
+pub(crate) use self::response_format::ResponseFormat;
 use crate::answer::{Answer, nothing, with_header};
 use crate::answer_bytes;
-use crate::call::Call;
+use crate::context::RequestContext;
 use crate::endpoint::Endpoint;
 use crate::endpoint::Shape::{Empty, One};
 use crate::error::Failure;
@@ -33,18 +33,25 @@ const USER: &str = "/scim/{uid}/Users/{user}";
 type Asking = std::pin::Pin<Box<dyn Future<Output = Answer> + Send>>;
 
 pub(crate) fn endpoints() -> Vec<Endpoint> {
-    let mut all =
-        vec![
-            on(Method::GET, "/scim/{uid}", "Whether the token is right", |call| Box::pin(check(call)))
-                .answers(200, "It is", Some(Empty)),
-        ];
+    let mut all = vec![
+        on(Method::GET, "/scim/{uid}", "Whether the token is right", |ctx| Box::pin(check(ctx))).answers(
+            200,
+            "It is",
+            Some(Empty),
+        ),
+    ];
     all.extend(finding());
     all.extend(changing());
     all.extend(described());
     all
 }
 
-fn on(method: Method, path: &'static str, summary: &'static str, handler: fn(Call) -> Asking) -> Endpoint {
+fn on(
+    method: Method,
+    path: &'static str,
+    summary: &'static str,
+    handler: fn(RequestContext) -> Asking,
+) -> Endpoint {
     Endpoint::new(method, path, summary, handler).for_provider()
 }
 
@@ -63,12 +70,12 @@ fn finding() -> Vec<Endpoint> {
             .takes("count", "integer", "How many at most, up to 1000")
             .answers(200, "The users, as Resources", Some(Empty))
     };
-    let searches = |path, summary| finds(on(Method::POST, path, summary, |call| Box::pin(search(call))));
+    let searches = |path, summary| finds(on(Method::POST, path, summary, |ctx| Box::pin(search(ctx))));
     vec![
-        finds(on(Method::GET, USERS, "The users that the provider knows", |call| Box::pin(users(call)))),
+        finds(on(Method::GET, USERS, "The users that the provider knows", |ctx| Box::pin(users(ctx)))),
         searches("/scim/{uid}/.search", "Search"),
         searches("/scim/{uid}/Users/.search", "Search for users"),
-        seen(on(Method::GET, USER, "A user", |call| Box::pin(user(call))))
+        seen(on(Method::GET, USER, "A user", |ctx| Box::pin(user(ctx))))
             .answers(200, "The user", Some(Empty))
             .answers(304, "The version that If-None-Match names", None),
     ]
@@ -88,14 +95,13 @@ fn changing() -> Vec<Endpoint> {
             .answers(400, "What is wrong", Some(One("ErrorBody")))
             .answers(409, "Somebody else has the userName, the address or the nick", Some(One("ErrorBody")))
     };
-    let create = on(Method::POST, USERS, "Make a user", |call| Box::pin(create(call)));
+    let create = on(Method::POST, USERS, "Make a user", |ctx| Box::pin(create(ctx)));
     let replace =
-        on(Method::PUT, USER, "Change a user; what is left out stays", |call| Box::pin(replace(call)));
-    let patch = on(Method::PATCH, USER, "Change parts of a user (RFC 7644, section 3.5.2)", |call| {
-        Box::pin(patch(call))
+        on(Method::PUT, USER, "Change a user; what is left out stays", |ctx| Box::pin(replace(ctx)));
+    let patch = on(Method::PATCH, USER, "Change parts of a user (RFC 7644, section 3.5.2)", |ctx| {
+        Box::pin(patch(ctx))
     });
-    let remove =
-        on(Method::DELETE, USER, "Take a user out of the organization", |call| Box::pin(remove(call)));
+    let remove = on(Method::DELETE, USER, "Take a user out of the organization", |ctx| Box::pin(remove(ctx)));
     vec![
         sets(create).needs("userName", "string", "The subject name id").answers(201, "The user", Some(Empty)),
         sets(changes(replace)).takes("userName", "string", "The subject name id").answers(
@@ -114,154 +120,154 @@ fn changing() -> Vec<Endpoint> {
 
 /// What the server says about itself (RFC 7644, section 4).
 fn described() -> Vec<Endpoint> {
-    let about = |path, summary, handler: fn(Call) -> Asking| {
+    let about = |path, summary, handler: fn(RequestContext) -> Asking| {
         on(Method::GET, path, summary, handler).answers(200, "The description", Some(Empty))
     };
     vec![
-        about("/scim/{uid}/ServiceProviderConfig", "What of SCIM there is", |call| {
+        about("/scim/{uid}/ServiceProviderConfig", "What of SCIM there is", |ctx| {
             Box::pin(async move {
-                Ok(face(&call).answer(StatusCode::OK, &schema::service_provider_config(&base(&call))))
+                Ok(face(&ctx).answer(StatusCode::OK, &schema::service_provider_config(&base(&ctx))))
             })
         }),
-        about("/scim/{uid}/Schemas", "The schemas", |call| Box::pin(several(call, schema::schemas))),
-        about("/scim/{uid}/Schemas/{id}", "A schema", |call| Box::pin(one(call, schema::schemas))),
-        about("/scim/{uid}/ResourceTypes", "What resources there are", |call| {
-            Box::pin(several(call, schema::resource_types))
+        about("/scim/{uid}/Schemas", "The schemas", |ctx| Box::pin(several(ctx, schema::schemas))),
+        about("/scim/{uid}/Schemas/{id}", "A schema", |ctx| Box::pin(one(ctx, schema::schemas))),
+        about("/scim/{uid}/ResourceTypes", "What resources there are", |ctx| {
+            Box::pin(several(ctx, schema::resource_types))
         }),
-        about("/scim/{uid}/ResourceTypes/{id}", "A kind of resource", |call| {
-            Box::pin(one(call, schema::resource_types))
+        about("/scim/{uid}/ResourceTypes/{id}", "A kind of resource", |ctx| {
+            Box::pin(one(ctx, schema::resource_types))
         }),
     ]
 }
 
-fn face(call: &Call) -> Face {
-    Face::of(&call.headers)
+fn face(ctx: &RequestContext) -> ResponseFormat {
+    ResponseFormat::of(&ctx.headers)
 }
 
 /// The address under which the provider finds everything.
-fn base(call: &Call) -> String {
-    format!("{}/scim/{}", call.app().config().addresses.base, call.segment("uid"))
+fn base(ctx: &RequestContext) -> String {
+    format!("{}/scim/{}", ctx.app().config().addresses.base, ctx.segment("uid"))
 }
 
-async fn several(call: Call, of: fn(&str) -> Vec<Value>) -> Answer {
-    let all = of(&base(&call));
+async fn several(ctx: RequestContext, of: fn(&str) -> Vec<Value>) -> Answer {
+    let all = of(&base(&ctx));
     let total = i64::try_from(all.len()).unwrap_or(i64::MAX);
-    Ok(face(&call).answer(StatusCode::OK, &list(all, total, 1)))
+    Ok(face(&ctx).answer(StatusCode::OK, &list(all, total, 1)))
 }
 
-async fn one(call: Call, of: fn(&str) -> Vec<Value>) -> Answer {
-    let id = call.segment("id");
-    let found = of(&base(&call)).into_iter().find(|one| one["id"].as_str() == Some(id));
+async fn one(ctx: RequestContext, of: fn(&str) -> Vec<Value>) -> Answer {
+    let id = ctx.segment("id");
+    let found = of(&base(&ctx)).into_iter().find(|one| one["id"].as_str() == Some(id));
     match found {
-        Some(found) => Ok(face(&call).answer(StatusCode::OK, &found)),
+        Some(found) => Ok(face(&ctx).answer(StatusCode::OK, &found)),
         None => Err(eddyline_app::Error::NotFound.into()),
     }
 }
 
-async fn check(call: Call) -> Answer {
+async fn check(ctx: RequestContext) -> Answer {
     let message = "You are authorized to provision users here";
-    Ok(face(&call).answer(StatusCode::OK, &json!({"message": message})))
+    Ok(face(&ctx).answer(StatusCode::OK, &json!({"message": message})))
 }
 
-async fn users(call: Call) -> Answer {
-    find(&call, &call.params).await
+async fn users(ctx: RequestContext) -> Answer {
+    find(&ctx, &ctx.params).await
 }
 
-async fn search(call: Call) -> Answer {
+async fn search(ctx: RequestContext) -> Answer {
     answer_bytes::reads_only();
-    find(&call, &request::search(&call)?).await
+    find(&ctx, &request::search(&ctx)?).await
 }
 
-async fn find(call: &Call, asked: &Params) -> Answer {
-    let (face, page) = (face(call), Page::read(asked)?);
+async fn find(ctx: &RequestContext, asked: &Params) -> Answer {
+    let (face, page) = (face(ctx), Page::read(asked)?);
     let projection = projection(asked)?;
     let limit = match face {
-        Face::Scim => Some(page.count.unwrap_or(PAGE).min(schema::MAX_RESULTS)),
-        Face::Plain => page.count,
+        ResponseFormat::Scim => Some(page.count.unwrap_or(PAGE).min(schema::MAX_RESULTS)),
+        ResponseFormat::Plain => page.count,
     };
     let wanted = UsersWanted {
         filter: page.filter,
         skip: page.start - 1,
         limit,
-        external_is_subject: face == Face::Plain,
+        external_is_subject: face == ResponseFormat::Plain,
     };
-    let (found, total) = call.app().scim_users(call.provider()?, wanted).await?;
+    let (found, total) = ctx.app().scim_users(ctx.provider()?, wanted).await?;
     let resources: Vec<Value> =
         found.iter().map(|user| Value::Object(projection.apply(shape(face, user)))).collect();
     Ok(match face {
-        Face::Scim => face.answer(StatusCode::OK, &list(resources, total, page.start)),
-        Face::Plain => face.answer(StatusCode::OK, &json!({"Resources": resources})),
+        ResponseFormat::Scim => face.answer(StatusCode::OK, &list(resources, total, page.start)),
+        ResponseFormat::Plain => face.answer(StatusCode::OK, &json!({"Resources": resources})),
     })
 }
 
-async fn user(call: Call) -> Answer {
-    let projection = projection(&call.params)?;
-    let found = call.app().scim_user(call.provider()?, id(&call)?).await?;
-    let known = call.headers.contains_key(IF_NONE_MATCH);
-    if known && matching(&call.headers, &IF_NONE_MATCH)(found.version) {
+async fn user(ctx: RequestContext) -> Answer {
+    let projection = projection(&ctx.params)?;
+    let found = ctx.app().scim_user(ctx.provider()?, id(&ctx)?).await?;
+    let known = ctx.headers.contains_key(IF_NONE_MATCH);
+    if known && matching(&ctx.headers, &IF_NONE_MATCH)(found.version) {
         let mut response = nothing();
         *response.status_mut() = StatusCode::NOT_MODIFIED;
         return Ok(with_header(response, ETAG, &etag(found.version)));
     }
-    Ok(show(&call, StatusCode::OK, &found, &projection))
+    Ok(show(&ctx, StatusCode::OK, &found, &projection))
 }
 
-async fn create(call: Call) -> Answer {
-    let projection = projection(&call.params)?;
-    let wanted = read(&call)?;
-    let made = call.app().scim_create(call.provider()?, wanted).await?;
-    Ok(with_header(show(&call, StatusCode::CREATED, &made, &projection), LOCATION, &made.location))
+async fn create(ctx: RequestContext) -> Answer {
+    let projection = projection(&ctx.params)?;
+    let wanted = read(&ctx)?;
+    let made = ctx.app().scim_create(ctx.provider()?, wanted).await?;
+    Ok(with_header(show(&ctx, StatusCode::CREATED, &made, &projection), LOCATION, &made.location))
 }
 
-async fn replace(call: Call) -> Answer {
-    let projection = projection(&call.params)?;
-    let wanted = read(&call)?;
-    let matches = matching(&call.headers, &http::header::IF_MATCH);
-    let changed = call.app().scim_replace(call.provider()?, id(&call)?, wanted, matches).await?;
-    Ok(show(&call, StatusCode::OK, &changed, &projection))
+async fn replace(ctx: RequestContext) -> Answer {
+    let projection = projection(&ctx.params)?;
+    let wanted = read(&ctx)?;
+    let matches = matching(&ctx.headers, &http::header::IF_MATCH);
+    let changed = ctx.app().scim_replace(ctx.provider()?, id(&ctx)?, wanted, matches).await?;
+    Ok(show(&ctx, StatusCode::OK, &changed, &projection))
 }
 
-async fn patch(call: Call) -> Answer {
-    let projection = projection(&call.params)?;
-    let patch = Patch::read(&object(&call)?).map_err(failed)?;
-    let matches = matching(&call.headers, &http::header::IF_MATCH);
-    let changed = call.app().scim_patch(call.provider()?, id(&call)?, patch, matches).await?;
-    Ok(show(&call, StatusCode::OK, &changed, &projection))
+async fn patch(ctx: RequestContext) -> Answer {
+    let projection = projection(&ctx.params)?;
+    let patch = Patch::read(&object(&ctx)?).map_err(failed)?;
+    let matches = matching(&ctx.headers, &http::header::IF_MATCH);
+    let changed = ctx.app().scim_patch(ctx.provider()?, id(&ctx)?, patch, matches).await?;
+    Ok(show(&ctx, StatusCode::OK, &changed, &projection))
 }
 
-async fn remove(call: Call) -> Answer {
-    let matches = matching(&call.headers, &http::header::IF_MATCH);
-    call.app().scim_remove(call.provider()?, id(&call)?, matches).await?;
+async fn remove(ctx: RequestContext) -> Answer {
+    let matches = matching(&ctx.headers, &http::header::IF_MATCH);
+    ctx.app().scim_remove(ctx.provider()?, id(&ctx)?, matches).await?;
     Ok(nothing())
 }
 
 /// What a whole resource says. In the plain shape the `externalId` is the `userName` once more, which whoever
 /// sends back what they read does not mean to set.
-fn read(call: &Call) -> Result<Wanted, Failure> {
-    let mut wanted = Wanted::read(&object(call)?).map_err(failed)?;
-    if face(call) == Face::Plain && wanted.external_id == wanted.user_name {
+fn read(ctx: &RequestContext) -> Result<Wanted, Failure> {
+    let mut wanted = Wanted::read(&object(ctx)?).map_err(failed)?;
+    if face(ctx) == ResponseFormat::Plain && wanted.external_id == wanted.user_name {
         wanted.external_id = None;
     }
     Ok(wanted)
 }
 
-fn id(call: &Call) -> Result<UserId, Failure> {
-    call.id("user")
+fn id(ctx: &RequestContext) -> Result<UserId, Failure> {
+    ctx.id("user")
 }
 
 fn failed(error: ScimError) -> Failure {
     Failure::App(error.into())
 }
 
-fn shape(face: Face, user: &Shown) -> Map<String, Value> {
+fn shape(face: ResponseFormat, user: &Shown) -> Map<String, Value> {
     match face {
-        Face::Plain => plain(user),
-        Face::Scim => resource(user),
+        ResponseFormat::Plain => plain(user),
+        ResponseFormat::Scim => resource(user),
     }
 }
 
-fn show(call: &Call, status: StatusCode, user: &Shown, projection: &Projection) -> Response {
-    let face = face(call);
+fn show(ctx: &RequestContext, status: StatusCode, user: &Shown, projection: &Projection) -> Response {
+    let face = face(ctx);
     let shown = projection.apply(shape(face, user));
     let response = face.answer(status, &Value::Object(shown));
     with_header(response, ETAG, &etag(user.version))

@@ -8,7 +8,7 @@ use http::{HeaderMap, StatusCode};
 use serde_json::{Map, Value};
 
 use super::failed;
-use crate::call::Call;
+use crate::context::RequestContext;
 use crate::error::Failure;
 use crate::json;
 use crate::params::Params;
@@ -45,16 +45,16 @@ pub(super) fn projection(params: &Params) -> Result<Projection, Failure> {
 }
 
 /// The resource that was sent.
-pub(super) fn object(call: &Call) -> Result<Map<String, Value>, Failure> {
-    if call.raw.is_empty() {
+pub(super) fn object(ctx: &RequestContext) -> Result<Map<String, Value>, Failure> {
+    if ctx.raw.is_empty() {
         return Err(Failure::Request(StatusCode::BAD_REQUEST, "The body must be a JSON object".to_owned()));
     }
-    Ok(json::parse_object(&call.raw, Bounds::CHANGE)?)
+    Ok(json::parse_object(&ctx.raw, Bounds::CHANGE)?)
 }
 
 /// What a search asks for (RFC 7644, section 3.4.3), as the parameters that a list has for it.
-pub(super) fn search(call: &Call) -> Result<Params, Failure> {
-    let mut asked = object(call)?;
+pub(super) fn search(ctx: &RequestContext) -> Result<Params, Failure> {
+    let mut asked = object(ctx)?;
     for name in ["attributes", "excludedAttributes"] {
         let Some(Value::Array(paths)) = asked.get(name) else { continue };
         let paths: Vec<&str> = paths.iter().filter_map(Value::as_str).collect();

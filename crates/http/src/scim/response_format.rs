@@ -16,14 +16,14 @@ const MAX_DETAIL: usize = 1000;
 
 /// In which shapes a provider is answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Face {
+pub(crate) enum ResponseFormat {
     /// Those of the specification.
     Plain,
     /// Those of RFC 7643 and RFC 7644.
     Scim,
 }
 
-impl Face {
+impl ResponseFormat {
     /// The one that a request asks for, by what it sends or what it takes.
     pub(crate) fn of(headers: &HeaderMap) -> Self {
         let is_scim = media::is_named(headers, &[ACCEPT, CONTENT_TYPE], media::SCIM_JSON);
@@ -87,8 +87,8 @@ fn describe(failure: &Failure) -> ScimError {
 mod tests {
     use super::*;
 
-    fn face(header: http::HeaderName, value: &'static str) -> Face {
-        Face::of(&HeaderMap::from_iter([(header, HeaderValue::from_static(value))]))
+    fn face(header: http::HeaderName, value: &'static str) -> ResponseFormat {
+        ResponseFormat::of(&HeaderMap::from_iter([(header, HeaderValue::from_static(value))]))
     }
 
     #[test]
@@ -98,12 +98,12 @@ mod tests {
             (ACCEPT, "application/json, Application/SCIM+JSON;q=0.5"),
             (CONTENT_TYPE, "application/scim+json; charset=utf-8"),
         ] {
-            assert_eq!(face(header, value), Face::Scim, "{value}");
+            assert_eq!(face(header, value), ResponseFormat::Scim, "{value}");
         }
         for (header, value) in
             [(ACCEPT, "application/json"), (ACCEPT, "*/*"), (CONTENT_TYPE, "application/json")]
         {
-            assert_eq!(face(header, value), Face::Plain, "{value}");
+            assert_eq!(face(header, value), ResponseFormat::Plain, "{value}");
         }
     }
 }

@@ -19,7 +19,7 @@ use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 
 use super::handoff::Handoff;
-use super::link::Observed;
+use super::link::InstrumentedIo;
 use super::listener::{Draining, Endpoint};
 use super::patience::Patience;
 use super::progress::{Answer, Progress};
@@ -61,7 +61,7 @@ pub(super) async fn serve(
         End::Stream(handoff) => return Some(handoff.serve(socket)),
         End::Cut => {}
         End::Done => tokio::select! {
-            _ = timeout(endpoint.limits.linger, farewell(socket)) => {}
+            _ = timeout(endpoint.limits.linger, lingering_close(socket)) => {}
             () = displaced() => {}
             () = draining.begun() => {}
         },
@@ -98,7 +98,7 @@ async fn exchange(
         progress: Arc::clone(&progress),
         unknown: unknown.cloned(),
     };
-    let io = Observed::new(Arc::clone(&progress));
+    let io = InstrumentedIo::new(Arc::clone(&progress));
     let mut connection = Builder::new()
         // hyper would give up every request whose client has closed its side, also those that change
         // something. `Progress::watch_client` does that for those that only read.
@@ -140,7 +140,7 @@ async fn exchange(
 /// Closes the connection such that the client sees the last answer. Were it closed while the
 /// client is still sending, the system would tell it so at once, and what is on its way would be
 /// thrown away.
-async fn farewell(mut socket: Socket) {
+async fn lingering_close(mut socket: Socket) {
     let _ = socket.shutdown().await;
     let _ = copy(&mut socket, &mut sink()).await;
 }

@@ -136,9 +136,9 @@ impl Link {
 }
 
 /// The socket, as hyper sees it.
-pub(super) struct Observed(Arc<Progress>);
+pub(super) struct InstrumentedIo(Arc<Progress>);
 
-impl Observed {
+impl InstrumentedIo {
     pub(super) fn new(progress: Arc<Progress>) -> Self {
         Self(progress)
     }
@@ -148,7 +148,7 @@ impl Observed {
     }
 }
 
-impl Read for Observed {
+impl Read for InstrumentedIo {
     fn poll_read(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -162,7 +162,7 @@ impl Read for Observed {
     }
 }
 
-impl Write for Observed {
+impl Write for InstrumentedIo {
     fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, data: &[u8]) -> Poll<io::Result<usize>> {
         let result = self.0.link().socket()?.poll_write(cx, data);
         self.wrote(&result);

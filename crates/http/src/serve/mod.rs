@@ -30,7 +30,7 @@ mod socket;
 mod streaming;
 mod tls;
 mod unknown;
-mod until;
+mod with_deadline;
 
 #[cfg(test)]
 mod tests;
@@ -59,7 +59,7 @@ pub use rate::{MinimumRate, RateMeter, TooSlow};
 pub use socket::bind;
 pub use tls::{Certificates, TlsError, load_tls};
 pub use unknown::mark_authenticated;
-pub(crate) use until::Until;
+pub(crate) use with_deadline::WithDeadline;
 
 /// Who is at the other end of the connection that a request came by. Every request that a
 /// [`Server`] passes on has it as an extension.

@@ -9,13 +9,13 @@ use tokio::time::{Sleep, sleep};
 use super::handoff::FrameSource;
 
 /// A source that ends when its time is over, also in the midst of a write.
-pub(crate) struct Until<S> {
+pub(crate) struct WithDeadline<S> {
     source: S,
     /// Apart, since most streams have none and an idle one should stay small.
     end: Option<Pin<Box<Sleep>>>,
 }
 
-impl<S> Until<S> {
+impl<S> WithDeadline<S> {
     /// The source, which has this much time left from now on; without one it ends by itself.
     pub(crate) fn new(source: S, left: Option<Duration>) -> Self {
         Self { source, end: left.map(|left| Box::pin(sleep(left))) }
@@ -26,7 +26,7 @@ impl<S> Until<S> {
     }
 }
 
-impl<S: FrameSource> FrameSource for Until<S> {
+impl<S: FrameSource> FrameSource for WithDeadline<S> {
     type Batch = S::Batch;
 
     fn use_chunks(&mut self) {

@@ -5,7 +5,7 @@ use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use bytes::Bytes;
 use eddyline_app::Limit;
 
-use crate::call::invalid;
+use crate::context::invalid;
 use crate::error::Failure;
 use crate::params::Params;
 use crate::serve::BodyError;

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use eddyline_app::{Actor, App, Error, Limit, Permit};
 use eddyline_model::files::MAX_ATTACHMENTS;
 use eddyline_model::messages::Event;
-use eddyline_model::policy::FlowDeed;
+use eddyline_model::policy::FlowAction;
 use eddyline_wire::forms::Bounds;
 use futures_util::StreamExt as _;
 use http::StatusCode;
@@ -19,7 +19,7 @@ use tokio::time::{Instant, timeout_at};
 use super::{Received, Role};
 use crate::Shared;
 use crate::body::{self, Reading, UNCOUNTED_BODY};
-use crate::call::{Segments, authenticate, invalid};
+use crate::context::{PathParams, authenticate, invalid};
 use crate::error::Failure;
 use crate::multipart::{self, Multipart, Part};
 use crate::params::Params;
@@ -82,7 +82,7 @@ pub(crate) async fn read_form(
             continue;
         };
         if permit.is_none() {
-            if !endpoint.takes.files(&shared.names) {
+            if !endpoint.takes.files(&shared.profile) {
                 return Err(invalid("content", "must be a text: private messages are no files"));
             }
             // Mistakes in the texts before the files are found before the files are taken.
@@ -178,7 +178,12 @@ async fn know_sender<'a>(
 }
 
 /// Whether the sender may post where the files go, as far as that is told by now: before they are written.
-async fn admit(shared: &Shared, segments: &Segments, sender: &Actor, so_far: &Params) -> Result<(), Failure> {
+async fn admit(
+    shared: &Shared,
+    segments: &PathParams,
+    sender: &Actor,
+    so_far: &Params,
+) -> Result<(), Failure> {
     if !segments.get("user").is_empty() {
         let to = segments.get("user").parse().map_err(|_| Error::NotFound)?;
         return Ok(shared.app.may_send_file_to(sender, to).await?);
@@ -189,9 +194,11 @@ async fn admit(shared: &Shared, segments: &Segments, sender: &Actor, so_far: &Pa
     params.finish()?;
     let (organization, name) = (segments.get("organization"), segments.get("flow"));
     let room = match (sender, flow) {
-        _ if !name.is_empty() => Some(shared.app.room(sender, organization, name, FlowDeed::Post).await?),
+        _ if !name.is_empty() => Some(shared.app.room(sender, organization, name, FlowAction::Post).await?),
         (Actor::FlowToken { room, .. }, _) => Some(shared.app.own_room(sender, *room).await?),
-        (Actor::User { .. }, Some(flow)) => Some(shared.app.room_named(sender, &flow, FlowDeed::Post).await?),
+        (Actor::User { .. }, Some(flow)) => {
+            Some(shared.app.room_named(sender, &flow, FlowAction::Post).await?)
+        }
         // It is told later, or is missing.
         (Actor::User { .. }, None) => None,
     };

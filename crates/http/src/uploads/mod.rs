@@ -10,7 +10,7 @@ use http::HeaderMap;
 
 pub(crate) use self::described::Described;
 pub(crate) use self::form::{FormBody, read_form};
-use crate::call::invalid;
+use crate::context::invalid;
 use crate::error::Failure;
 use crate::media::BodyType;
 use crate::params::Reader;

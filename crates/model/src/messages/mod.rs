@@ -10,7 +10,7 @@ use std::sync::Arc;
 use crate::files::NewFile;
 use crate::items::Item;
 use crate::search::Tokens;
-use crate::sources::{Keeper, ThreadSource};
+use crate::sources::{ThreadOwner, ThreadSource};
 use crate::{MessageId, RoomId, Timestamp, UserId};
 
 pub use self::notice::{LiveNotice, Notice, present_content, subject_of};
@@ -226,7 +226,7 @@ pub enum Placement {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ThreadPost {
     /// Who posts.
-    pub keeper: Keeper,
+    pub thread_owner: ThreadOwner,
     /// What the thread shows of them.
     pub source: Option<Arc<ThreadSource>>,
     /// The id they have for the thread, unique among their own.

@@ -7,14 +7,14 @@ use crate::organizations::OrganizationRole;
 
 /// What somebody wants to do with an application.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ApplicationDeed {
+pub enum ApplicationAction {
     /// See it among its organization's.
     See,
     /// Change it, give it another secret, or remove it.
     Change,
 }
 
-/// Whether somebody who is `role` in the application's organization may do `deed` with it. Everybody
+/// Whether somebody who is `role` in the application's organization may do `action` with it. Everybody
 /// there may register some; whoever registered one, and administrators, may change it.
 ///
 /// # Errors
@@ -24,15 +24,15 @@ pub fn application(
     user: UserId,
     role: Option<OrganizationRole>,
     application: &Application,
-    deed: ApplicationDeed,
+    action: ApplicationAction,
 ) -> Result<(), Refusal> {
-    match (role, deed) {
+    match (role, action) {
         (None, _) => Err(Refusal::NotFound),
-        (Some(OrganizationRole::Administrator), _) | (Some(_), ApplicationDeed::See) => Ok(()),
-        (Some(OrganizationRole::Member), ApplicationDeed::Change) if application.creator == Some(user) => {
+        (Some(OrganizationRole::Administrator), _) | (Some(_), ApplicationAction::See) => Ok(()),
+        (Some(OrganizationRole::Member), ApplicationAction::Change) if application.creator == Some(user) => {
             Ok(())
         }
-        (Some(OrganizationRole::Member), ApplicationDeed::Change) => Err(Refusal::Denied),
+        (Some(OrganizationRole::Member), ApplicationAction::Change) => Err(Refusal::Denied),
     }
 }
 
@@ -60,14 +60,14 @@ mod tests {
             creator: Some(ann),
             created_at: Timestamp(0),
         };
-        let may = |user, role, deed| application(user, role, &robot, deed);
-        for deed in [ApplicationDeed::See, ApplicationDeed::Change] {
-            assert_eq!(may(ann, Some(Member), deed), Ok(()));
-            assert_eq!(may(bob, Some(Administrator), deed), Ok(()));
+        let may = |user, role, action| application(user, role, &robot, action);
+        for action in [ApplicationAction::See, ApplicationAction::Change] {
+            assert_eq!(may(ann, Some(Member), action), Ok(()));
+            assert_eq!(may(bob, Some(Administrator), action), Ok(()));
             // Whoever left has no part in what they made.
-            assert_eq!(may(ann, None, deed), Err(Refusal::NotFound));
+            assert_eq!(may(ann, None, action), Err(Refusal::NotFound));
         }
-        assert_eq!(may(bob, Some(Member), ApplicationDeed::See), Ok(()));
-        assert_eq!(may(bob, Some(Member), ApplicationDeed::Change), Err(Refusal::Denied));
+        assert_eq!(may(bob, Some(Member), ApplicationAction::See), Ok(()));
+        assert_eq!(may(bob, Some(Member), ApplicationAction::Change), Err(Refusal::Denied));
     }
 }

@@ -7,7 +7,7 @@ use crate::{RoomId, UserId};
 
 /// What a caller is towards a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum FlowCaller {
     /// A user.
     User {
         /// Who it is.
@@ -37,7 +37,7 @@ pub enum Place {
 
 /// What somebody wants to do with a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FlowDeed {
+pub enum FlowAction {
     /// See that it is there, and its people.
     See,
     /// Read its messages, listen to it.
@@ -60,40 +60,40 @@ pub enum FlowDeed {
     ManageSources,
 }
 
-/// Whether the caller may do `deed` with `flow`.
+/// Whether the caller may do `action` with `flow`.
 ///
 /// # Errors
 ///
 /// The reason of the refusal.
-pub fn flow(standing: Standing, flow: &Flow, deed: FlowDeed) -> Result<(), Refusal> {
+pub fn flow(standing: FlowCaller, flow: &Flow, action: FlowAction) -> Result<(), Refusal> {
     match standing {
-        Standing::FlowToken { room } => token_deed(room, flow, deed),
-        Standing::User { user, role, place } => user_deed(user, role, place, flow, deed),
+        FlowCaller::FlowToken { room } => token_may(room, flow, action),
+        FlowCaller::User { user, role, place } => user_may(user, role, place, flow, action),
     }
 }
 
-fn token_deed(room: RoomId, flow: &Flow, deed: FlowDeed) -> Result<(), Refusal> {
+fn token_may(room: RoomId, flow: &Flow, action: FlowAction) -> Result<(), Refusal> {
     if room != flow.room || flow.disabled {
         return Err(Refusal::NotFound);
     }
-    match deed {
-        FlowDeed::Post | FlowDeed::PostAsApplication => Ok(()),
+    match action {
+        FlowAction::Post | FlowAction::PostAsApplication => Ok(()),
         _ => Err(Refusal::Denied),
     }
 }
 
-fn user_deed(
+fn user_may(
     user: UserId,
     role: Option<OrganizationRole>,
     place: Place,
     flow: &Flow,
-    deed: FlowDeed,
+    action: FlowAction,
 ) -> Result<(), Refusal> {
     let Some(role) = role else { return Err(Refusal::NotFound) };
     let administrator = role == OrganizationRole::Administrator;
     if flow.disabled {
-        return match deed {
-            FlowDeed::See | FlowDeed::Configure if administrator => Ok(()),
+        return match action {
+            FlowAction::See | FlowAction::Configure if administrator => Ok(()),
             _ if administrator => Err(Refusal::Denied),
             _ => Err(Refusal::NotFound),
         };
@@ -102,17 +102,17 @@ fn user_deed(
         return Err(Refusal::Denied);
     }
     let inside = place == Place::Inside;
-    let allowed = match deed {
-        FlowDeed::See => inside || administrator || flow.access_mode == AccessMode::Organization,
-        FlowDeed::Join => inside || flow.access_mode == AccessMode::Organization,
-        FlowDeed::Read
-        | FlowDeed::Post
-        | FlowDeed::AddUser
-        | FlowDeed::Invite
-        | FlowDeed::ManageSources
-        | FlowDeed::SetOpen => inside,
-        FlowDeed::Configure => administrator || (inside && flow.creator == Some(user)),
-        FlowDeed::PostAsApplication => false,
+    let allowed = match action {
+        FlowAction::See => inside || administrator || flow.access_mode == AccessMode::Organization,
+        FlowAction::Join => inside || flow.access_mode == AccessMode::Organization,
+        FlowAction::Read
+        | FlowAction::Post
+        | FlowAction::AddUser
+        | FlowAction::Invite
+        | FlowAction::ManageSources
+        | FlowAction::SetOpen => inside,
+        FlowAction::Configure => administrator || (inside && flow.creator == Some(user)),
+        FlowAction::PostAsApplication => false,
     };
     if allowed { Ok(()) } else { Err(Refusal::Denied) }
 }
@@ -123,10 +123,10 @@ fn user_deed(
 /// # Errors
 ///
 /// [`Refusal::Denied`].
-pub fn block(actor: Standing, target: Option<OrganizationRole>) -> Result<(), Refusal> {
+pub fn block(actor: FlowCaller, target: Option<OrganizationRole>) -> Result<(), Refusal> {
     match actor {
-        Standing::User { role: Some(OrganizationRole::Administrator), .. } => Ok(()),
-        Standing::User { role: Some(_), place: Place::Inside, .. }
+        FlowCaller::User { role: Some(OrganizationRole::Administrator), .. } => Ok(()),
+        FlowCaller::User { role: Some(_), place: Place::Inside, .. }
             if target != Some(OrganizationRole::Administrator) =>
         {
             Ok(())
@@ -174,14 +174,14 @@ pub(in crate::policy) mod tests {
         }
     }
 
-    pub(in crate::policy) fn user(id: i64, role: Option<OrganizationRole>, place: Place) -> Standing {
-        Standing::User { user: UserId(id), role, place }
+    pub(in crate::policy) fn user(id: i64, role: Option<OrganizationRole>, place: Place) -> FlowCaller {
+        FlowCaller::User { user: UserId(id), role, place }
     }
 
-    /// One row for each kind of caller, one column for each deed: `+` yes, `-` denied, `.` not found.
+    /// One row for each kind of caller, one column for each action: `+` yes, `-` denied, `.` not found.
     #[test]
     fn the_table_of_callers_and_deeds_holds() {
-        use FlowDeed::*;
+        use FlowAction::*;
         let deeds =
             [See, Read, Post, PostAsApplication, Join, SetOpen, Configure, AddUser, Invite, ManageSources];
         let callers = [
@@ -192,8 +192,8 @@ pub(in crate::policy) mod tests {
             ("creator", user(1, Some(Member), Place::Inside)),
             ("administrator outside", user(9, Some(Administrator), Place::Outside)),
             ("administrator inside", user(9, Some(Administrator), Place::Inside)),
-            ("token", Standing::FlowToken { room: RoomId(7) }),
-            ("other token", Standing::FlowToken { room: RoomId(8) }),
+            ("token", FlowCaller::FlowToken { room: RoomId(7) }),
+            ("other token", FlowCaller::FlowToken { room: RoomId(8) }),
         ];
         let expected = [
             (
@@ -246,7 +246,7 @@ pub(in crate::policy) mod tests {
             for ((name, caller), row) in callers.into_iter().zip(rows) {
                 let got: String = deeds
                     .iter()
-                    .map(|deed| match flow(caller, &a_flow(mode, disabled), *deed) {
+                    .map(|action| match flow(caller, &a_flow(mode, disabled), *action) {
                         Ok(()) => '+',
                         Err(Refusal::Denied) => '-',
                         Err(Refusal::NotFound) => '.',
@@ -266,7 +266,7 @@ pub(in crate::policy) mod tests {
         assert_eq!(block(member, Some(Administrator)), Err(Refusal::Denied));
         assert_eq!(block(outsider, Some(Member)), Err(Refusal::Denied));
         assert_eq!(block(administrator, Some(Administrator)), Ok(()));
-        assert_eq!(block(Standing::FlowToken { room: RoomId(7) }, Some(Member)), Err(Refusal::Denied));
+        assert_eq!(block(FlowCaller::FlowToken { room: RoomId(7) }, Some(Member)), Err(Refusal::Denied));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Invitations: who sends, sees, accepts and ends them.
 
-use super::{FlowDeed, Place, Refusal, Standing, flow};
+use super::{FlowAction, FlowCaller, Place, Refusal, flow};
 use crate::flows::Flow;
 
 /// What a user is to an invitation.
@@ -17,14 +17,14 @@ pub enum Invited {
 ///
 /// # Errors
 ///
-/// As for [`FlowDeed::Invite`], for whoever is neither guest nor host, and for guests who are blocked
+/// As for [`FlowAction::Invite`], for whoever is neither guest nor host, and for guests who are blocked
 /// or whose flow is archived.
-pub fn invited(standing: Standing, into: &Flow, own_address: bool) -> Result<Invited, Refusal> {
-    let blocked = matches!(standing, Standing::User { place: Place::Blocked, .. });
+pub fn invited(standing: FlowCaller, into: &Flow, own_address: bool) -> Result<Invited, Refusal> {
+    let blocked = matches!(standing, FlowCaller::User { place: Place::Blocked, .. });
     if own_address && !blocked && !into.disabled {
         return Ok(Invited::Guest);
     }
-    flow(standing, into, FlowDeed::Invite).map(|()| Invited::Host)
+    flow(standing, into, FlowAction::Invite).map(|()| Invited::Host)
 }
 
 /// Whether somebody may accept an invitation through the API: only the one it was sent to.
@@ -62,7 +62,7 @@ mod tests {
             (blocked, true, Err(Refusal::Denied)),
             (member, true, Ok(Invited::Guest)),
             (member, false, Ok(Invited::Host)),
-            (Standing::FlowToken { room: RoomId(7) }, false, Err(Refusal::Denied)),
+            (FlowCaller::FlowToken { room: RoomId(7) }, false, Err(Refusal::Denied)),
         ] {
             assert_eq!(invited(caller, &open, own_address), expected, "{caller:?}, {own_address}");
         }

@@ -1,6 +1,6 @@
 //! The one place that decides who may do what.
 //!
-//! Callers come with what they are ([`Standing`] towards a flow, a role in an organization, an
+//! Callers come with what they are ([`FlowCaller`] towards a flow, a role in an organization, an
 //! [`Acquaintance`] with another user); the answer is a plain yes or the reason for the refusal. Each
 //! room decides about its own kind of thing, and nothing here looks anything up.
 
@@ -12,12 +12,12 @@ mod organizations;
 mod private;
 mod sources;
 
-pub use applications::{ApplicationDeed, application};
-pub use flows::{FlowDeed, Place, Standing, block, flow, join_by_link};
+pub use applications::{ApplicationAction, application};
+pub use flows::{FlowAction, FlowCaller, Place, block, flow, join_by_link};
 pub use invitations::{Invited, accept_invitation, invited};
 pub use messages::{Deletion, delete, edit_content};
-pub use organizations::{OrganizationDeed, may_do_without, organization, write};
-pub use private::{Acquaintance, PrivateDeed, private};
+pub use organizations::{OrganizationAction, may_do_without, organization, write};
+pub use private::{Acquaintance, PrivateAction, private};
 pub use sources::source;
 
 /// Why something is refused.

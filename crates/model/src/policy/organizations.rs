@@ -6,23 +6,23 @@ use crate::organizations::{Organization, OrganizationRole};
 
 /// What somebody wants to do with an organization.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OrganizationDeed {
+pub enum OrganizationAction {
     /// See it and its people.
     See,
     /// Change it, or remove somebody from it.
     Administer,
 }
 
-/// Whether somebody who is `role` in an organization may do `deed` with it.
+/// Whether somebody who is `role` in an organization may do `action` with it.
 ///
 /// # Errors
 ///
 /// [`Refusal::NotFound`] for strangers, [`Refusal::Denied`].
-pub fn organization(role: Option<OrganizationRole>, deed: OrganizationDeed) -> Result<(), Refusal> {
-    match (role, deed) {
+pub fn organization(role: Option<OrganizationRole>, action: OrganizationAction) -> Result<(), Refusal> {
+    match (role, action) {
         (None, _) => Err(Refusal::NotFound),
-        (Some(OrganizationRole::Administrator), _) | (Some(_), OrganizationDeed::See) => Ok(()),
-        (Some(OrganizationRole::Member), OrganizationDeed::Administer) => Err(Refusal::Denied),
+        (Some(OrganizationRole::Administrator), _) | (Some(_), OrganizationAction::See) => Ok(()),
+        (Some(OrganizationRole::Member), OrganizationAction::Administer) => Err(Refusal::Denied),
     }
 }
 

@@ -17,24 +17,24 @@ pub struct Acquaintance {
 
 /// What somebody wants to do with a private conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PrivateDeed {
+pub enum PrivateAction {
     /// Open it, read it, or mark it read.
     Read,
     /// Write into it, or change what was written.
     Write,
 }
 
-/// Whether a user may do `deed` in the private conversation with another.
+/// Whether a user may do `action` in the private conversation with another.
 ///
 /// # Errors
 ///
 /// [`Refusal::NotFound`] for strangers, [`Refusal::Denied`] for those with whom there is a
 /// conversation but no common organization any more, and for writing when all common organizations
 /// are inactive.
-pub fn private(to: Acquaintance, deed: PrivateDeed) -> Result<(), Refusal> {
-    match (to.same || to.share_organization, deed) {
-        (true, PrivateDeed::Read) => Ok(()),
-        (true, PrivateDeed::Write) if to.same || to.share_active => Ok(()),
+pub fn private(to: Acquaintance, action: PrivateAction) -> Result<(), Refusal> {
+    match (to.same || to.share_organization, action) {
+        (true, PrivateAction::Read) => Ok(()),
+        (true, PrivateAction::Write) if to.same || to.share_active => Ok(()),
         (false, _) if !to.conversation => Err(Refusal::NotFound),
         _ => Err(Refusal::Denied),
     }
@@ -61,8 +61,8 @@ mod tests {
             ("a stranger", who(false, false, false, false), ".."),
             ("one who has left", who(false, false, false, true), "--"),
         ] {
-            let got: String = [PrivateDeed::Read, PrivateDeed::Write]
-                .map(|deed| match private(to, deed) {
+            let got: String = [PrivateAction::Read, PrivateAction::Write]
+                .map(|action| match private(to, action) {
                     Ok(()) => '+',
                     Err(Refusal::Denied) => '-',
                     Err(Refusal::NotFound) => '.',

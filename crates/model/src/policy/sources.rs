@@ -1,9 +1,9 @@
 //! Sources: who changes and removes which.
 
-use super::{FlowDeed, Refusal, Standing, flow as flow_deed};
+use super::{FlowAction, FlowCaller, Refusal, flow as flow_deed};
 use crate::ApplicationId;
 use crate::flows::Flow;
-use crate::sources::{Keeper, Source};
+use crate::sources::{Source, ThreadOwner};
 
 /// Whether somebody may change or remove a source: the holder of its token, and whoever may manage the
 /// flow's sources; `acting` is the application through which a user asks, and that manages its own only.
@@ -12,19 +12,19 @@ use crate::sources::{Keeper, Source};
 ///
 /// [`Refusal::NotFound`] for sources of other flows and those that were removed, [`Refusal::Denied`].
 pub fn source(
-    standing: Standing,
-    keeper: Option<Keeper>,
+    standing: FlowCaller,
+    thread_owner: Option<ThreadOwner>,
     acting: Option<ApplicationId>,
     flow: &Flow,
     source: &Source,
 ) -> Result<(), Refusal> {
-    match (standing, keeper) {
-        (Standing::FlowToken { room }, _) if room != flow.room || flow.disabled => {
+    match (standing, thread_owner) {
+        (FlowCaller::FlowToken { room }, _) if room != flow.room || flow.disabled => {
             return Err(Refusal::NotFound);
         }
-        (Standing::FlowToken { .. }, Some(keeper)) if keeper.source == Some(source.id) => {}
-        (Standing::FlowToken { .. }, _) => return Err(Refusal::Denied),
-        (Standing::User { .. }, _) => flow_deed(standing, flow, FlowDeed::ManageSources)?,
+        (FlowCaller::FlowToken { .. }, Some(thread_owner)) if thread_owner.source == Some(source.id) => {}
+        (FlowCaller::FlowToken { .. }, _) => return Err(Refusal::Denied),
+        (FlowCaller::User { .. }, _) => flow_deed(standing, flow, FlowAction::ManageSources)?,
     }
     if source.room != flow.room || source.removed_at.is_some() {
         return Err(Refusal::NotFound);
@@ -64,23 +64,24 @@ mod tests {
     fn a_source_is_managed_by_members_its_application_and_its_own_token() {
         let flow = a_flow(AccessMode::Invitation, false);
         let inside = user(9, Some(Member), Place::Inside);
-        let token = Standing::FlowToken { room: RoomId(7) };
-        let keeper = |id| Some(Keeper { source: Some(SourceId(id)), application: Some(ApplicationId(5)) });
+        let token = FlowCaller::FlowToken { room: RoomId(7) };
+        let thread_owner =
+            |id| Some(ThreadOwner { source: Some(SourceId(id)), application: Some(ApplicationId(5)) });
         let app = |id| Some(ApplicationId(id));
         let (denied, unknown) = (Err(Refusal::Denied), Err(Refusal::NotFound));
-        for (standing, keeper, acting, expected) in [
+        for (standing, thread_owner, acting, expected) in [
             (inside, None, None, Ok(())),
             (inside, None, app(5), Ok(())),
             (inside, None, app(6), denied),
             (user(9, Some(Member), Place::Outside), None, None, denied),
             (user(9, None, Place::Outside), None, None, unknown),
-            (token, keeper(3), None, Ok(())),
-            (token, keeper(4), None, denied),
-            (token, Some(Keeper::FLOW), None, denied),
-            (Standing::FlowToken { room: RoomId(8) }, keeper(3), None, unknown),
+            (token, thread_owner(3), None, Ok(())),
+            (token, thread_owner(4), None, denied),
+            (token, Some(ThreadOwner::FLOW), None, denied),
+            (FlowCaller::FlowToken { room: RoomId(8) }, thread_owner(3), None, unknown),
         ] {
             assert_eq!(
-                source(standing, keeper, acting, &flow, &a_source(7, false)),
+                source(standing, thread_owner, acting, &flow, &a_source(7, false)),
                 expected,
                 "{standing:?}"
             );
@@ -88,6 +89,6 @@ mod tests {
         assert_eq!(source(inside, None, None, &flow, &a_source(7, true)), unknown);
         assert_eq!(source(inside, None, None, &flow, &a_source(8, false)), unknown);
         let archived = a_flow(AccessMode::Invitation, true);
-        assert_eq!(source(token, keeper(3), None, &archived, &a_source(7, false)), unknown);
+        assert_eq!(source(token, thread_owner(3), None, &archived, &a_source(7, false)), unknown);
     }
 }

@@ -171,7 +171,7 @@ struct Record {
     id: i64,
     at: String,
     actor: String,
-    deed: String,
+    action: String,
     user: Option<i64>,
     detail: serde_json::Value,
 }
@@ -182,7 +182,7 @@ impl Record {
             id,
             at: entry.at.to_string(),
             actor: entry.actor,
-            deed: entry.deed,
+            action: entry.action,
             user: entry.user.map(|user| user.0),
             detail: serde_json::from_str(&entry.detail).unwrap_or_default(),
         }
@@ -191,10 +191,10 @@ impl Record {
 
 impl Display for Audit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (number, Record { id, at, actor, deed, user, detail }) in self.records.iter().enumerate() {
+        for (number, Record { id, at, actor, action, user, detail }) in self.records.iter().enumerate() {
             let end = if number == 0 { "" } else { "\n" };
             let user = user.map(|user| format!(" user {user}")).unwrap_or_default();
-            write!(f, "{end}{id} {at} {actor} {deed}{user} {detail}")?;
+            write!(f, "{end}{id} {at} {actor} {action}{user} {detail}")?;
         }
         if self.records.is_empty() { f.write_str("Nothing is recorded") } else { Ok(()) }
     }

@@ -140,7 +140,7 @@ impl<'d> Batch<'d> {
         // A thread whose state was deleted takes its title from the next message of its integration.
         let is_untitled = thread.item_id.is_some() && thread.item.is_none();
         let titled = |post: &ThreadPost| {
-            let is_kept = is_untitled && thread.keeper == Some(post.keeper);
+            let is_kept = is_untitled && thread.thread_owner == Some(post.thread_owner);
             is_kept.then(|| Arc::new(Item { title: post.title.clone(), ..Item::default() }))
         };
         let item = draft.thread.as_ref().and_then(|post| post.item.clone().or_else(|| titled(post)));
@@ -165,7 +165,7 @@ impl<'d> Batch<'d> {
             .unwrap_or_else(|| Arc::new(Item { title: post.title.clone(), ..Item::default() }));
         let record = Record {
             counts: ThreadCounts::begun_by(draft.event, draft.sent),
-            keeper: Some(post.keeper),
+            thread_owner: Some(post.thread_owner),
             external_id: post.external_id.clone(),
             item_id: Some(row.id),
             item_from: Some(row.id),
@@ -237,12 +237,14 @@ impl Earlier {
 /// The thread that a draft names by an id of its sender's own.
 pub(super) fn mirror_of(draft: &Draft) -> Option<(i64, i64, &str)> {
     let post = draft.thread.as_ref().filter(|_| draft.placement == Placement::InMirror)?;
-    Some((draft.room.0, threads::source_key(post.keeper), post.external_id.as_deref()?))
+    Some((draft.room.0, threads::source_key(post.thread_owner), post.external_id.as_deref()?))
 }
 
 /// Whether a thread's item is the sender's to change.
 fn keeps(post: &ThreadPost, thread: Option<&Record>) -> bool {
-    thread.and_then(|thread| thread.keeper).is_some_and(|keeper| post.keeper.keeps(keeper))
+    thread
+        .and_then(|thread| thread.thread_owner)
+        .is_some_and(|thread_owner| post.thread_owner.keeps(thread_owner))
 }
 
 fn row(draft: &Draft, id: i64, thread_root: Option<i64>, parent_id: Option<i64>) -> Row {

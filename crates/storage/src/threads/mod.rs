@@ -10,7 +10,7 @@ use std::sync::Arc;
 use diesel::prelude::*;
 use eddyline_model::items::Item;
 use eddyline_model::messages::{Event, Message, ThreadCounts, ThreadState};
-use eddyline_model::sources::{Keeper, ThreadSource};
+use eddyline_model::sources::{ThreadOwner, ThreadSource};
 use eddyline_model::{ApplicationId, MessageId, RoomId, SourceId, Timestamp};
 
 use crate::schema::{applications, sources, thread_items, threads};
@@ -26,7 +26,7 @@ pub(crate) const INBOX: i16 = 1;
 pub(crate) struct Record {
     pub(crate) counts: ThreadCounts,
     /// Who keeps it, when it is of the inbox.
-    pub(crate) keeper: Option<Keeper>,
+    pub(crate) thread_owner: Option<ThreadOwner>,
     pub(crate) external_id: Option<String>,
     /// The message under whose number the item is kept.
     pub(crate) item_id: Option<i64>,
@@ -39,8 +39,8 @@ pub(crate) struct Record {
 impl Record {
     /// A thread of the chat.
     pub(crate) fn chat(counts: ThreadCounts) -> Self {
-        let (keeper, external_id, source) = (None, None, None);
-        Self { counts, keeper, external_id, item_id: None, item_from: None, item: None, source }
+        let (thread_owner, external_id, source) = (None, None, None);
+        Self { counts, thread_owner, external_id, item_id: None, item_from: None, item: None, source }
     }
 
     /// The thread as it is shown. The text of its first message is asked for only if there is no item to
@@ -61,9 +61,12 @@ impl Record {
             external_comments: self.counts.external_comments,
             created_at: self.counts.created_at.0,
             updated_at: self.counts.updated_at.0,
-            origin: if self.keeper.is_some() { INBOX } else { CHAT },
-            source_id: self.keeper.map(source_key),
-            application_id: self.keeper.and_then(|keeper| keeper.application).map(|id| id.0),
+            origin: if self.thread_owner.is_some() { INBOX } else { CHAT },
+            source_id: self.thread_owner.map(source_key),
+            application_id: self
+                .thread_owner
+                .and_then(|thread_owner| thread_owner.application)
+                .map(|id| id.0),
             external_id: self.external_id.clone(),
             item_id: self.item_id,
             item_from: self.item_from,
@@ -71,8 +74,8 @@ impl Record {
     }
 
     /// The thread as it is now, to be told of again later.
-    pub(crate) fn left(&self) -> Left {
-        Left {
+    pub(crate) fn left(&self) -> ActivityCounters {
+        ActivityCounters {
             item_id: self.item_id,
             activities: self.counts.activities,
             internal_comments: self.counts.internal_comments,
@@ -88,7 +91,7 @@ impl Record {
 
     /// The same thread with the counts that a message left it with. Its item is the present one: texts that
     /// a newer state took away are not told again.
-    pub(crate) fn as_left(&self, left: Left) -> Self {
+    pub(crate) fn as_left(&self, left: ActivityCounters) -> Self {
         let counts = ThreadCounts {
             activities: left.activities,
             internal_comments: left.internal_comments,
@@ -102,7 +105,7 @@ impl Record {
 
 /// How a message left its thread. With the message it is kept as one short text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Left {
+pub(crate) struct ActivityCounters {
     pub(crate) item_id: Option<i64>,
     activities: i64,
     internal_comments: i64,
@@ -110,7 +113,7 @@ pub(crate) struct Left {
     updated_at: i64,
 }
 
-impl std::fmt::Display for Left {
+impl std::fmt::Display for ActivityCounters {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { item_id, activities, internal_comments, external_comments, updated_at } = self;
         let item = item_id.unwrap_or(0);
@@ -118,7 +121,7 @@ impl std::fmt::Display for Left {
     }
 }
 
-impl std::str::FromStr for Left {
+impl std::str::FromStr for ActivityCounters {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
@@ -133,9 +136,9 @@ impl std::str::FromStr for Left {
     }
 }
 
-/// The number of a keeper's source; 0 for the flow's own token.
-pub(crate) fn source_key(keeper: Keeper) -> i64 {
-    keeper.source.map_or(0, |source| source.0)
+/// The number of a thread owner's source; 0 for the flow's own token.
+pub(crate) fn source_key(thread_owner: ThreadOwner) -> i64 {
+    thread_owner.source.map_or(0, |source| source.0)
 }
 
 #[derive(Clone, Queryable, QueryableByName, Insertable)]
@@ -159,7 +162,7 @@ pub(crate) struct Row {
 impl Row {
     /// The thread, but for its item and what it shows of its source.
     fn record(self) -> Record {
-        let keeper = self.source_id.map(|source| Keeper {
+        let thread_owner = self.source_id.map(|source| ThreadOwner {
             source: Some(SourceId(source)).filter(|id| id.0 > 0),
             application: self.application_id.map(ApplicationId),
         });
@@ -171,7 +174,7 @@ impl Row {
                 created_at: Timestamp(self.created_at),
                 updated_at: Timestamp(self.updated_at),
             },
-            keeper,
+            thread_owner,
             external_id: self.external_id,
             item_id: self.item_id,
             item_from: self.item_from,
@@ -363,13 +366,13 @@ impl Session<'_> {
         })
     }
 
-    /// Who keeps a thread of the inbox.
+    /// Who owns a thread of the inbox.
     ///
     /// # Errors
     ///
     /// As any query.
-    pub fn thread_keeper(&mut self, room: RoomId, root: MessageId) -> Result<Option<Keeper>> {
-        Ok(self.thread_records(room, &[root.0])?.remove(&root.0).and_then(|record| record.keeper))
+    pub fn thread_owner_of(&mut self, room: RoomId, root: MessageId) -> Result<Option<ThreadOwner>> {
+        Ok(self.thread_records(room, &[root.0])?.remove(&root.0).and_then(|record| record.thread_owner))
     }
 
     /// Takes a deleted message out of its thread's count, and deletes the state that it gave the item.

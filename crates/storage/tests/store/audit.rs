@@ -15,12 +15,12 @@ on_every_database!(
     a_record_may_be_of_somebody_who_never_was,
 );
 
-fn entry(organization: OrganizationId, deed: &str) -> AuditEntry {
+fn entry(organization: OrganizationId, action: &str) -> AuditEntry {
     AuditEntry {
         organization,
         at: Timestamp(7),
         actor: "scim:uid".to_owned(),
-        deed: deed.to_owned(),
+        action: action.to_owned(),
         user: None,
         detail: r#"{"name":"Zoë"}"#.to_owned(),
     }
@@ -47,8 +47,8 @@ async fn records_are_read_back_from_the_newest(home: Arc<Home>) {
         note(&world, entry).await;
     }
     let all = records(&world, acme, None, 10).await;
-    let deeds: Vec<&str> = all.iter().map(|(_, entry)| entry.deed.as_str()).collect();
-    assert_eq!(deeds, ["third", "second", "user.link"]);
+    let actions: Vec<&str> = all.iter().map(|(_, entry)| entry.action.as_str()).collect();
+    assert_eq!(actions, ["third", "second", "user.link"]);
     assert_eq!(all[2].1, first);
     assert!(all[0].0 > all[1].0 && all[1].0 > all[2].0, "{all:?}");
     assert_eq!(records(&world, acme, None, 2).await, all[..2]);

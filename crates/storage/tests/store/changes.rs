@@ -6,7 +6,7 @@ use eddyline_model::log::{Control, LogBody};
 use eddyline_model::messages::{Draft, Mentions, Message, MessageQuery, Notice, Placement};
 use eddyline_model::tags::TagChanges;
 use eddyline_model::{CredentialId, GrantId, MessageId, Seq, Timestamp, UserId, search};
-use eddyline_storage::{Error, Undone};
+use eddyline_storage::{Abort, Error};
 
 use crate::home::{Home, on_every_database};
 use crate::world::{World, chat, comment, hash_tags, mentioning, texts, words};
@@ -319,13 +319,13 @@ async fn a_change_decided_against_leaves_nothing_and_gives_the_reason(home: Arc<
             tx.set_status(ann, Some("hardly"))?;
             tx.tell(Control::UserEdit { user: ann });
             match decided {
-                Some(reason) => Err(Undone::Because(reason)),
+                Some(reason) => Err(Abort::Rejected(reason)),
                 None => Ok(posted.len()),
             }
         })
     };
     let refused = change(Some("not today")).await;
-    assert!(matches!(refused, Err(Undone::Because("not today"))), "{refused:?}");
+    assert!(matches!(refused, Err(Abort::Rejected("not today"))), "{refused:?}");
     assert_eq!(world.read(|session| session.log_head()).await.seq, Seq(0));
     assert_eq!(world.find(search("hardly")).await, [0; 0]);
     assert_eq!(world.find(tagged("said")).await, [0; 0]);
@@ -337,11 +337,11 @@ async fn a_change_decided_against_leaves_nothing_and_gives_the_reason(home: Arc<
     assert_eq!(world.find(search("hardly")).await, [1]);
     let broken = world
         .store
-        .change(move |tx| -> Result<(), Undone<&'static str>> {
+        .change(move |tx| -> Result<(), Abort<&'static str>> {
             Ok(tx.insert_room_member(room, ann, Timestamp(1))?)
         })
         .await;
-    assert!(matches!(broken, Err(Undone::Store(Error::Exists(_)))), "{broken:?}");
+    assert!(matches!(broken, Err(Abort::Store(Error::Exists(_)))), "{broken:?}");
 }
 
 async fn a_write_tells_the_log_in_order(home: Arc<Home>) {

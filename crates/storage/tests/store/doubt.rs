@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, mpsc};
 
 use eddyline_model::{MessageId, RoomId, Seq, UserId};
-use eddyline_storage::{Error, Posted, Result, Store, Undone};
+use eddyline_storage::{Abort, Error, Posted, Result, Store};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
@@ -121,9 +121,9 @@ async fn post_a_batch(store: &Store, room: RoomId, before: impl FnOnce()) -> [Re
             let nothing = store.change(move |_| {
                 begun.take().map(|begun| begun.send(()));
                 let _ = held.recv();
-                Err::<(), _>(Undone::Because(()))
+                Err::<(), _>(Abort::Rejected(()))
             });
-            assert!(matches!(nothing.await, Err(Undone::Because(()))));
+            assert!(matches!(nothing.await, Err(Abort::Rejected(()))));
         }
     });
     is_held.await.expect("the writer is busy");

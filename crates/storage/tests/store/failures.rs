@@ -9,7 +9,7 @@ use diesel::prelude::*;
 use eddyline_model::log::{EventId, LogBody};
 use eddyline_model::messages::MessageQuery;
 use eddyline_model::{MessageId, Seq};
-use eddyline_storage::{Error, Options, Store, Undone};
+use eddyline_storage::{Abort, Error, Options, Store};
 
 use crate::home::{Home, tests_on};
 use crate::world::{World, added, chat};
@@ -33,7 +33,7 @@ const END_OTHERS: &str = "select pg_terminate_backend(pid) from pg_stat_activity
 
 async fn posts_survive_the_end_of_all_connections(home: Arc<Home>) {
     let world = World::new(&home).await;
-    let bell = world.store.doorbell();
+    let notifier = world.store.change_notifier();
     let (done, answered) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
     let killer = std::thread::spawn({
         let (url, done, answered) = (home.url.clone(), done.clone(), answered.clone());
@@ -86,7 +86,7 @@ async fn posts_survive_the_end_of_all_connections(home: Arc<Home>) {
     let posted = world.post(chat(world.main, world.ann, "afterwards")).await;
     assert_eq!(posted.event.map(|event| event.seq.0), Some(known.len() as i64 + 1));
     assert!(!world.find(MessageQuery::default()).await.is_empty());
-    bell.rung().await;
+    notifier.changed_elsewhere().await;
 }
 
 /// Checks that the log is gapless and holds what was answered exactly once, and gives what it holds
@@ -179,7 +179,7 @@ async fn what_is_tried_again_may_be_decided_against(home: Arc<Home>) {
                 tries += 1;
                 tx.bump_access(one)?;
                 if tries > 1 {
-                    return Err(Undone::Because("the other was first"));
+                    return Err(Abort::Rejected("the other was first"));
                 }
                 both.wait();
                 Ok(tx.bump_access(other)?)
@@ -189,8 +189,8 @@ async fn what_is_tried_again_may_be_decided_against(home: Arc<Home>) {
     };
     let answers = tokio::join!(change(world.store.clone(), main, side), change(home.open(), side, main));
     match answers {
-        (Ok(()), Err(Undone::Because("the other was first")))
-        | (Err(Undone::Because("the other was first")), Ok(())) => {}
+        (Ok(()), Err(Abort::Rejected("the other was first")))
+        | (Err(Abort::Rejected("the other was first")), Ok(())) => {}
         other => panic!("{other:?}"),
     }
     for room in [main, side] {

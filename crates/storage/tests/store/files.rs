@@ -72,10 +72,11 @@ impl World {
         self.read(move |session| session.file(&id)).await
     }
 
-    async fn doomed(&self) -> Vec<String> {
-        let mut doomed = self.read(|session| session.doomed_objects(Timestamp(i64::MAX), 1_000)).await;
-        doomed.sort();
-        doomed
+    async fn marked(&self) -> Vec<String> {
+        let mut marked =
+            self.read(|session| session.objects_marked_for_deletion(Timestamp(i64::MAX), 1_000)).await;
+        marked.sort();
+        marked
     }
 
     async fn delete(&self, id: MessageId) {
@@ -114,7 +115,7 @@ async fn a_file_is_found_by_its_id(home: Arc<Home>) {
     };
     assert_eq!(world.file("f1").await, Some(expected));
     assert_eq!(world.file("f2").await, None);
-    assert!(world.doomed().await.is_empty());
+    assert!(world.marked().await.is_empty());
 }
 
 async fn equal_bytes_are_kept_once(home: Arc<Home>) {
@@ -127,7 +128,7 @@ async fn equal_bytes_are_kept_once(home: Arc<Home>) {
         keys.push(world.file(id).await.expect("it is there").object);
     }
     assert_eq!(keys, ["k1", "k1", "k1", "k4"]);
-    assert_eq!(world.doomed().await, ["k2", "k3"]);
+    assert_eq!(world.marked().await, ["k2", "k3"]);
 }
 
 async fn the_bytes_of_an_organization_and_of_private_files_are_summed_up(home: Arc<Home>) {
@@ -167,17 +168,17 @@ async fn the_bytes_of_a_deleted_message_are_doomed_unless_another_file_has_them(
     let first = world.share(vec![first]).await;
     // What is a thumbnail here is a file there.
     let second = world.share(vec![file("f2", object("k3", 2))]).await;
-    assert_eq!(world.doomed().await, ["k3"]);
+    assert_eq!(world.marked().await, ["k3"]);
 
     world.delete(first).await;
     assert_eq!(
-        (world.file("f1").await, world.doomed().await),
+        (world.file("f1").await, world.marked().await),
         (None, vec!["k1".to_owned(), "k3".to_owned()])
     );
     world.delete(second).await;
-    assert_eq!(world.doomed().await, ["k1", "k2", "k3"]);
+    assert_eq!(world.marked().await, ["k1", "k2", "k3"]);
 
-    // What is doomed never comes back.
+    // What is marked never comes back.
     world.note(&["k4"]).await;
     world.share(vec![file("f4", object("k4", 1))]).await;
     assert_eq!(world.file("f4").await.expect("it is there").object, "k4");
@@ -186,7 +187,7 @@ async fn the_bytes_of_a_deleted_message_are_doomed_unless_another_file_has_them(
 async fn an_upload_that_was_given_up_cannot_be_posted(home: Arc<Home>) {
     let world = World::new(&home).await;
     world.note(&["k1", "k2"]).await;
-    world.change(|tx| tx.doom_pending_objects(&["k1".to_owned()], Timestamp(60))).await;
+    world.change(|tx| tx.mark_pending_objects(&["k1".to_owned()], Timestamp(60))).await;
     for key in ["k1", "never noted"] {
         let posts = [world.with(vec![file("f1", object(key, 1))]), chat(world.main, world.bob, "hello")];
         let [refused, kept] = posts.map(|draft| world.store.post(draft));
@@ -207,8 +208,8 @@ async fn what_is_kept_cannot_be_given_up(home: Arc<Home>) {
     world.note(&["k1", "k2"]).await;
     world.share(vec![file("f1", object("k1", 1))]).await;
     let keys = ["k1".to_owned(), "k2".to_owned(), "k3".to_owned()];
-    world.change(move |tx| tx.doom_pending_objects(&keys, Timestamp(60))).await;
-    assert_eq!(world.doomed().await, ["k2"]);
+    world.change(move |tx| tx.mark_pending_objects(&keys, Timestamp(60))).await;
+    assert_eq!(world.marked().await, ["k2"]);
 }
 
 async fn what_a_dead_process_was_writing_is_doomed(home: Arc<Home>) {
@@ -225,9 +226,9 @@ async fn what_a_dead_process_was_writing_is_doomed(home: Arc<Home>) {
         })
         .await;
     world.share(vec![file("f4", object("k4", 4))]).await;
-    let doomed = world.store.write(|tx| tx.doom_abandoned_objects(Timestamp(900), Timestamp(1_001))).await;
-    assert_eq!(doomed.expect("the write is done").0, 2);
-    assert_eq!(world.doomed().await, ["k2", "k3"]);
+    let marked = world.store.write(|tx| tx.mark_abandoned_objects(Timestamp(900), Timestamp(1_001))).await;
+    assert_eq!(marked.expect("the write is done").0, 2);
+    assert_eq!(world.marked().await, ["k2", "k3"]);
 }
 
 async fn what_was_forgotten_while_it_was_written_is_doomed_again(home: Arc<Home>) {
@@ -237,14 +238,14 @@ async fn what_was_forgotten_while_it_was_written_is_doomed_again(home: Arc<Home>
     // Another process takes this one for dead, removes what there is of three, and forgets two.
     let dead = ["k2", "k3", "k4"].map(str::to_owned);
     let gone = ["k2".to_owned(), "k3".to_owned()];
-    world.change(move |tx| tx.doom_pending_objects(&dead, Timestamp(60))).await;
+    world.change(move |tx| tx.mark_pending_objects(&dead, Timestamp(60))).await;
     world.change(move |tx| tx.forget_objects(&gone, Timestamp(61))).await;
-    assert_eq!(world.doomed().await, ["k4"]);
+    assert_eq!(world.marked().await, ["k4"]);
 
     let keys = ["k1", "k2", "k4"].map(str::to_owned);
     world.change(move |tx| tx.give_up_objects(&keys, "node", Timestamp(70))).await;
-    assert_eq!(world.doomed().await, ["k2", "k4"], "what is kept stays so, and others' keys are not touched");
-    let due = world.read(|session| session.doomed_objects(Timestamp(70), 1_000)).await;
+    assert_eq!(world.marked().await, ["k2", "k4"], "what is kept stays so, and others' keys are not touched");
+    let due = world.read(|session| session.objects_marked_for_deletion(Timestamp(70), 1_000)).await;
     assert!(due.is_empty(), "their bytes may come until then: {due:?}");
 }
 
@@ -252,18 +253,18 @@ async fn only_what_is_doomed_is_forgotten(home: Arc<Home>) {
     let world = World::new(&home).await;
     world.note(&["k1", "k2", "k3", "k4"]).await;
     world.share(vec![file("f1", object("k1", 1))]).await;
-    world.change(|tx| tx.doom_pending_objects(&["k3".to_owned()], Timestamp(60))).await;
-    world.change(|tx| tx.doom_pending_objects(&["k4".to_owned()], Timestamp(70))).await;
-    let earlier = world.read(|session| session.doomed_objects(Timestamp(70), 1_000)).await;
+    world.change(|tx| tx.mark_pending_objects(&["k3".to_owned()], Timestamp(60))).await;
+    world.change(|tx| tx.mark_pending_objects(&["k4".to_owned()], Timestamp(70))).await;
+    let earlier = world.read(|session| session.objects_marked_for_deletion(Timestamp(70), 1_000)).await;
     assert_eq!(earlier, ["k3"]);
-    assert_eq!(world.read(|session| session.doomed_objects(Timestamp(71), 1)).await, ["k3"]);
+    assert_eq!(world.read(|session| session.objects_marked_for_deletion(Timestamp(71), 1)).await, ["k3"]);
 
     let all = ["k1", "k2", "k3", "k4"].map(str::to_owned);
     let again = all.clone();
     world.change(move |tx| tx.forget_objects(&again, Timestamp(70))).await;
-    assert_eq!(world.doomed().await, ["k4"], "its bytes may still come");
+    assert_eq!(world.marked().await, ["k4"], "its bytes may still come");
     world.change(move |tx| tx.forget_objects(&all, Timestamp(71))).await;
-    assert!(world.doomed().await.is_empty());
+    assert!(world.marked().await.is_empty());
     world.share(vec![file("f2", object("k2", 2))]).await;
     let again = world.store.write(|tx| tx.note_object("k1", "node", Timestamp(80))).await;
     assert!(matches!(again, Err(Error::Exists(_))), "{again:?}");
@@ -278,8 +279,8 @@ async fn a_repeated_post_keeps_nothing(home: Arc<Home>) {
     }
     assert!(world.file("f1").await.is_some());
     assert_eq!(world.file("f2").await, None);
-    world.change(|tx| tx.doom_pending_objects(&["k2".to_owned()], Timestamp(60))).await;
-    assert_eq!(world.doomed().await, ["k2"]);
+    world.change(|tx| tx.mark_pending_objects(&["k2".to_owned()], Timestamp(60))).await;
+    assert_eq!(world.marked().await, ["k2"]);
 }
 
 const WRITERS: usize = 3;
@@ -326,7 +327,7 @@ async fn equal_files_come_and_go_through_several_processes(home: Arc<Home>) {
     }
     assert_eq!((files, used.len()), (WRITERS * EACH / 2, 2));
     // Everything else may go.
-    let doomed = world.doomed().await;
-    assert_eq!(doomed.len(), WRITERS * EACH * 2 - 2);
-    assert!(doomed.iter().all(|key| !used.contains(key)));
+    let marked = world.marked().await;
+    assert_eq!(marked.len(), WRITERS * EACH * 2 - 2);
+    assert!(marked.iter().all(|key| !used.contains(key)));
 }

@@ -100,20 +100,20 @@ async fn a_repeat_through_another_process_gives_the_first_message(home: Arc<Home
 async fn one_process_hears_what_another_writes(home: Arc<Home>) {
     let world = World::new(&home).await;
     let other = home.open();
-    let bell = other.doorbell();
+    let notifier = other.change_notifier();
     let mut seen = Seq(0);
     for n in 1..=5 {
         let said = world.say(chat(world.main, world.ann, &format!("number {n}"))).await;
         let heard = async {
             loop {
-                bell.rung().await;
+                notifier.changed_elsewhere().await;
                 let news = other.read(move |session| session.log_after(seen, 10)).await.expect("the log");
                 if let Some(item) = news.into_iter().next() {
                     return item;
                 }
             }
         };
-        let item = tokio::time::timeout(Duration::from_secs(30), heard).await.expect("the bell rings");
+        let item = tokio::time::timeout(Duration::from_secs(30), heard).await.expect("the notifier rings");
         assert_eq!(item.id.seq, Seq(n));
         assert_eq!(item.body, LogBody::Message(Some(said)));
         seen = item.id.seq;

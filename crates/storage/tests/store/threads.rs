@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use eddyline_model::items::{Color, Item, Status};
 use eddyline_model::messages::{Author, Draft, Event, MessageView, Placement, ThreadPost};
-use eddyline_model::sources::Keeper;
+use eddyline_model::sources::ThreadOwner;
 use eddyline_model::threads::{ThreadQuery, Threads};
 use eddyline_model::{ApplicationId, MessageId, SourceId, Timestamp};
 use eddyline_storage::Outcome;
@@ -25,8 +25,8 @@ on_every_database!(
     a_removed_message_is_counted_no_more,
 );
 
-fn keeper(source: i64, application: i64) -> Keeper {
-    Keeper { source: Some(SourceId(source)), application: Some(ApplicationId(application)) }
+fn thread_owner(source: i64, application: i64) -> ThreadOwner {
+    ThreadOwner { source: Some(SourceId(source)), application: Some(ApplicationId(application)) }
 }
 
 fn item(title: &str) -> Arc<Item> {
@@ -34,15 +34,15 @@ fn item(title: &str) -> Arc<Item> {
     Arc::new(Item { title: title.to_owned(), status, ..Item::default() })
 }
 
-/// An activity in the thread that the keeper knows by this id.
-fn activity(world: &World, keeper: Keeper, external_id: &str, item: Option<Arc<Item>>) -> Draft {
+/// An activity in the thread that the thread owner knows by this id.
+fn activity(world: &World, thread_owner: ThreadOwner, external_id: &str, item: Option<Arc<Item>>) -> Draft {
     let content = r#"{"author":null,"title":"changed","body":"","attachments":[]}"#;
     Draft {
         event: Event::Activity,
         author: Author::anonymous(None),
         placement: Placement::InMirror,
         thread: Some(Box::new(ThreadPost {
-            keeper,
+            thread_owner,
             source: None,
             external_id: Some(external_id.to_owned()),
             begins: true,
@@ -66,11 +66,11 @@ fn shown(view: &MessageView) -> (i64, String, i64) {
 
 async fn a_mirror_begins_once_and_goes_on(home: Arc<Home>) {
     let world = World::new(&home).await;
-    let first = world.say(activity(&world, Keeper::FLOW, "7", None)).await;
+    let first = world.say(activity(&world, ThreadOwner::FLOW, "7", None)).await;
     assert_eq!(shown(&first), (1, "made".to_owned(), 1));
-    let second = world.say(activity(&world, Keeper::FLOW, "7", Some(item("open")))).await;
+    let second = world.say(activity(&world, ThreadOwner::FLOW, "7", Some(item("open")))).await;
     assert_eq!(shown(&second), (1, "open".to_owned(), 2));
-    let other = world.say(activity(&world, Keeper::FLOW, "8", None)).await;
+    let other = world.say(activity(&world, ThreadOwner::FLOW, "8", None)).await;
     assert_eq!(shown(&other), (3, "made".to_owned(), 1));
     assert_eq!(world.view(MessageId(2)).await, *second);
     assert_eq!(shown(&world.view(MessageId(1)).await), (1, "open".to_owned(), 2), "as it is now");
@@ -78,11 +78,11 @@ async fn a_mirror_begins_once_and_goes_on(home: Arc<Home>) {
 
 async fn each_keeper_has_ids_of_its_own(home: Arc<Home>) {
     let world = World::new(&home).await;
-    for (root, keeper) in [(1, Keeper::FLOW), (2, keeper(1, 1)), (3, keeper(2, 1))] {
-        let said = world.say(activity(&world, keeper, "7", None)).await;
-        assert_eq!(shown(&said).0, root, "{keeper:?}");
+    for (root, thread_owner) in [(1, ThreadOwner::FLOW), (2, thread_owner(1, 1)), (3, thread_owner(2, 1))] {
+        let said = world.say(activity(&world, thread_owner, "7", None)).await;
+        assert_eq!(shown(&said).0, root, "{thread_owner:?}");
     }
-    let elsewhere = Draft { room: world.side, ..activity(&world, Keeper::FLOW, "7", None) };
+    let elsewhere = Draft { room: world.side, ..activity(&world, ThreadOwner::FLOW, "7", None) };
     let said = world.say(elsewhere).await;
     assert_eq!(shown(&said), (1, "made".to_owned(), 1));
 }
@@ -90,12 +90,12 @@ async fn each_keeper_has_ids_of_its_own(home: Arc<Home>) {
 async fn mirrors_of_one_batch_see_one_another(home: Arc<Home>) {
     let world = World::new(&home).await;
     let drafts = vec![
-        activity(&world, Keeper::FLOW, "7", Some(item("a"))),
-        activity(&world, Keeper::FLOW, "8", None),
-        activity(&world, Keeper::FLOW, "7", Some(item("b"))),
-        activity(&world, Keeper::FLOW, "7", None),
-        activity(&world, keeper(1, 1), "7", Some(item("c"))),
-        activity(&world, Keeper::FLOW, "8", Some(item("d"))),
+        activity(&world, ThreadOwner::FLOW, "7", Some(item("a"))),
+        activity(&world, ThreadOwner::FLOW, "8", None),
+        activity(&world, ThreadOwner::FLOW, "7", Some(item("b"))),
+        activity(&world, ThreadOwner::FLOW, "7", None),
+        activity(&world, thread_owner(1, 1), "7", Some(item("c"))),
+        activity(&world, ThreadOwner::FLOW, "8", Some(item("d"))),
     ];
     let (outcomes, _) = world.store.write(move |tx| tx.post(&drafts)).await.expect("a batch");
     let views = outcomes.into_iter().map(|outcome| match outcome {
@@ -112,10 +112,10 @@ async fn mirrors_of_one_batch_see_one_another(home: Arc<Home>) {
 
 async fn a_message_without_an_item_leaves_it(home: Arc<Home>) {
     let world = World::new(&home).await;
-    world.say(activity(&world, Keeper::FLOW, "7", Some(item("open")))).await;
+    world.say(activity(&world, ThreadOwner::FLOW, "7", Some(item("open")))).await;
     let id = MessageId(1);
     for draft in [
-        activity(&world, Keeper::FLOW, "7", None),
+        activity(&world, ThreadOwner::FLOW, "7", None),
         comment(id, chat(world.main, world.bob, "hm")),
         Draft { placement: Placement::InThread(id), ..chat(world.main, world.bob, "so") },
     ] {
@@ -129,32 +129,35 @@ async fn a_message_without_an_item_leaves_it(home: Arc<Home>) {
 
 async fn only_its_keeper_changes_an_item(home: Arc<Home>) {
     let world = World::new(&home).await;
-    world.say(activity(&world, keeper(1, 1), "7", Some(item("open")))).await;
+    world.say(activity(&world, thread_owner(1, 1), "7", Some(item("open")))).await;
     world.say(chat(world.main, world.ann, "hello")).await;
-    let into = |root: i64, keeper: Keeper, item: Option<Arc<Item>>| Draft {
+    let into = |root: i64, thread_owner: ThreadOwner, item: Option<Arc<Item>>| Draft {
         placement: Placement::InThread(MessageId(root)),
-        ..activity(&world, keeper, "7", item)
+        ..activity(&world, thread_owner, "7", item)
     };
-    for foreign in [keeper(2, 2), Keeper::FLOW] {
+    for foreign in [thread_owner(2, 2), ThreadOwner::FLOW] {
         let refused = world.post(into(1, foreign, Some(item("mine")))).await;
         assert_eq!((refused.outcome, refused.event), (Outcome::ForeignThread, None), "{foreign:?}");
         let said = world.say(into(1, foreign, None)).await;
         assert_eq!(shown(&said).1, "open", "{foreign:?}");
     }
-    assert_eq!(world.post(into(2, keeper(1, 1), Some(item("x")))).await.outcome, Outcome::ForeignThread);
-    let sibling = world.say(into(1, keeper(2, 1), Some(item("ours")))).await;
+    assert_eq!(
+        world.post(into(2, thread_owner(1, 1), Some(item("x")))).await.outcome,
+        Outcome::ForeignThread
+    );
+    let sibling = world.say(into(1, thread_owner(2, 1), Some(item("ours")))).await;
     assert_eq!(shown(&sibling), (1, "ours".to_owned(), 4));
 }
 
 async fn chat_finds_mirrors_and_begins_none(home: Arc<Home>) {
     let world = World::new(&home).await;
     let said = |external_id: &str| {
-        let mirror = activity(&world, Keeper::FLOW, external_id, None);
+        let mirror = activity(&world, ThreadOwner::FLOW, external_id, None);
         let thread = mirror.thread.map(|post| Box::new(ThreadPost { begins: false, ..*post }));
         Draft { thread, placement: Placement::InMirror, ..chat(world.main, world.ann, "on it") }
     };
     assert_eq!(world.post(said("7")).await.outcome, Outcome::NoParent);
-    world.say(activity(&world, Keeper::FLOW, "7", None)).await;
+    world.say(activity(&world, ThreadOwner::FLOW, "7", None)).await;
     let answer = world.say(said("7")).await;
     assert_eq!(answer.message.thread_root, Some(MessageId(1)));
     assert_eq!(world.post(said("8")).await.outcome, Outcome::NoParent);
@@ -173,10 +176,10 @@ async fn threads_are_listed_by_their_last_change(home: Arc<Home>) {
     let world = World::new(&home).await;
     world.say(at(10, chat(world.main, world.ann, "alone"))).await;
     world.say(at(20, chat(world.main, world.ann, "answered"))).await;
-    world.say(at(30, activity(&world, keeper(1, 5), "7", None))).await;
-    world.say(at(40, activity(&world, Keeper::FLOW, "7", None))).await;
+    world.say(at(30, activity(&world, thread_owner(1, 5), "7", None))).await;
+    world.say(at(40, activity(&world, ThreadOwner::FLOW, "7", None))).await;
     world.say(at(50, comment(MessageId(2), chat(world.main, world.bob, "yes")))).await;
-    world.say(at(60, activity(&world, keeper(1, 5), "7", None))).await;
+    world.say(at(60, activity(&world, thread_owner(1, 5), "7", None))).await;
     let of = |threads| ThreadQuery { threads, ..ALL };
     for (query, expected) in [
         (ALL, &[3, 2, 4][..]),
@@ -199,7 +202,7 @@ async fn pages_go_on_within_one_moment(home: Arc<Home>) {
     for number in 0..20 {
         let sent = 100 + number / 8;
         let draft = match number % 2 {
-            0 => activity(&world, Keeper::FLOW, &number.to_string(), None),
+            0 => activity(&world, ThreadOwner::FLOW, &number.to_string(), None),
             _ => chat(world.main, world.ann, "hello"),
         };
         world.say(at(sent, draft)).await;
@@ -221,9 +224,9 @@ async fn pages_go_on_within_one_moment(home: Arc<Home>) {
 
 async fn a_removed_message_is_counted_no_more(home: Arc<Home>) {
     let world = World::new(&home).await;
-    world.say(activity(&world, Keeper::FLOW, "7", Some(item("open")))).await;
-    world.say(activity(&world, Keeper::FLOW, "7", None)).await;
-    let third = world.say(activity(&world, Keeper::FLOW, "7", Some(item("open")))).await;
+    world.say(activity(&world, ThreadOwner::FLOW, "7", Some(item("open")))).await;
+    world.say(activity(&world, ThreadOwner::FLOW, "7", None)).await;
+    let third = world.say(activity(&world, ThreadOwner::FLOW, "7", Some(item("open")))).await;
     let room = world.main;
     // The state goes with the message that brought it last.
     for (id, left, state) in [(1, 2, Some("open")), (2, 1, Some("open")), (3, 0, None)] {
@@ -235,6 +238,6 @@ async fn a_removed_message_is_counted_no_more(home: Arc<Home>) {
     }
     assert_eq!(roots(&world, ALL).await, [0; 0]);
     assert_eq!(roots(&world, ThreadQuery { empty: true, ..ALL }).await, [1]);
-    let again = added(world.post(activity(&world, Keeper::FLOW, "7", Some(item("shut")))).await);
+    let again = added(world.post(activity(&world, ThreadOwner::FLOW, "7", Some(item("shut")))).await);
     assert_eq!((shown(&again), third.message.thread_root), ((1, "shut".to_owned(), 1), Some(MessageId(1))));
 }

@@ -128,9 +128,9 @@ async fn reading_writing_and_listening_go_through_tls() {
     let Some(server) = Encrypted::start() else { return };
     let url = named(&server.url("localhost", "sslmode=verify-full&sslrootcert=FOLDER/ca.pem"), "ours");
     let world = World::in_store(open_at(&url, 64)).await;
-    let bell = world.store.doorbell();
+    let notifier = world.store.change_notifier();
     while server.connections("ours")[2] == 0 {
-        bell.rung().await;
+        notifier.changed_elsewhere().await;
     }
     let text = "a message of 100 kB".repeat(5_000);
     world.store.post(chat(world.main, world.ann, &text)).await.expect("it is posted");

@@ -5,7 +5,9 @@
 
 use askama::Template;
 use axum::response::Response;
-use eddyline_app::{Actor, Asked, AskingFailure, AuthorizationParameters, Error, OAuthParameters};
+use eddyline_app::{
+    Actor, AuthorizationParameters, AuthorizationPrompt, AuthorizeError, Error, OAuthParameters,
+};
 use eddyline_model::applications::Destination;
 use http::StatusCode;
 
@@ -66,8 +68,8 @@ pub(super) async fn way_back(visit: &Visit, next: &str) -> Result<Option<String>
     let query = next.strip_prefix(PATH).and_then(|rest| rest.strip_prefix('?'));
     let Some(form) = query.and_then(|query| Form::parse(query.as_bytes())) else { return Ok(None) };
     match visit.app().asked(&parameters(&form)).await {
-        Err(AskingFailure::SendBack { redirect_uri, .. }) => Ok(redirect_uri.policy_source()),
-        Err(AskingFailure::App(error)) => Err(error.into()),
+        Err(AuthorizeError::SendBack { redirect_uri, .. }) => Ok(redirect_uri.policy_source()),
+        Err(AuthorizeError::App(error)) => Err(error.into()),
         _ => Ok(None),
     }
 }
@@ -87,7 +89,7 @@ struct Asking {
 /// What becomes of a request.
 enum Judged<'a> {
     /// Who is signed in is asked this.
-    Asks(&'a Actor, Asked),
+    Asks(&'a Actor, AuthorizationPrompt),
     /// The browser goes on without that.
     Elsewhere(Response),
 }
@@ -107,7 +109,7 @@ impl Asking {
     async fn judge<'a>(&self, visit: &'a Visit) -> Result<Judged<'a>, Failure> {
         let asked = match visit.app().asked(&self.parameters).await {
             Ok(asked) => Ok(asked),
-            Err(AskingFailure::SendBack { address, .. }) => Err(address),
+            Err(AuthorizeError::SendBack { address, .. }) => Err(address),
             Err(failure) => return Err(failure.into()),
         };
         let actor = visit.signed_in_for(&self.path)?;
@@ -130,7 +132,7 @@ impl Asking {
         (format!("{PATH}?{}", owned.collect::<Form>().encoded()), hidden)
     }
 
-    fn page(&self, visit: &Visit, actor: &Actor, asked: &Asked) -> Result<Response, Failure> {
+    fn page(&self, visit: &Visit, actor: &Actor, asked: &AuthorizationPrompt) -> Result<Response, Failure> {
         let user = &actor.user()?.user;
         let redirect_uri = &asked.request.redirect_uri;
         let sign_out = FormView::new("/sign-out", visit.csrf(), "Sign in as somebody else");
@@ -153,12 +155,17 @@ impl Asking {
         Ok(response)
     }
 
-    async fn accept(&self, visit: &Visit, actor: &Actor, asked: &Asked) -> Result<Response, Failure> {
+    async fn accept(
+        &self,
+        visit: &Visit,
+        actor: &Actor,
+        asked: &AuthorizationPrompt,
+    ) -> Result<Response, Failure> {
         let code = match visit.app().consent(actor, asked).await {
             Ok(code) => code,
             // The session ended at this very moment.
             Err(Error::Unauthenticated(_)) => return Ok(see_other(&sign_in_path(&self.path))),
-            Err(Error::NotFound) => return Err(AskingFailure::Tell("The application is gone.").into()),
+            Err(Error::NotFound) => return Err(AuthorizeError::Tell("The application is gone.").into()),
             Err(error) => return Err(error.into()),
         };
         Ok(match visit.app().accepted_at(asked, &code) {
@@ -168,7 +175,7 @@ impl Asking {
     }
 }
 
-fn deny(visit: &Visit, asked: &Asked) -> Response {
+fn deny(visit: &Visit, asked: &AuthorizationPrompt) -> Response {
     match visit.app().denied_at(asked) {
         Some(address) => elsewhere(&address),
         None => visit.page(

@@ -2,7 +2,7 @@
 
 use askama::Template;
 use axum::response::Response;
-use eddyline_model::policy::FlowDeed;
+use eddyline_model::policy::FlowAction;
 use eddyline_wire::{Flow, FlowUser};
 use http::StatusCode;
 
@@ -43,7 +43,7 @@ pub(super) async fn show(
     FlowNames(organization, flow): FlowNames,
 ) -> Result<Response, Failure> {
     let actor = visit.signed_in()?;
-    let room = visit.app().room(actor, &organization, &flow, FlowDeed::See).await?;
+    let room = visit.app().room(actor, &organization, &flow, FlowAction::See).await?;
     let mut flow = visit.app().flow(actor, &room).await?;
     let people = flow.users.take().unwrap_or_default();
     let people = people.into_iter().filter(|person| !person.disabled).collect();
@@ -66,7 +66,7 @@ pub(super) async fn change(
     if sent.get("do") != "replace" {
         return Err(Failure::Unreadable(StatusCode::BAD_REQUEST));
     }
-    let room = visit.app().room(actor, &organization, &flow, FlowDeed::Configure).await?;
+    let room = visit.app().room(actor, &organization, &flow, FlowAction::Configure).await?;
     visit.app().replace_join_link(actor, &room).await?;
     let here = path(&room.organization.parameterized_name, &room.flow.parameterized_name);
     Ok(see_other(&format!("{here}?done=replaced")))

@@ -3,7 +3,7 @@
 
 use askama::Template;
 use axum::response::Response;
-use eddyline_model::policy::FlowDeed;
+use eddyline_model::policy::FlowAction;
 use eddyline_wire::Source;
 use http::StatusCode;
 
@@ -33,7 +33,7 @@ pub(super) async fn show(
     FlowNames(organization, flow): FlowNames,
 ) -> Result<Response, Failure> {
     let actor = visit.signed_in()?;
-    let room = visit.app().room(actor, &organization, &flow, FlowDeed::ManageSources).await?;
+    let room = visit.app().room(actor, &organization, &flow, FlowAction::ManageSources).await?;
     let (organization, flow) = (&room.organization.parameterized_name, &room.flow.parameterized_name);
     let here = path(organization, flow);
     let sources = visit.app().flow_sources(&room).await?.into_iter().map(|source| {
@@ -56,7 +56,7 @@ pub(super) async fn remove(
     let visit = &sent.visit;
     let actor = visit.signed_in()?;
     let source = sent.get("source").parse().map_err(|_| Failure::Unreadable(StatusCode::BAD_REQUEST))?;
-    let room = visit.app().room(actor, &organization, &flow, FlowDeed::ManageSources).await?;
+    let room = visit.app().room(actor, &organization, &flow, FlowAction::ManageSources).await?;
     visit.app().remove_source(actor, (room.id(), source)).await?;
     let (organization, flow) = (&room.organization.parameterized_name, &room.flow.parameterized_name);
     Ok(see_other(&format!("{}?done=removed", path(organization, flow))))

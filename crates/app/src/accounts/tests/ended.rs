@@ -16,7 +16,7 @@ async fn signed_in(world: &World) -> (Secret, Actor) {
 }
 
 async fn main(world: &World) -> Arc<Room> {
-    world.app.room(&world.ada, "acme", "main", FlowDeed::Read).await.unwrap()
+    world.app.room(&world.ada, "acme", "main", FlowAction::Read).await.unwrap()
 }
 
 fn said(text: &str) -> NewPost {

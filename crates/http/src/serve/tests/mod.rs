@@ -142,7 +142,7 @@ impl App {
                 "/stream",
                 get(async |State(app): State<App>| {
                     let (source, time) = app.0.sources.lock().unwrap().pop_front().expect("a source");
-                    let mut response = stream(Until::new(source, time));
+                    let mut response = stream(WithDeadline::new(source, time));
                     response.headers_mut().insert("x-kind", "live".parse().unwrap());
                     response
                 }),

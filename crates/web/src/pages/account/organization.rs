@@ -4,7 +4,7 @@ use askama::Template;
 use axum::response::Response;
 use eddyline_app::AuthorizedByMember;
 use eddyline_model::applications::Application;
-use eddyline_model::policy::OrganizationDeed;
+use eddyline_model::policy::OrganizationAction;
 use http::StatusCode;
 
 use crate::answer::see_other;
@@ -31,7 +31,7 @@ pub(in crate::pages) async fn show(
     let actor = visit.signed_in()?;
     let app = visit.app();
     let id = app
-        .organization_named(actor, &name, OrganizationDeed::Administer)
+        .organization_named(actor, &name, OrganizationAction::Administer)
         .await
         .map_err(Failure::not_allowed)?;
     let organizations = app.own_organizations(actor).await?;
@@ -64,7 +64,7 @@ pub(in crate::pages) async fn take_back(
     };
     let app = visit.app();
     let id = app
-        .organization_named(actor, &name, OrganizationDeed::Administer)
+        .organization_named(actor, &name, OrganizationAction::Administer)
         .await
         .map_err(Failure::not_allowed)?;
     app.unauthorize_member(actor, id, user, application).await.map_err(Failure::not_allowed)?;

@@ -5,7 +5,7 @@ use axum::response::Response;
 use eddyline_app::Error;
 use eddyline_model::ApplicationId;
 use eddyline_model::applications::Application;
-use eddyline_model::policy::ApplicationDeed;
+use eddyline_model::policy::ApplicationAction;
 use http::StatusCode;
 
 use super::form::Values;
@@ -52,7 +52,7 @@ pub(in crate::pages) async fn change(
         Ok(changes) => visit.app().change_application(actor, id, changes).await,
         Err(errors) => {
             // Only those who may change it are told what is wrong.
-            let allowed = visit.app().application(actor, id, ApplicationDeed::Change).await;
+            let allowed = visit.app().application(actor, id, ApplicationAction::Change).await;
             allowed.and(Err(Error::Invalid(errors)))
         }
     };
@@ -67,7 +67,7 @@ pub(in crate::pages) async fn change(
 async fn shown(visit: &Visit, id: ApplicationId, wrong: Option<FormView>) -> Result<Response, Failure> {
     let actor = visit.signed_in()?;
     let app = visit.app();
-    let application = app.application(actor, id, ApplicationDeed::See).await?;
+    let application = app.application(actor, id, ApplicationAction::See).await?;
     let own = app.own_organizations(actor).await?;
     let organization = own.into_iter().find(|own| own.id == application.organization);
     let form = app

@@ -2,7 +2,7 @@
 
 use axum::response::Response;
 use eddyline_model::ApplicationId;
-use eddyline_model::policy::ApplicationDeed;
+use eddyline_model::policy::ApplicationAction;
 
 use super::PATH;
 use crate::failure::Failure;
@@ -18,7 +18,7 @@ pub(in crate::pages) async fn ask(
     Numbered(id): Numbered<ApplicationId>,
 ) -> Result<Response, Failure> {
     let actor = visit.signed_in()?;
-    let found = visit.app().application(actor, id, ApplicationDeed::Change).await;
+    let found = visit.app().application(actor, id, ApplicationAction::Change).await;
     let application = found.map_err(Failure::not_allowed)?;
     if application.public {
         return Err(Failure::NoPage);

@@ -4,7 +4,7 @@
 use askama::Template;
 use axum::response::Response;
 use eddyline_model::ApplicationId;
-use eddyline_model::policy::ApplicationDeed;
+use eddyline_model::policy::ApplicationAction;
 
 use crate::failure::Failure;
 use crate::segments::Numbered;
@@ -25,7 +25,7 @@ pub(in crate::pages) async fn show(
     Numbered(id): Numbered<ApplicationId>,
 ) -> Result<Response, Failure> {
     let actor = visit.signed_in()?;
-    let application = visit.app().application(actor, id, ApplicationDeed::See).await?;
+    let application = visit.app().application(actor, id, ApplicationAction::See).await?;
     if application.setup_uri.is_none() {
         return Err(Failure::NoPage);
     }

@@ -1,0 +1,1 @@
+alter table audit rename column deed to action;
