@@ -51,7 +51,7 @@ pub(crate) struct Callers {
     accounts: GenerationCache<String, KnownAccount>,
     /// `None` stands for a source that was removed.
     flow_tokens: GenerationCache<TokenHash, Option<Actor>>,
-    /// Counts the forgettings, once they are done.
+    /// Counts the invalidations, once they are done.
     gate: Arc<PostGate>,
 }
 
@@ -123,7 +123,7 @@ fn holder(token: FlowTokenOf, hash: TokenHash, owner: Owner) -> Option<Actor> {
     })
 }
 
-/// Who is behind a flow token: whoever made its source, or the flow's organization for tokens of operators.
+/// Who is behind a flow token: the user who made its source, or the flow's organization for tokens of operators.
 fn owner(session: &mut Session<'_>, token: &FlowTokenOf) -> StoreResult<Owner> {
     let user = token.source.as_ref().and_then(|(source, _)| source.creator);
     let organizations = match user {
@@ -235,7 +235,7 @@ impl App {
         self.caches_current().then(|| self.store().gate().epoch())
     }
 
-    /// Whether a caller's credential is known to hold still. After any wait, such as for a body, whoever
+    /// Whether a caller's credential is known to hold still. After any wait, such as for a body, a function that
     /// is no longer known is to be authenticated again.
     #[must_use]
     pub fn is_current(&self, actor: &Actor) -> bool {

@@ -241,7 +241,7 @@ async fn aside<T: Send + 'static>(
     task.await.map_err(|error| Error::Internal(error.to_string()))
 }
 
-/// A name that no picture had before, so that whoever keeps pictures by their address shows no old one.
+/// A name that no picture had before, so that a cache of pictures by their address shows no old one.
 fn new_name() -> String {
     Secret::generate_hex::<16>().expose().to_owned()
 }

@@ -123,7 +123,7 @@ pub struct IntegrationFailed {
     pub message: String,
     /// The status of its answer, if it gave one.
     pub status: Option<u16>,
-    /// Where the user has to sign in first, if it says so. The address may let whoever has it act for the
+    /// Where the user has to sign in first, if it says so. The address may let its holder act for the
     /// user, so it is nobody else's to see.
     pub authentication_url: Option<String>,
 }

@@ -49,7 +49,7 @@ pub(crate) fn lock_open_flow(tx: &mut Tx<'_, '_>, room: RoomId) -> TxResult<Orga
 }
 
 /// Whether an organization, which the caller holds, has a place for somebody with this nick: an
-/// account, or whoever is about to make one.
+/// account, or a person who is about to make one.
 ///
 /// # Errors
 ///

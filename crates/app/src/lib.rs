@@ -159,7 +159,7 @@ struct Inner {
     scim_failures: FailureLimiter,
     /// Against guessing secrets of applications.
     client_guard: AddressGuard,
-    /// Against guessing codes and refresh tokens. It is another one, since whoever visits an
+    /// Against guessing codes and refresh tokens. It is another one, since a visitor of an
     /// application's site can have it show wrong codes.
     code_guard: AddressGuard,
     /// Under which secrets of applications are kept.
@@ -193,7 +193,7 @@ impl std::fmt::Debug for App {
     }
 }
 
-/// The value that all processes share under this name. Whoever comes first makes it; the others only
+/// The value that all processes share under this name. The process that comes first makes it; the others only
 /// read, since a command on a busy server would have to wait its turn to write.
 async fn shared_setting(
     store: &Database,

@@ -13,7 +13,7 @@ use crate::{App, Result};
 /// A process that has not known for so long whether it is up to date asks the database instead of
 /// its memory.
 const TRUST_MILLIS: i64 = 2_000;
-/// Whoever waits for another process waits no longer than that one trusts its memory.
+/// A wait for another process lasts no longer than that process trusts its memory.
 const PATIENCE: Duration = Duration::from_millis(2_500);
 /// A process that showed no sign of life for so long is not waited for.
 pub(crate) const SILENCE_MILLIS: i64 = 12_000;

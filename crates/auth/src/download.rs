@@ -69,7 +69,7 @@ impl DownloadKey {
         Ok(Self(key.expect("one key is not too much to expand to").into()))
     }
 
-    /// A token that lets whoever has it read `download` until `ends_at`, in milliseconds since 1970.
+    /// A token that lets its holder read `download` until `ends_at`, in milliseconds since 1970.
     /// It can stand in a path as it is.
     #[must_use]
     pub fn sign(&self, download: &Download, ends_at: i64) -> String {

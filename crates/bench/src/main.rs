@@ -82,6 +82,6 @@ fn measure(arguments: &Arguments) -> Result<bool> {
 
 /// Tells the person in front of the screen what goes on.
 fn progress(text: &str) {
-    // Whoever closed the standard error does not want to know.
+    // A reader that closed the standard error does not want to know.
     let _ = writeln!(std::io::stderr().lock(), "{text}");
 }

@@ -153,7 +153,7 @@ pub(crate) async fn remove(folder: Arc<Folder>, key: Key) -> Result<(), Error> {
     aside(move || {
         let path = folder.path(&key);
         match fs::remove_file(&path) {
-            // Whoever forgets the key must not find the file again after a power failure.
+            // A caller that forgets the key must not find the file again after a power failure.
             Ok(()) => sync(path.parent().unwrap_or(&path)),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
             Err(error) => Err(at(&path)(error)),

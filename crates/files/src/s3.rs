@@ -44,7 +44,7 @@ pub struct S3Config {
     pub bucket: String,
     /// The region, such as `us-east-1`. Stores without regions take any.
     pub region: String,
-    /// Where the store is, such as `https://minio.example.org:9000`; `None` for AWS. Whoever follows a
+    /// Where the store is, such as `https://minio.example.org:9000`; `None` for AWS. A browser that follows a
     /// link must reach it as well. The bucket is named in the path.
     pub endpoint: Option<String>,
     /// The access key's id.

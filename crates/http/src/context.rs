@@ -93,8 +93,8 @@ impl RequestContext {
                 mark_authenticated(&parts.extensions, owner);
             }
         }
-        // Whoever shows something beside the body is known before the body is waited for; whoever
-        // does not can make the server hold only little.
+        // Credentials in the headers or the query are checked before the body is waited for. A sender without any
+        // may send little.
         let first = Params::merge(forms::parse_only(query, &FIRST)?, Map::new());
         if !public {
             *actor = authenticate(shared, &parts, &first).await?;

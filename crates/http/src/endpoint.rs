@@ -15,11 +15,11 @@ type Handler = Box<dyn Fn(RequestContext) -> Pin<Box<dyn Future<Output = Answer>
 /// Who may call an endpoint at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Access {
-    /// Whoever shows credentials.
+    /// Callers who show credentials.
     Caller,
     /// Anybody.
     Public,
-    /// Whoever shows flow tokens in the path, which the handler looks at.
+    /// Callers who show flow tokens in the path, which the handler looks at.
     TokensInPath,
     /// The identity provider whose uid stands in the path.
     Provider,
@@ -137,7 +137,7 @@ impl Endpoint {
         self
     }
 
-    /// Lets in whoever has a flow token in the path.
+    /// Lets in callers with a flow token in the path.
     pub(crate) fn tokens_in_path(mut self) -> Self {
         self.access = Access::TokensInPath;
         self

@@ -1,4 +1,4 @@
-//! Whether the server is well, for whoever watches over it.
+//! Whether the server is well, for load balancers and monitoring.
 
 use crate::answer::{Answer, done};
 use crate::context::RequestContext;

@@ -19,7 +19,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             .needs("from_address", "string", "The address it is from")
             .needs("subject", "string", "What it is about")
             .needs("content", "string", "What it says, in HTML")
-            .takes("from_name", "string", "The name of whoever it is from")
+            .takes("from_name", "string", "The name of the sender")
             .takes("reply_to", "string", "Where an answer would go")
             .takes("project", "string", "What it belongs to")
             .takes("tags", "array", "Tags, also as a comma-separated text")

@@ -14,14 +14,14 @@ const MAX: usize = 64;
 static PROCESS: LazyLock<u128> = LazyLock::new(|| uuid::Uuid::new_v4().as_u128());
 static COUNT: AtomicU64 = AtomicU64::new(1);
 
-/// The id that whoever is in front of us gave, if it is decent; else a new one.
+/// The id that the proxy in front of us gave, if it is well-formed; else a new one.
 #[must_use]
 pub fn of<B>(request: &Request<B>) -> HeaderValue {
-    let given = request.headers().get(REQUEST_ID).filter(|id| is_decent(id));
+    let given = request.headers().get(REQUEST_ID).filter(|id| is_well_formed(id));
     given.cloned().unwrap_or_else(new)
 }
 
-fn is_decent(id: &HeaderValue) -> bool {
+fn is_well_formed(id: &HeaderValue) -> bool {
     let bytes = id.as_bytes();
     (1..=MAX).contains(&bytes.len())
         && bytes.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'))
@@ -53,7 +53,7 @@ mod tests {
     fn any_other_is_replaced_by_one_that_nobody_has() {
         let replaced = ["", "a b", "a\tb", &"x".repeat(65)].map(id_for);
         for (n, id) in replaced.iter().enumerate() {
-            assert!(is_decent(id));
+            assert!(is_well_formed(id));
             assert!(!replaced[..n].contains(id));
         }
     }

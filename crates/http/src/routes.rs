@@ -95,7 +95,7 @@ fn sending_endpoints() -> Vec<Endpoint> {
             .takes("attachments", "object", "Files of activity and discussion, by the id that the body has for them, in a form with parts")
             .takes("title", "string", "Of activity and discussion: what happened")
             .takes("body", "string", "Of activity and discussion: what was said, in HTML")
-            .takes("author", "object", "Of activity and discussion: name and avatar of whoever did it")
+            .takes("author", "object", "Of activity and discussion: name and avatar of its author")
             .takes("thread", "object", "The new state of the thread; of activity and discussion only")
             .takes("external_thread_id", "string", "Your own id of the thread it goes to")
             .takes("tags", "array", "Tags, also as a comma-separated text")
@@ -290,7 +290,7 @@ impl Routes {
         let by = |wanted: &Method| found.value.iter().find(|endpoint| endpoint.method == *wanted);
         let endpoint = by(method).or_else(|| match *method {
             Method::HEAD => by(&Method::GET),
-            // Where it is not told apart, whoever says PATCH is served as if it were PUT.
+            // Where it is not told apart, PATCH is served as if it were PUT.
             Method::PATCH => by(&Method::PUT),
             _ => None,
         });

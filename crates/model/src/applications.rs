@@ -168,7 +168,7 @@ impl RedirectUri {
         let url = Url::parse(&self.0).ok().filter(|_| !self.is_out_of_band())?;
         let host = url.host_str().filter(|_| is_web(&url));
         Some(match host {
-            // Browsers hold whoever is there to the policy as well when they send the user on at once,
+            // Browsers hold the site there to the policy as well when they send the user on at once,
             // which they often do.
             Some(_) if url.scheme() == "https" => "https:".to_owned(),
             Some(host) if is_policy_host(host) => format!("{} https:", url.origin().ascii_serialization()),
@@ -196,8 +196,8 @@ fn is_web(url: &Url) -> bool {
 /// Whether a content security policy can name this host. It has no way to write an address of IPv6,
 /// and a semicolon, which a host may have, would end the list.
 fn is_policy_host(host: &str) -> bool {
-    let decent = |label: &str| label.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
-    host.split('.').all(|label| !label.is_empty() && decent(label))
+    let well_formed = |label: &str| label.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+    host.split('.').all(|label| !label.is_empty() && well_formed(label))
 }
 
 impl fmt::Display for RedirectUri {

@@ -34,7 +34,7 @@ pub struct AuthorizationCode {
     pub scopes: Scopes,
     /// Where the code was sent.
     pub redirect_uri: String,
-    /// Whether the request named that place, so that whoever exchanges the code must name it too.
+    /// Whether the request named that place, so that the client that exchanges the code must name it too.
     pub redirect_named: bool,
     /// The PKCE challenge (RFC 7636), if there was one; the method is S256.
     pub challenge: Option<String>,

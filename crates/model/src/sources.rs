@@ -46,7 +46,7 @@ pub struct ThreadOwner {
 }
 
 impl ThreadOwner {
-    /// Whoever posts with the flow's own token.
+    /// Callers who post with the flow's own token.
     pub const FLOW: Self = Self { source: None, application: None };
 
     /// Whether what `other` began is this thread owner's to change: its own, and what another source of the

@@ -74,7 +74,7 @@ impl Target {
     }
 
     /// The addresses of the host, all of which may be connected to. What is `held` is kept until the
-    /// look-up has ended, which does not end with whoever waits for it.
+    /// look-up has ended, which does not end with the task that waits for it.
     pub(crate) async fn resolve(
         &self,
         allow_private: bool,

@@ -138,7 +138,7 @@ async fn say(
     })
 }
 
-/// A bot that says something now and then, so that whoever listens hears something.
+/// A bot that says something now and then, so that a listener hears something.
 async fn chatter(app: App) {
     let Ok(email) = PEOPLE[3].0.parse::<Email>() else { return };
     let Ok((_, token)) = app.operator_create_user_token(&email).await else { return };

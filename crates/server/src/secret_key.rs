@@ -124,7 +124,7 @@ fn read(path: &Path) -> io::Result<KeyMaterial> {
     Ok(KeyMaterial(key.to_vec()))
 }
 
-/// The key of a file that is made if it is not there. Whoever comes first makes it whole, so that nobody
+/// The key of a file that is made if it is not there. The process that comes first makes it whole, so that nobody
 /// else reads half of it.
 fn find_or_make(path: &Path) -> io::Result<KeyMaterial> {
     match read(path) {

@@ -252,7 +252,7 @@ fn addresses(settings: &Settings, api: SocketAddr, stream: SocketAddr) -> Addres
     Addresses { base, stream, web }
 }
 
-/// Whoever listens on every address is reached on this machine's own.
+/// A server that listens on every address is reached on this machine's own.
 fn reachable(address: SocketAddr) -> SocketAddr {
     match address.ip() {
         ip if ip.is_unspecified() => SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), address.port()),

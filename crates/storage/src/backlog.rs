@@ -1,7 +1,7 @@
 //! Messages whose words are not yet in the index.
 //!
 //! On SQLite a message's words go into the index a moment after its commit, many messages at a time:
-//! for one message alone they would cost as much as all the rest of it. Whoever searches has the
+//! for one message alone they would cost as much as all the rest of it. A search has the
 //! index brought up to date first, so nobody sees the difference. How far the index has come is in
 //! the database; what is kept here only spares reading the messages again.
 

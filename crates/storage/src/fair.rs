@@ -1,7 +1,7 @@
 //! A keyed fair semaphore: permits with a share for each caller and for each group of callers.
 //!
 //! A caller over its share waits behind its own requests, and lets others go ahead. While nobody else waits
-//! it may borrow beyond the share, up to a maximum that leaves some permits free for whoever comes next.
+//! it may borrow beyond the share, up to a maximum that leaves some permits free for the next caller.
 //! Groups take turns, and within a group its callers do, so the number of requests of one caller or of one
 //! group does not decide how long another one waits.
 
@@ -198,7 +198,7 @@ impl<K: Copy + Ord> State<K> {
             let Some(key) = next else { return };
             let Some(waiter) = self.take_first(key) else { return };
             self.hold(key);
-            // Whoever waits for it leaves the line before the receiver is dropped.
+            // The caller that waits for it leaves the line before the receiver is dropped.
             let _ = waiter.granted.send(());
         }
     }

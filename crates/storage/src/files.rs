@@ -4,7 +4,7 @@
 //! an equal one is kept already. From either it can become marked for deletion, and nothing ever brings it back:
 //! a process that finds it so may remove the bytes, and then forgets it.
 //!
-//! Whoever locks several objects does so in the order of their digests, and rooms before.
+//! A transaction that locks several objects does so in the order of their digests, and rooms before.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -279,7 +279,7 @@ portable! {
         Ok(rows.into_iter().map(|(member, person)| (membership(member), to_user(person))).collect())
     }
 
-    /// Who administers an organization. Whoever is inactive does not.
+    /// Who administers an organization. Inactive users do not.
     pub fn administrators(c, organization: OrganizationId) -> Result<Vec<UserId>> {
         let ids = organization_members::table
             .inner_join(users::table.on(users::id.eq(organization_members::user_id)))
@@ -291,7 +291,7 @@ portable! {
         Ok(ids.into_iter().map(UserId).collect())
     }
 
-    /// Puts a user into a room. Whoever comes in has read what was said before.
+    /// Puts a user into a room. A new member has read what was said before.
     pub fn insert_room_member(c, room: RoomId, user: UserId, now: Timestamp) -> Result<()> {
         Session::from(&mut *c).insert_room_members(room, &[user], now)
     }
@@ -337,7 +337,7 @@ portable! {
         Ok(diesel::update(closed).set(room_members::open.eq(true)).execute(c)? > 0)
     }
 
-    /// Sets whether a user is shut out of the room. Whoever is let in again has read what was said
+    /// Sets whether a user is shut out of the room. A user who is let in again has read what was said
     /// meanwhile, as if coming in.
     pub fn set_blocked(c, room: RoomId, user: UserId, blocked: bool) -> Result<()> {
         if !blocked {

@@ -193,7 +193,7 @@ portable! {
     }
 
     /// Writes what can change about an identity: all but its user, its provider and when it was made.
-    /// Whoever changes one holds the user ([`crate::Session::lock_user`]) from before they read it.
+    /// A transaction that changes one locks the user ([`crate::Session::lock_user`]) from before they read it.
     ///
     /// # Errors
     ///

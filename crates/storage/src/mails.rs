@@ -127,7 +127,7 @@ portable! {
     pub fn delete_mail_of_invitations(c, ids: &[InvitationId]) -> Result<()> {
         for part in ids.chunks(ROWS) {
             let targets: Vec<i64> = part.iter().map(|id| id.0).collect();
-            // Mails first: whoever sends one holds it until its link is stored.
+            // Mails first: the process that sends one locks it until its link is stored.
             let unsent = mails::table.filter(mails::purpose.eq(INVITATION));
             diesel::delete(unsent.filter(mails::target_id.eq_any(&targets))).execute(c)?;
             let ended = links::table.filter(links::purpose.eq(INVITATION));

@@ -324,7 +324,7 @@ impl Session<'_> {
                     .get_result::<i64>(*c)
                     .optional()?;
             }
-            // Whoever writes to SQLite writes alone.
+            // A writer of SQLite writes alone.
             #[cfg(feature = "sqlite")]
             crate::session::Inner::Sqlite(_) => {}
         }

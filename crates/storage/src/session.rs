@@ -34,7 +34,7 @@ impl<'c> From<&'c mut diesel::PgConnection> for Session<'c> {
 }
 
 impl Session<'_> {
-    /// The connection, if it is one to PostgreSQL: where rows can be held against others. Whoever writes
+    /// The connection, if it is one to PostgreSQL: where rows can be held against others. A transaction that writes
     /// to SQLite writes alone.
     #[cfg(feature = "postgres")]
     pub(crate) fn postgres(&mut self) -> Option<&mut diesel::PgConnection> {

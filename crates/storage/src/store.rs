@@ -180,7 +180,7 @@ impl Store {
     }
 
     /// What this process commits, in order, as it commits it. There is one such feed: the second
-    /// call gives `None`. Whoever does not keep up finds holes, which the log fills.
+    /// call gives `None`. A reader that does not keep up finds holes, which the log fills.
     #[must_use]
     pub fn committed(&self) -> Option<mpsc::Receiver<Vec<LogItem>>> {
         self.inner.committed.lock().ok()?.take()

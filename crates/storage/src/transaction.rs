@@ -124,7 +124,7 @@ impl Session<'_> {
         }
     }
 
-    // A connection that cannot even roll back is given up by whoever holds it.
+    // A connection that cannot even roll back is given up by its holder.
     fn rollback(&mut self) {
         let outcome = match &mut self.0 {
             #[cfg(feature = "sqlite")]

@@ -11,7 +11,7 @@ use crate::transaction::Tx;
 pub enum Abort<E> {
     /// The store could not do it.
     Store(Error),
-    /// Whoever writes decided against it, for this reason.
+    /// The closure decided against it, for this reason.
     Rejected(E),
 }
 
@@ -26,7 +26,7 @@ pub(crate) trait Work: Send {
     /// Does it. May be called again when nothing of the first call was kept. Keeps the reason of a
     /// refusal to itself.
     fn run(&mut self, tx: &mut Tx<'_, '_>) -> Result<(), Abort<()>>;
-    /// Answers whoever asked for it.
+    /// Answers the caller.
     fn done(self: Box<Self>, outcome: Result<Option<EventId>, Abort<()>>);
 }
 

@@ -193,7 +193,7 @@ impl Writer {
 
     fn post(&mut self, mut drafts: Vec<Draft>, replies: Vec<oneshot::Sender<Result<Posted>>>) {
         let gate = self.gate.clone();
-        // Until the commit is answered, so that whoever ends a credential can wait for it.
+        // Until the commit is answered, so that a request that ends a credential can wait for it.
         let entered = gate.enter();
         let outcome = self.committer.commit(|tx| {
             let now = tx.now();
@@ -207,7 +207,7 @@ impl Writer {
                 self.keep_words(&outcomes, &mut drafts);
                 for (outcome, reply) in outcomes.into_iter().zip(replies) {
                     let event = if matches!(outcome, Outcome::Added(_)) { events.next() } else { None };
-                    // Whoever asked may be gone; the message is there all the same.
+                    // The caller may be gone; the message is there all the same.
                     let _ = reply.send(Ok(Posted { outcome, event }));
                 }
                 // After the answers, which would else wait for all the streams to be written.

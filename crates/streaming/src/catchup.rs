@@ -15,7 +15,7 @@ const KEPT_PAGES: usize = 32;
 /// About how many bytes of pages are kept. The latest is kept whatever its size.
 const KEPT_BYTES: usize = 8 << 20;
 
-/// The log, as far as the stream has to read it. It is given to the hub by whoever owns it.
+/// The log, as far as the stream has to read it. It is given to the hub by its owner.
 pub trait Log: Send + Sync + 'static {
     /// Whether the log has an entry at the position of `id` that bears its check value. An entry
     /// that nobody may hear counts as well. Never asked for position 0.

@@ -2,7 +2,7 @@
 //!
 //! A message to a thousand listeners makes a thousand tasks ready at once, and whatever comes then, a
 //! request or an answer, waits behind all of them. So they are woken some at a time, with a breath in
-//! between. Whoever is woken late finds what came meanwhile as well, and writes it in one.
+//! between. A subscription that is woken late finds what came meanwhile as well, and writes it in one.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};

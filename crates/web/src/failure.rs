@@ -57,7 +57,7 @@ impl From<AuthorizeError> for Failure {
             AuthorizeError::App(error) => Self::App(error),
             AuthorizeError::Tell(text) => Self::WrongAsking(text.to_owned()),
             AuthorizeError::TellOutOfBand(text) => Self::WrongAsking(sentence(&text)),
-            // Whoever can be sent back is.
+            // A user who can be sent back is.
             AuthorizeError::SendBack { .. } => Self::Broken,
         }
     }
@@ -110,7 +110,7 @@ impl IntoResponse for Failure {
             Self::NotAllowed => say(
                 StatusCode::FORBIDDEN,
                 "You may not do that",
-                "The administrators of the organization may, and with an application whoever registered it. \
+                "The administrators of the organization may, and with an application the person who registered it. \
                  Nobody may while the organization is closed.",
             ),
             Self::WrongMethod => {
@@ -139,8 +139,9 @@ impl IntoResponse for Failure {
                 "It was copied in part, or what sent you here has made it wrong.",
             ),
             Self::WrongAsking(text) => {
-                let text =
-                    format!("{text} Nothing was allowed. Whoever makes the application can put it right.");
+                let text = format!(
+                    "{text} Nothing was allowed. The developers of the application can put it right."
+                );
                 say(StatusCode::BAD_REQUEST, "An application sent you here wrongly", &text)
             }
             Self::CodeGone => say(

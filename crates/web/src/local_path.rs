@@ -12,8 +12,8 @@ pub(crate) fn local_path(text: &str) -> Option<&str> {
 /// Whether this leads somewhere on this server whatever a browser makes of it: browsers read a
 /// backslash as a slash, leave out tabs and line feeds, and take two slashes for another host.
 pub(crate) fn is_local(text: &str) -> bool {
-    let decent = text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
-    decent && text.starts_with('/') && !text.starts_with("//")
+    let well_formed = text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
+    well_formed && text.starts_with('/') && !text.starts_with("//")
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Pages that are reached under a path of their address: whoever is in front of us takes that path
+//! Pages that are reached under a path of their address: the proxy in front of us takes that path
 //! away, and here it is put back into where pages lead.
 
 use std::sync::Arc;
@@ -17,8 +17,8 @@ impl Root {
         let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
         let path = rest.find('/').map_or("", |slash| &rest[slash..]);
         // It comes to stand in attributes and headers. What no address should hold is left out.
-        let decent = path.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._~/%".contains(&byte));
-        Self(if decent { path.trim_end_matches('/') } else { "" }.into())
+        let well_formed = path.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._~/%".contains(&byte));
+        Self(if well_formed { path.trim_end_matches('/') } else { "" }.into())
     }
 
     /// Puts the path into a page's links, pictures and forms, and into where a browser is sent on to.

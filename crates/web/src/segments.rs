@@ -16,7 +16,7 @@ impl FromRequestParts<Site> for Link {
 
     async fn from_request_parts(parts: &mut Parts, site: &Site) -> Result<Self, Failure> {
         match Path::<String>::from_request_parts(parts, site).await {
-            Ok(Path(text)) if is_decent(&text) => Ok(Self(text)),
+            Ok(Path(text)) if is_well_formed(&text) => Ok(Self(text)),
             _ => Err(Failure::LinkGone),
         }
     }
@@ -30,7 +30,7 @@ impl FromRequestParts<Site> for FlowNames {
 
     async fn from_request_parts(parts: &mut Parts, site: &Site) -> Result<Self, Failure> {
         match Path::<(String, String)>::from_request_parts(parts, site).await {
-            Ok(Path((organization, flow))) if is_decent(&organization) && is_decent(&flow) => {
+            Ok(Path((organization, flow))) if is_well_formed(&organization) && is_well_formed(&flow) => {
                 Ok(Self(organization, flow))
             }
             _ => Err(Failure::NoPage),
@@ -46,7 +46,7 @@ impl FromRequestParts<Site> for OrganizationName {
 
     async fn from_request_parts(parts: &mut Parts, site: &Site) -> Result<Self, Failure> {
         match Path::<String>::from_request_parts(parts, site).await {
-            Ok(Path(name)) if is_decent(&name) => Ok(Self(name)),
+            Ok(Path(name)) if is_well_formed(&name) => Ok(Self(name)),
             _ => Err(Failure::NoPage),
         }
     }
@@ -66,6 +66,6 @@ impl<T: FromStr + Send> FromRequestParts<Site> for Numbered<T> {
 }
 
 /// No name has a NUL, and PostgreSQL takes no text with one.
-fn is_decent(text: &str) -> bool {
+fn is_well_formed(text: &str) -> bool {
     !text.contains('\0')
 }

@@ -168,7 +168,7 @@ pub fn text_of_number(number: &Number) -> Result<String, &'static str> {
 ///
 /// # Errors
 ///
-/// What is wrong with it, for whoever wrote it.
+/// What is wrong with it, for its author.
 pub fn check_url(text: &str) -> Result<(), &'static str> {
     let wrong = "must be an address that begins with http:// or https://";
     // The parser forgives a slash too few or too many there.

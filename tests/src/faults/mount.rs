@@ -54,7 +54,7 @@ impl SmallDisk {
 
 impl Drop for SmallDisk {
     fn drop(&mut self) {
-        // Lazily: whoever still has a file open there is about to end.
+        // Lazily: a process that still has a file open there is about to end.
         let _ = Command::new("umount").arg("-l").arg(self.directory.path()).status();
     }
 }

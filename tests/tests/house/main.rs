@@ -7,6 +7,7 @@ mod conformance;
 mod migrations;
 mod snippets;
 mod speech;
+mod vocabulary;
 
 use std::fs;
 use std::path::{Path, PathBuf};

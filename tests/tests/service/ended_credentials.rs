@@ -1,4 +1,4 @@
-//! Whoever's credential ends while their request is under way is refused, and nothing of it is done: a
+//! A caller whose credential ends during the request is refused, and nothing of it is done: a
 //! request is sent but for its last byte, the credential ends, and the last byte follows.
 
 mod endpoints;

@@ -17,7 +17,7 @@ pub(crate) fn follow_up_change(tx: &mut Tx<'_, '_>, before: &User, new: &str) ->
     let (id, now) = (before.id, tx.now());
     end_resets(tx, id)?;
     tx.set_email_proved(id, false)?;
-    // Whoever never proved an address has no claim to it.
+    // A user who never proved an address has no claim to it.
     if before.email_proved {
         tx.claim_email(&email_key(&before.email), id, now.plus_millis(UNDO_DAYS * 24 * 3_600_000))?;
         let mail = NewMail {

@@ -27,7 +27,7 @@ pub(crate) fn replace(tx: &mut Tx<'_, '_>, user: UserId, hash: &str) -> StoreRes
 
 /// Ends the links to a new password, also those that are not sent yet, and those that sign in.
 pub(crate) fn end_resets(tx: &mut Tx<'_, '_>, user: UserId) -> StoreResult<()> {
-    // Mails first: whoever sends one holds it until its link is stored.
+    // Mails first: the process that sends one locks it until its link is stored.
     tx.delete_mails_about(Purpose::PasswordReset(user))?;
     tx.delete_links(Purpose::PasswordReset(user))?;
     tx.delete_links(Purpose::SignIn(user))

@@ -233,7 +233,7 @@ impl App {
         let user = owner(actor)?;
         let (ended, event) = self
             .transaction_as(actor, move |tx, actor| {
-                // Whoever signs in holds the user too, and begins a session before or after.
+                // A transaction that signs in locks the user too, and begins a session before or after.
                 tx.lock_user(user)?;
                 // It may be among those that end.
                 actor.keep(tx)?;

@@ -26,7 +26,7 @@ pub struct Invited {
     pub organization_name: String,
     /// Where the flow is.
     pub path: FlowPath,
-    /// The name of whoever invites, if it is somebody.
+    /// The name of the user who invites, if there is one.
     pub inviter: Option<String>,
     /// The address that was invited.
     pub email: String,

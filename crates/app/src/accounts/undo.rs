@@ -58,7 +58,7 @@ impl App {
                 let Undo { user, old, end } = find(tx, &hash.0, now)?.ok_or(Error::NotFound)?;
                 let key = names::email_key(&old);
                 if tx.account_by_email(&key)?.is_some_and(|account| account.user.id != user.id) {
-                    let text = "another account has this address by now; ask whoever runs the server";
+                    let text = "another account has this address by now; ask the operator of the server";
                     return Err(Error::Conflict(text.into()).into());
                 }
                 let nick = names::nick_key(&user.nick);
@@ -75,7 +75,7 @@ impl App {
                 tx.delete_sessions_of(user.id, None)?;
                 end_grants(tx, GrantsOf::User(user.id))?;
                 tx.delete_api_tokens_of(user.id)?;
-                // Whoever changed the address may have chosen the password too.
+                // The person who changed the address may have chosen the password too.
                 tx.clear_password(user.id)?;
                 reset::queue(tx, &User { email: old, ..user.clone() })?;
                 tx.tell(Control::UserEdit { user: user.id });

@@ -61,7 +61,7 @@ impl App {
     }
 }
 
-/// Lets a user come in by an invitation, whoever it was sent to: its links and mails end with that.
+/// Lets a user come in by an invitation, no matter to whom it was sent: its links and mails end with that.
 ///
 /// # Errors
 ///

@@ -1,6 +1,6 @@
 //! Invitations into flows, by mail: making, importing, showing, accepting and ending them.
 //!
-//! Whoever accepts comes in by [`crate::join`]. The mails themselves are written and sent by
+//! A user who accepts joins by [`crate::join`]. The mails themselves are written and sent by
 //! [`crate::mailer`]; here they are only put into its queue.
 
 pub(crate) mod accept;
@@ -78,7 +78,7 @@ fn find_invitation(
 ) -> TxResult<(Invitation, Invited)> {
     let standing = actor.standing(room);
     let Some(invitation) = session.invitation(id)?.filter(|found| found.room == room.id()) else {
-        // Whoever may not know of the flow's invitations does not learn which numbers there are.
+        // A caller who may not know of the flow's invitations does not learn which numbers there are.
         let refusal = policy::flow(standing, &room.flow, FlowAction::Invite).err();
         return Err(refusal.map_or(Error::NotFound, Error::from).into());
     };

@@ -65,7 +65,7 @@ pub(crate) fn truncate(tx: &mut Tx<'_, '_>, actor: &Actor, before: &Message) -> 
 pub(crate) fn remove(tx: &mut Tx<'_, '_>, actor: &Actor, message: &Message) -> StoreResult<()> {
     tx.delete_message(message)?;
     let mut draft = notice(message, actor, Notice::removal(message.id), tx.now());
-    // Whoever follows the thread learns that it counts one less.
+    // Listeners that follow the thread learn that it counts one less.
     if let Some(root) = message.thread_root
         && tx.has_thread(message.room, root)?
     {

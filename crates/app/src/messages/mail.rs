@@ -20,7 +20,7 @@ pub struct PushedMail {
     pub source: String,
     /// The address it is from.
     pub from_address: String,
-    /// The name of whoever it is from.
+    /// The name of its sender.
     pub from_name: Option<String>,
     /// Where an answer would go.
     pub reply_to: Option<String>,

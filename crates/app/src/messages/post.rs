@@ -95,7 +95,7 @@ impl App {
         let prepared = match &new.pushed {
             None => None,
             Some(pushed) => {
-                // Whoever gives another name wants to be nobody.
+                // A sender who gives another name is shown as nobody.
                 let user = actor.user().ok().filter(|_| new.external_user_name.is_none());
                 let attachments = new.files.iter().map(NewAttachment::describe).collect();
                 let user = user.map(|caller| &caller.user);

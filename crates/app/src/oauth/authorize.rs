@@ -106,7 +106,7 @@ impl App {
             grant: None,
         };
         self.transaction_as(actor, move |tx, _| {
-            // Whoever ends all that was allowed holds the user too, and no code must come after that.
+            // A transaction that ends all that was allowed locks the user too, and no code must come after that.
             tx.lock_user(user)?;
             if !tx.keep_application(id)? {
                 return Err(Error::NotFound.into());

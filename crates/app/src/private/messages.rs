@@ -245,7 +245,7 @@ impl App {
             }
             if let Some(wanted) = &edit.tags {
                 let changes = write_tags(tx, actor, &message, tags_as_wanted(&message, wanted, user, pair))?;
-                // Whoever takes off their own mark has read the message.
+                // A user who takes off their own mark has read the message.
                 if changes.remove.iter().any(|tag| tags::parse_unread(tag) == Some(user)) {
                     tx.see_mention(message.room, user, message.id)?;
                 }

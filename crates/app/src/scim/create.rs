@@ -20,7 +20,7 @@ use crate::{App, Error, Result};
 
 impl App {
     /// Makes a user, with an account that has no password. Its address is proved within the domains of the
-    /// organization; elsewhere it becomes so by a mailed link, and whoever signs up by one is given it. A user
+    /// organization; elsewhere it becomes so by a mailed link, and a person who signs up by one is given it. A user
     /// whom the provider removed before comes back with the account it had, if that still has the address.
     ///
     /// Without an address, a `userName` that is one is taken; without a name, what stands before the `@`.
@@ -67,7 +67,7 @@ fn newcomer(wanted: Wanted) -> Result<State> {
     })
 }
 
-/// The identity of whoever has the address, if this provider has removed them: the names by which providers
+/// The identity of the user who has the address, if this provider has removed them: the names by which providers
 /// sign people in change.
 fn removed_with_address(
     tx: &mut Tx<'_, '_>,

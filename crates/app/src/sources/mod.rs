@@ -268,7 +268,7 @@ impl App {
         .await
     }
 
-    /// Removes a source. Whoever uses its token from now on is told so.
+    /// Removes a source. A caller who uses its token from now on is told so.
     ///
     /// # Errors
     ///

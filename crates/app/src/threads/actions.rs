@@ -126,7 +126,7 @@ fn signed_with(
     Ok((application, secret))
 }
 
-/// The action as it is shown, and who does it. Whoever keeps the thread sees no more of the user than
+/// The action as it is shown, and who does it. The owner of the thread sees no more of the user than
 /// everybody in the flow does by looking at a message: no address, no other flows.
 fn with_agent(action: &Action, user: &User) -> Value {
     let mut body = json!(action);

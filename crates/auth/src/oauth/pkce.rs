@@ -1,6 +1,6 @@
-//! Proof Key for Code Exchange (RFC 7636): whoever exchanges a code proves to be whoever asked for it.
+//! Proof Key for Code Exchange (RFC 7636): the client that exchanges a code proves that it asked for it.
 //!
-//! Only the method S256 is taken: with `plain`, whoever reads the request knows the proof.
+//! Only the method S256 is taken: with `plain`, a reader of the request knows the proof.
 
 use oauth2::{PkceCodeChallenge, PkceCodeVerifier};
 
@@ -14,8 +14,9 @@ impl Challenge {
     /// Reads a challenge; `None` unless it is one of the method S256.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        let decent = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_');
-        (text.len() == 43 && decent).then(|| Self(text.to_owned()))
+        let well_formed =
+            text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_');
+        (text.len() == 43 && well_formed).then(|| Self(text.to_owned()))
     }
 
     /// The challenge as it was sent.

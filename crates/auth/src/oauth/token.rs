@@ -72,7 +72,7 @@ impl TokenRequest {
     }
 }
 
-/// Whether a code that was not used yet is good for whoever presents it: it must not have ended, must
+/// Whether a code that was not used yet is good for the client that presents it: it must not have ended, must
 /// be presented with the place it was sent to, and with proof where there was a challenge. Proof
 /// without a challenge is refused too: the challenge may have been taken out of the request on its way
 /// (RFC 9700, section 4.8.2).

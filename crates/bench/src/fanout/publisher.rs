@@ -69,7 +69,7 @@ impl Publisher {
                 *due += gap;
                 let now = self.gathering.now();
                 if now >= *due {
-                    // The last answer came too late. Whoever waits has waited since then.
+                    // The last answer came too late. The publisher has waited since then.
                     return *due;
                 }
                 tokio::time::sleep_until((Instant::now() + (*due - now)).into()).await;

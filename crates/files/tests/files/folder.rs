@@ -23,7 +23,7 @@ async fn an_upload_is_where_it_will_be_kept_from_the_beginning() {
     let key = Key::random();
     let upload = store.files.begin(&key, LIMIT).await.unwrap();
     assert_eq!(store.kept(), [key.as_str()]);
-    // Whoever finds the key after a crash removes it, whole or not.
+    // The process that finds the key after a crash removes it, whole or not.
     store.files.remove(&key).await.unwrap();
     assert!(store.kept().is_empty());
     drop(upload);

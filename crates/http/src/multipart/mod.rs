@@ -173,7 +173,7 @@ impl Part {
     }
 }
 
-/// Hands a body on in small pieces, one at a time, since whoever looks for boundaries takes all there is;
+/// Hands a body on in small pieces, one at a time, since the search for boundaries takes all there is;
 /// and not for ever while nothing comes of it.
 struct Pieces<S> {
     body: S,

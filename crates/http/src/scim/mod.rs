@@ -1,6 +1,6 @@
 //! What identity providers ask: SCIM (specification, section 4; RFC 7644).
 //!
-//! There are two faces over the same users. Whoever says `application/scim+json` gets the shapes of RFC
+//! There are two response formats for the same users. A provider that says `application/scim+json` gets the shapes of RFC
 //! 7643, and everybody else exactly those of the specification.
 
 mod request;
@@ -241,7 +241,7 @@ async fn remove(ctx: RequestContext) -> Answer {
     Ok(nothing())
 }
 
-/// What a whole resource says. In the plain shape the `externalId` is the `userName` once more, which whoever
+/// What a whole resource says. In the plain shape the `externalId` is the `userName` once more, which a provider that
 /// sends back what they read does not mean to set.
 fn read(ctx: &RequestContext) -> Result<Wanted, Failure> {
     let mut wanted = Wanted::read(&object(ctx)?).map_err(failed)?;

@@ -29,7 +29,7 @@ pub(super) enum Socket {
 }
 
 /// How many connections may wait to be accepted. When a server comes back all its streams do so at
-/// once; whoever finds no room tries again after a second, and then after longer ones. The system has
+/// once; a client that finds no room tries again after a second, and then after longer ones. The system has
 /// a bound of its own (`net.core.somaxconn`).
 const BACKLOG: u32 = 16 * 1024;
 

@@ -162,7 +162,7 @@ fn role_of(part: &Part, is_file: bool) -> Result<Option<Role>, Failure> {
     }
 }
 
-/// Whoever sends files must have shown credentials before them.
+/// A client that sends files must have shown credentials before them.
 async fn know_sender<'a>(
     reading: Reading<'_>,
     so_far: &Map<String, Value>,
@@ -244,8 +244,8 @@ fn check_role(role: &Role, before: &[Received]) -> Result<(), Failure> {
 
 /// Whether an id can stand in a body, and is none that is written to mislead.
 fn is_decent_id(id: &str) -> bool {
-    let decent = |c: char| !matches!(c, '[' | ']') && !eddyline_wire::is_unseen(c);
-    (1..=MAX_ID_CHARS).contains(&id.chars().count()) && id.chars().all(decent)
+    let well_formed = |c: char| !matches!(c, '[' | ']') && !eddyline_wire::is_unseen(c);
+    (1..=MAX_ID_CHARS).contains(&id.chars().count()) && id.chars().all(well_formed)
 }
 
 /// Takes a file in. Browsers send an empty one without a name for a field that nobody filled in.

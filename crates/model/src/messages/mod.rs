@@ -293,7 +293,7 @@ pub struct Draft {
 }
 
 impl Draft {
-    /// A message that nothing but these is known of: in no thread, without tags, and for whoever is in
+    /// A message that nothing but these is known of: in no thread, without tags, and for the users who are in
     /// the room.
     #[must_use]
     pub fn bare(room: RoomId, event: Event, author: Author, content: String, sent: Timestamp) -> Self {

@@ -15,7 +15,7 @@ pub enum ApplicationAction {
 }
 
 /// Whether somebody who is `role` in the application's organization may do `action` with it. Everybody
-/// there may register some; whoever registered one, and administrators, may change it.
+/// there may register some; the user who registered one, and administrators, may change it.
 ///
 /// # Errors
 ///
@@ -64,7 +64,7 @@ mod tests {
         for action in [ApplicationAction::See, ApplicationAction::Change] {
             assert_eq!(may(ann, Some(Member), action), Ok(()));
             assert_eq!(may(bob, Some(Administrator), action), Ok(()));
-            // Whoever left has no part in what they made.
+            // A user who left has no part in what they made.
             assert_eq!(may(ann, None, action), Err(Refusal::NotFound));
         }
         assert_eq!(may(bob, Some(Member), ApplicationAction::See), Ok(()));

@@ -17,7 +17,7 @@ pub enum Invited {
 ///
 /// # Errors
 ///
-/// As for [`FlowAction::Invite`], for whoever is neither guest nor host, and for guests who are blocked
+/// As for [`FlowAction::Invite`], for a caller who is neither guest nor host, and for guests who are blocked
 /// or whose flow is archived.
 pub fn invited(standing: FlowCaller, into: &Flow, own_address: bool) -> Result<Invited, Refusal> {
     let blocked = matches!(standing, FlowCaller::User { place: Place::Blocked, .. });

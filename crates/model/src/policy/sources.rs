@@ -5,7 +5,7 @@ use crate::ApplicationId;
 use crate::flows::Flow;
 use crate::sources::{Source, ThreadOwner};
 
-/// Whether somebody may change or remove a source: the holder of its token, and whoever may manage the
+/// Whether somebody may change or remove a source: the holder of its token, and users who may manage the
 /// flow's sources; `acting` is the application through which a user asks, and that manages its own only.
 ///
 /// # Errors

@@ -55,7 +55,7 @@ struct Name<'a> {
 impl Name<'_> {
     /// The full name that comes of the present one; `None` when nothing was said.
     ///
-    /// Whoever names a part means a name of parts. The display name beside it may be anything
+    /// A path that names a part means a name of parts. The display name beside it may be anything
     /// (`Lovelace, Ada (Engines)`), so the other part is that of the present name, not a guess from it.
     fn full(&self, present: &str) -> Option<String> {
         match (self.given, self.family) {

@@ -272,7 +272,7 @@ async fn a_lock_that_is_held_for_long_is_waited_for_again(home: Arc<Home>) {
         move || {
             let mut admin = PgConnection::establish(&url).expect("PostgreSQL answers");
             let (mut first, began) = (None, std::time::Instant::now());
-            // Whoever has waited for too long comes back on another connection.
+            // A transaction that has waited for too long comes back on another connection.
             while began.elapsed() < PATIENCE {
                 match (waiting(&mut admin), first) {
                     (Some(process), Some(before)) if process != before => {

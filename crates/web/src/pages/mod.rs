@@ -72,7 +72,7 @@ fn pages() -> Vec<(&'static str, MethodRouter<Site>)> {
     ]
 }
 
-/// Where no page is: whoever reads with one slash too many at the end is sent to the path without it.
+/// Where no page is: a browser that asks with one slash too many at the end is sent to the path without it.
 async fn elsewhere(method: Method, uri: Uri) -> Result<Response, Failure> {
     if !matches!(method, Method::GET | Method::HEAD) {
         return Err(Failure::NoPage);

@@ -62,7 +62,7 @@ async fn an_application_triggers_actions_with_the_scope_for_flows(server: Server
         let client = other.with(&tokens["access_token"]);
         assert_eq!(status(&client, &thread, "0").await, expected, "{scope:?}");
     }
-    // Whoever triggers it, it is signed for the application that offers it.
+    // No matter who triggers it, it is signed for the application that offers it.
     let asked = stage.receiver.asked();
     assert_eq!(asked.len(), 2);
     for request in asked {

@@ -293,7 +293,7 @@ async fn domains_are_given_listed_and_taken_away(server: Server) {
     let removed = domain("remove", "b\u{fc}cher.example");
     assert_eq!(removed, json!({"organization": "acme", "domain": "xn--bcher-kva.example", "unproved": 0}));
     assert_eq!(list()["domains"], json!(["acme.example"]));
-    // Whoever it belonged to, another organization may have it then.
+    // No matter to whom it belonged, another organization may have it then.
     server.organization("other");
     server.admin(&["org", "domain", "add", "--org", "other", "--domain", "xn--bcher-kva.example"]);
     let output = server.admin_command(&["org", "domain", "list", "--org", "acme"]).output().unwrap();

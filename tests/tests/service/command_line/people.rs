@@ -60,7 +60,7 @@ async fn the_last_administrator_stays_one(tenant: Tenant) {
         assert!(said.contains("last administrator"), "{line:?}: {said}");
     }
     assert_eq!(status(&tenant, &tenant.ada).await, 200);
-    // Whoever is inactive does not count.
+    // Inactive users do not count.
     let line = ["user", "set-admin", "--org", &tenant.name, "--email", &tenant.ben.email, "--admin", "true"];
     server.admin(&line);
     server.admin(&["user", "set-active", "--email", &tenant.ben.email, "--active", "false"]);

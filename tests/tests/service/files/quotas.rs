@@ -173,7 +173,7 @@ async fn files_in_memory_are_bounded_for_a_caller(server: Server) {
     assert_eq!(announce(&server, &acme.ben, json, 2 * MIB).await.0, 429, "JSON in which a file may be");
     assert_eq!(announce(&server, &acme.ben, json, MIB).await.0, 100, "no file is so small");
     assert_eq!(upload_picture(&acme.ada).await, 200);
-    // Whoever hangs up releases what was announced.
+    // A client that hangs up releases what was announced.
     drop(sockets);
     while upload_picture(&acme.ben).await != 200 {}
     let held = announce(&server, &acme.ben, json, 11 * MIB).await;

@@ -20,7 +20,7 @@ pub(super) struct Replica<'p> {
     stream: Listener,
     at: Option<String>,
     view: View,
-    /// Up to where flows are read. Whoever comes in has read what was said before.
+    /// Up to where flows are read. A new member has read what was said before.
     flows_read: BTreeMap<String, i64>,
     talks_read: BTreeMap<i64, i64>,
 }

@@ -10,7 +10,7 @@ on_both_databases![
     a_listener_that_does_not_read_does_not_hold_the_end_up,
 ];
 
-/// What is promised to whoever stops the server.
+/// What is promised to operators who stop the server.
 const BOUND: Duration = Duration::from_secs(10);
 
 async fn streams_end_at_once_and_the_process_soon(mut server: Server) {

@@ -54,7 +54,7 @@ async fn who_is_there_is_not_made_again(tenant: Tenant) {
         person(&email, "Other", "Person"),
         person(&email.to_uppercase(), "Other", "Person"),
         json!({"userName": "another", "emails": [{"value": email}]}),
-        // Whoever is a user without being linked.
+        // A user who is not linked.
         person(&tenant.ben.email, "Ben", "B"),
         person(&elsewhere, "Ben", "B"),
         json!({"userName": tenant.ben.email, "emails": [{"value": "new@x.example"}]}),

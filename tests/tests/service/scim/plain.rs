@@ -61,7 +61,7 @@ async fn a_list_holds_all_users_that_are_linked(tenant: Tenant) {
     let (server, organization) = (tenant.server(), tenant.name.as_str());
     let provider = server.provider(organization);
     let list = async || provider.plain(Method::GET, "/Users", None).await.json();
-    assert_eq!(list().await, json!({"Resources": []}), "whoever is not linked is not seen");
+    assert_eq!(list().await, json!({"Resources": []}), "users who are not linked are not seen");
     server.admin(&["scim", "link", "--org", organization, "--email", &tenant.ben.email]);
     server.admin(&["scim", "link", "--org", organization, "--email", &tenant.ben.email]);
     let listed = list().await;

@@ -1,4 +1,4 @@
-//! Whoever loses a flow hears nothing more of it, from the moment on that the answer is there.
+//! A user who loses a flow hears nothing more of it, from the moment on that the answer is there.
 
 use eddyline_client::{Json, Method, StreamRequest};
 use eddyline_tests::{Acme, Caller, Listener, Server, on_both_databases};

@@ -115,7 +115,7 @@ async fn a_whole_item_comes_in_the_query(tenant: Tenant) {
 
 async fn a_user_of_a_token_is_nobody(tenant: Tenant) {
     let source = Source::new(&tenant).await;
-    // The token decides, whoever else is named beside it.
+    // The token decides, no matter who else is named.
     let path = format!("/messages?flow_token={}", source.token);
     let request = tenant.ben.client.request(Method::POST, &path);
     let message = json!({"event": "activity", "title": "x", "external_thread_id": "7"});

@@ -61,7 +61,7 @@ impl Deed {
         }
     }
 
-    /// Whether nothing but an end can come of it, so that whoever got no answer asks again.
+    /// Whether nothing but an end can come of it, so that a client without an answer asks again.
     pub(super) fn only_ends(&self) -> bool {
         matches!(self, Self::Revoke { .. } | Self::TakeBack { .. } | Self::Remove { .. })
     }

@@ -262,7 +262,7 @@ impl Story {
         if lost.is_empty() {
             return self.look_at_once().await;
         }
-        // Whoever wants an end asks for it until there is an answer, and then it holds everywhere.
+        // A client that wants an end asks for it until there is an answer, and then it holds everywhere.
         let again = lost.into_iter().filter(Deed::only_ends);
         for deed in again.collect::<Vec<_>>() {
             let outcomes = self.start(vec![deed]).join_all().await;
