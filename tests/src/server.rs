@@ -117,9 +117,10 @@ impl Server {
         &self.stream_url
     }
 
-    /// Starts a client of this server.
+    /// Starts a client of this server. It waits for as long as a server may take to start, since the machine may do other
+    /// things beside the tests.
     pub fn client(&self) -> ClientBuilder {
-        let client = Client::builder(&self.base_url).stream_url(&self.stream_url);
+        let client = Client::builder(&self.base_url).stream_url(&self.stream_url).timeout(2 * PATIENCE);
         if record::is_on() { client.inspect(record::exchange) } else { client }
     }
 
