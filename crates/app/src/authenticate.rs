@@ -235,8 +235,8 @@ impl App {
         self.caches_current().then(|| self.store().gate().epoch())
     }
 
-    /// Whether a caller's credential is known to hold still. After any wait, such as for a body, a function that
-    /// is no longer known is to be authenticated again.
+    /// Whether a caller's credential is known to hold still. After any wait, such as for a body, a caller whose
+    /// credential is no longer known to hold is to be authenticated again.
     #[must_use]
     pub fn is_current(&self, actor: &Actor) -> bool {
         actor.epoch().is_some()

@@ -34,7 +34,7 @@ const CORS_AGE: Duration = Duration::from_secs(24 * 3600);
 /// The API, as a service for any server of ours or another's. Clones share it.
 pub type ApiService = Instrumented<Api>;
 
-/// The endpoints behind a [`ApiService`].
+/// The endpoints behind an [`ApiService`].
 #[derive(Clone)]
 pub struct Api {
     inner: Arc<Inner>,

@@ -93,8 +93,8 @@ impl RequestContext {
                 mark_authenticated(&parts.extensions, owner);
             }
         }
-        // Credentials in the headers or the query are checked before the body is waited for. A sender without any
-        // may send little.
+        // Credentials in the headers or the query are checked before the body is waited for. Without them only
+        // a little may be sent.
         let first = Params::merge(forms::parse_only(query, &FIRST)?, Map::new());
         if !public {
             *actor = authenticate(shared, &parts, &first).await?;

@@ -1,4 +1,4 @@
-//! Downloading files: the address in a message leads its readers to a link that needs no
+//! Downloading files: the address in a message leads callers who may read it to a link that needs no
 //! credentials and soon ends (specification, section 4, Files).
 
 use std::ops::Range;

@@ -3,7 +3,7 @@
 use crate::answer::{Answer, done};
 use crate::context::RequestContext;
 
-pub(crate) async fn alive(_call: RequestContext) -> Answer {
+pub(crate) async fn alive(_ctx: RequestContext) -> Answer {
     Ok(done())
 }
 

@@ -20,7 +20,7 @@ use tracing::Instrument as _;
 use crate::answer_bytes::answering;
 use crate::request_id::{self, REQUEST_ID};
 
-/// What stands behind a [`Instrumented`]. Clones are cheap and answer alike.
+/// What stands behind an [`Instrumented`]. Clones are cheap and answer alike.
 pub trait Respond: Clone + Send + Sync + 'static {
     /// The answer to a request.
     fn respond(&self, request: Request<Body>) -> impl Future<Output = Response> + Send;
@@ -32,13 +32,13 @@ pub trait Respond: Clone + Send + Sync + 'static {
     fn client_address(&self, request: &Request<Body>) -> IpAddr;
 }
 
-/// Something that [`Respond`], as a [`Service`] for any server of ours or another's. Each request has
+/// A [`Respond`] as a [`Service`] for any server of ours or another's. Each request has
 /// an id, which its answer and its lines in the log bear. Clones share what is behind.
 #[derive(Clone, Debug)]
 pub struct Instrumented<A>(A);
 
 impl<A: Respond> Instrumented<A> {
-    /// The front of `behind`.
+    /// Wraps `behind`.
     pub fn new(behind: A) -> Self {
         Self(behind)
     }

@@ -18,7 +18,7 @@ const LEAST_FILE_BODY: u64 = MIB;
 /// Forms with files. None takes much memory, and each takes as long as its sender needs.
 pub(crate) const FORMS: Quota = Quota::new(512, 128, 16);
 
-/// How many files are sent, of `total` in all. The caller who asked for a link is charged with the download.
+/// How many files are sent, of `total` in all. The caller who asked for a link is charged for the download.
 pub(crate) fn downloads(total: usize) -> Quota {
     let part = |of: usize| total.div_ceil(of) as u64;
     Quota { network: part(2), ..Quota::new(total as u64, part(4), part(16)) }

@@ -95,7 +95,7 @@ fn sending_endpoints() -> Vec<Endpoint> {
             .takes("attachments", "object", "Files of activity and discussion, by the id that the body has for them, in a form with parts")
             .takes("title", "string", "Of activity and discussion: what happened")
             .takes("body", "string", "Of activity and discussion: what was said, in HTML")
-            .takes("author", "object", "Of activity and discussion: name and avatar of its author")
+            .takes("author", "object", "Of activity and discussion: name and avatar of the person who did it")
             .takes("thread", "object", "The new state of the thread; of activity and discussion only")
             .takes("external_thread_id", "string", "Your own id of the thread it goes to")
             .takes("tags", "array", "Tags, also as a comma-separated text")

@@ -4,8 +4,8 @@
 /// A first segment that old clients send and that means nothing.
 pub const OLD_PREFIX: &str = "v1";
 
-/// Names that no flow and no organization gets in URLs: each is a fixed segment of some path, and
-/// a fixed segment wins over a name.
+/// Names that no flow and no organization gets in URLs: most are fixed segments of some path, and a fixed segment wins
+/// over a name; the others look like one.
 pub const RESERVED_NAMES: &[&str] = &[
     "actions",
     "all",
@@ -78,7 +78,6 @@ const ROOTS: &[Root] = &[
     api("readyz"),
     api("scim"),
     api("sources"),
-    api("threads"),
     api("user"),
     api("users"),
     page("account"),

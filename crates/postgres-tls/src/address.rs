@@ -35,7 +35,7 @@ pub(crate) struct Host {
 impl Host {
     /// Whether this is the folder of a Unix socket, which needs no TLS.
     pub(crate) fn is_socket(&self) -> bool {
-        self.name.starts_with(['/', '@'])
+        self.address.is_none() && self.name.starts_with(['/', '@'])
     }
 
     /// Whether what is sent there stays on this machine.
@@ -47,7 +47,7 @@ impl Host {
 }
 
 /// An address, taken apart.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(PartialEq, Eq)]
 pub(crate) struct Address {
     /// What stands before the hosts: `postgres://user:password@`.
     front: String,
@@ -64,96 +64,118 @@ pub(crate) struct Address {
     pub(crate) authorities: Option<String>,
     /// PEM files of the client's own certificate and key.
     pub(crate) identity: Option<(String, String)>,
+    /// Seconds after which the client gives a connection up; `None` for never.
+    pub(crate) connect_seconds: Option<u64>,
 }
 
-/// The parameters of libpq about TLS that are not supported, and why.
-const UNSUPPORTED: [(&str, &str); 7] = [
-    ("sslcrl", "lists of revoked certificates are not supported"),
-    ("sslcrldir", "lists of revoked certificates are not supported"),
-    ("sslpassword", "a key with a password is not supported"),
-    ("sslnegotiation", "TLS always begins with a request for it"),
-    ("ssl_min_protocol_version", "TLS 1.2 and 1.3 are supported, nothing older"),
-    ("ssl_max_protocol_version", "TLS 1.2 and 1.3 are supported, nothing older"),
-    ("requirepeer", "it is for Unix sockets without TLS"),
+impl std::fmt::Debug for Address {
+    /// Leaves the user and the password out.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Address")
+            .field("hosts", &self.hosts)
+            .field("mode", &self.mode)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The parameters of libpq that are not supported with TLS, the values that mean what happens anyway, and why others
+/// are refused.
+const UNSUPPORTED: [(&str, &[&str], &str); 11] = [
+    ("channel_binding", &["disable", "prefer"], "it is not supported; verify-full protects against the same"),
+    ("gssencmode", &["disable", "prefer"], "it is not supported with TLS"),
+    ("requirepeer", &[], "it is for Unix sockets"),
+    ("service", &[], "a file of services is not supported with TLS"),
+    ("ssl_max_protocol_version", &["TLSv1.3"], "TLS 1.2 and 1.3 are supported"),
+    ("ssl_min_protocol_version", &["TLSv1", "TLSv1.1", "TLSv1.2"], "TLS 1.2 and 1.3 are supported"),
+    ("sslcertmode", &["allow"], "it is not supported"),
+    ("sslcrl", &[], "lists of revoked certificates are not supported"),
+    ("sslcrldir", &[], "lists of revoked certificates are not supported"),
+    ("sslnegotiation", &["postgres"], "TLS always begins with a request for it"),
+    ("sslpassword", &[], "a key with a password is not supported"),
 ];
 
 impl Address {
     /// Takes an address apart. `environment` has the variables of libpq.
     pub(crate) fn parse(url: &str, environment: impl Fn(&str) -> Option<String>) -> Result<Self, Error> {
+        let environment = |name: &str| environment(name).filter(|value| !value.is_empty());
         let (scheme, rest) = url.split_once("://").ok_or(Error::Address)?;
         let (place, query) = rest.split_once('?').unwrap_or((rest, ""));
         let (head, database) = place.split_at(place.find('/').unwrap_or(place.len()));
-        let (user, hosts) = head.rsplit_once('@').map_or(("", head), |(user, hosts)| (user, hosts));
+        // libpq takes what is behind the first of several for a host, and says so in its errors.
+        if place.matches('@').count() > 1 || database.contains('@') {
+            return Err(Error::Address);
+        }
+        let (user, hosts) = head.split_once('@').unwrap_or(("", head));
         let mut read = Read::default();
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
             read.parameter(pair)?;
         }
-        let mode = read.mode.take().or_else(|| environment("PGSSLMODE").filter(|mode| !mode.is_empty()));
+        let hosts = read.hosts(hosts, &environment)?;
+        let is_written = read.authorities.is_some() || read.certificate.is_some();
+        let mode = read.mode.take().or_else(|| environment("PGSSLMODE"));
         let authorities = read.authorities.take().or_else(|| environment("PGSSLROOTCERT"));
+        let has_mode = mode.is_some();
+        let mode = mode_of(mode.as_deref(), authorities.as_deref())?;
+        if mode.is_some() {
+            read.check_supported(&environment)?;
+        } else if is_written && !has_mode {
+            return Err(Error::parameter("sslmode", "it is missing, and without it there is no TLS"));
+        }
         Ok(Self {
             front: format!("{scheme}://{}", if user.is_empty() { String::new() } else { format!("{user}@") }),
-            hosts: read.hosts(hosts)?,
+            hosts,
             database: database.to_owned(),
-            has_mode: mode.is_some(),
-            mode: mode_of(mode.as_deref(), authorities.as_deref())?,
+            has_mode,
+            mode,
             authorities: authorities.filter(|file| file != "system"),
-            identity: read.identity()?,
+            identity: read.identity(&environment)?,
+            connect_seconds: read.connect_seconds,
             others: read.others,
         })
     }
 
-    /// The address for libpq, which has no TLS: to the hosts themselves, or through sockets in a folder, which has one
-    /// for each of them, numbered like ports.
-    pub(crate) fn for_libpq(&self, sockets: Option<&str>) -> String {
+    /// The address for libpq, which has no TLS: to sockets in this folder, which has one for each host, numbered like
+    /// ports; or to the hosts themselves, which are sockets then.
+    pub(crate) fn for_libpq(&self, folder: Option<&str>) -> String {
         let encode = |text: &str| utf8_percent_encode(text, NON_ALPHANUMERIC).to_string();
-        let list = |of: &dyn Fn((usize, &Host)) -> String| {
-            self.hosts.iter().enumerate().map(of).collect::<Vec<_>>().join(",")
-        };
-        let mut parameters = match sockets {
-            Some(folder) => vec![
-                format!("host={}", list(&|_| encode(folder))),
-                format!("port={}", list(&|(number, _)| (number + 1).to_string())),
-            ],
-            None => vec![
-                format!("host={}", list(&|(_, host)| encode(&host.name))),
-                format!("port={}", list(&|(_, host)| host.port.to_string())),
-            ],
-        };
-        if sockets.is_none() && self.hosts.iter().any(|host| host.address.is_some()) {
-            let address = |host: &Host| encode(host.address.as_deref().unwrap_or_default());
-            parameters.push(format!("hostaddr={}", list(&|(_, host)| address(host))));
-        }
-        parameters.extend(self.others.iter().cloned());
-        parameters.push("sslmode=disable".to_owned());
-        format!("{}{}?{}", self.front, self.database, parameters.join("&"))
+        let places = self.hosts.iter().zip(1..).map(|(host, number)| match folder {
+            Some(folder) => format!("{}:{number}", encode(folder)),
+            None => format!("{}:{}", encode(&host.name), host.port),
+        });
+        let places = places.collect::<Vec<_>>().join(",");
+        let parameters: Vec<&str> =
+            self.others.iter().map(String::as_str).chain(["sslmode=disable"]).collect();
+        format!("{}{places}{}?{}", self.front, self.database, parameters.join("&"))
     }
 }
 
 fn mode_of(mode: Option<&str>, authorities: Option<&str>) -> Result<Option<Mode>, Error> {
-    let named = match mode {
+    let of_system = authorities == Some("system");
+    let mode = match mode {
+        None if of_system => Mode::VerifyFull,
         None | Some("disable") => return Ok(None),
         Some("prefer") => Mode::Prefer,
         Some("require") => Mode::Require,
         Some("verify-ca") => Mode::VerifyCa,
         Some("verify-full") => Mode::VerifyFull,
         Some(_) => {
-            return Err(Error::Parameter {
-                name: "sslmode".to_owned(),
-                why: "there are disable, prefer, require, verify-ca and verify-full",
-            });
+            let why = "there are disable, prefer, require, verify-ca and verify-full";
+            return Err(Error::parameter("sslmode", why));
         }
     };
-    Ok(Some(match (named, authorities) {
-        (Mode::VerifyCa, Some("system")) => {
-            return Err(Error::Parameter {
-                name: "sslrootcert".to_owned(),
-                why: "with the authorities of the system, sslmode must be verify-full: they sign for anybody",
-            });
+    match mode {
+        Mode::VerifyFull => Ok(Some(mode)),
+        // Any site of the web has a certificate of theirs.
+        _ if of_system => {
+            Err(Error::parameter("sslmode", "with the authorities of the system it must be verify-full"))
         }
-        // As libpq does: who names an authority wants it looked at.
-        (Mode::Require, Some(file)) if file != "system" => Mode::VerifyCa,
-        (mode, _) => mode,
-    }))
+        Mode::VerifyCa if authorities.is_none() => {
+            Err(Error::parameter("sslmode", "verify-ca needs the file of an authority, as sslrootcert"))
+        }
+        // As in libpq.
+        Mode::Require if authorities.is_some() => Ok(Some(Mode::VerifyCa)),
+        _ => Ok(Some(mode)),
+    }
 }
 
 /// The parameters that were read so far.
@@ -166,6 +188,7 @@ struct Read {
     host: Option<String>,
     address: Option<String>,
     port: Option<String>,
+    connect_seconds: Option<u64>,
     others: Vec<String>,
 }
 
@@ -181,79 +204,111 @@ impl Read {
             "host" => &mut self.host,
             "hostaddr" => &mut self.address,
             "port" => &mut self.port,
-            // The server takes them or leaves them; here there is no compression, and the name is always sent.
-            "sslcompression" | "sslsni" => return Ok(()),
-            "channel_binding" if value == "require" => {
-                let why = "it is not supported; verify-full protects against the same";
-                return Err(Error::Parameter { name: name.into_owned(), why });
+            // As JDBC has it, and libpq too.
+            "ssl" if value == "true" => {
+                self.mode = Some("require".to_owned());
+                return Ok(());
             }
-            _ => {
-                if let Some((_, why)) = UNSUPPORTED.iter().find(|(unsupported, _)| *unsupported == name) {
-                    return Err(Error::Parameter { name: name.into_owned(), why });
+            // rustls neither compresses nor leaves the name of the host out.
+            "sslcompression" | "sslsni" => return Ok(()),
+            other => {
+                if other == "connect_timeout" {
+                    self.connect_seconds = value.parse().ok().filter(|seconds| *seconds > 0);
                 }
                 self.others.push(pair.to_owned());
                 return Ok(());
             }
         };
-        *place = Some(value);
+        *place = Some(value).filter(|value| !value.is_empty());
         Ok(())
     }
 
-    /// The hosts, of which parameters count more than what stands before the path.
-    fn hosts(&self, written: &str) -> Result<Vec<Host>, Error> {
-        let mut hosts: Vec<Host> = written.split(',').map(host).collect::<Result<_, _>>()?;
-        let values = |list: &Option<String>| -> Option<Vec<String>> {
-            Some(list.as_ref()?.split(',').map(str::to_owned).collect())
+    /// The hosts, of which parameters count more than what stands before the path, and that more than the environment.
+    fn hosts(&self, written: &str, environment: &dyn Fn(&str) -> Option<String>) -> Result<Vec<Host>, Error> {
+        let split = |list: &str| -> Vec<String> { list.split(',').map(str::to_owned).collect() };
+        let (mut names, mut ports): (Vec<String>, Vec<Option<u16>>) =
+            written.split(',').map(host).collect::<Result<Vec<_>, _>>()?.into_iter().unzip();
+        let is_unnamed = |names: &[String]| names.iter().all(String::is_empty);
+        if let Some(list) = self.host.clone().or_else(|| environment("PGHOST").filter(|_| is_unnamed(&names)))
+        {
+            names = split(&list);
+        }
+        let addresses = self.address.as_deref().map(split).unwrap_or_default();
+        if addresses.len() > names.len() && is_unnamed(&names) {
+            names = vec![String::new(); addresses.len()];
+        }
+        if !addresses.is_empty() && addresses.len() != names.len() {
+            return Err(Error::Hosts);
+        }
+        if let Some(list) = &self.port {
+            ports = split(list).iter().map(|port| port_of(port)).collect::<Result<_, _>>()?;
+        }
+        let default = match environment("PGPORT") {
+            Some(port) => port_of(&port)?.unwrap_or(PORT),
+            None => PORT,
         };
-        if let Some(names) = values(&self.host) {
-            hosts = names.into_iter().map(|name| Host { name, address: None, port: PORT }).collect();
+        if ports.len() > 1 && ports.len() != names.len() {
+            return Err(Error::Hosts);
         }
-        if let Some(addresses) = values(&self.address) {
-            if hosts.len() == 1 && hosts[0].name.is_empty() {
-                hosts = vec![hosts[0].clone(); addresses.len()];
-            }
-            if hosts.len() != addresses.len() {
-                return Err(Error::Address);
-            }
-            for (host, address) in hosts.iter_mut().zip(addresses) {
-                host.address = Some(address).filter(|address| !address.is_empty());
-            }
-        }
-        if let Some(ports) = values(&self.port) {
-            for (number, host) in hosts.iter_mut().enumerate() {
-                let port = if ports.len() == 1 { ports.first() } else { ports.get(number) };
-                host.port = port_of(port.ok_or(Error::Address)?)?;
-            }
-        }
-        Ok(hosts)
+        let host = |(number, name): (usize, String)| Host {
+            name,
+            address: addresses.get(number).filter(|address| !address.is_empty()).cloned(),
+            port: ports.get(number).or_else(|| ports.first()).copied().flatten().unwrap_or(default),
+        };
+        Ok(names.into_iter().enumerate().map(host).collect())
     }
 
-    fn identity(&mut self) -> Result<Option<(String, String)>, Error> {
-        match (self.certificate.take(), self.key.take()) {
+    /// Refuses what would be ignored, or would lead libpq past the tunnel.
+    fn check_supported(&self, environment: &dyn Fn(&str) -> Option<String>) -> Result<(), Error> {
+        for pair in &self.others {
+            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+            let (name, value) = (decode(name)?, decode(value)?);
+            let known = UNSUPPORTED.iter().find(|(unsupported, ..)| *unsupported == name);
+            if let Some((name, harmless, why)) = known
+                && !value.is_empty()
+                && !harmless.contains(&&*value)
+            {
+                return Err(Error::parameter(name, why));
+            }
+        }
+        for name in ["PGHOSTADDR", "PGSERVICE", "PGSSLCRL", "PGSSLCRLDIR", "PGREQUIREPEER"] {
+            if environment(name).is_some() {
+                return Err(Error::parameter(name, "this variable is not supported with TLS"));
+            }
+        }
+        Ok(())
+    }
+
+    fn identity(
+        &mut self,
+        environment: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Option<(String, String)>, Error> {
+        let certificate = self.certificate.take().or_else(|| environment("PGSSLCERT"));
+        match (certificate, self.key.take().or_else(|| environment("PGSSLKEY"))) {
             (Some(certificate), Some(key)) => Ok(Some((certificate, key))),
             (None, None) => Ok(None),
-            _ => Err(Error::Parameter {
-                name: "sslcert".to_owned(),
-                why: "sslcert and sslkey belong together",
-            }),
+            _ => Err(Error::parameter("sslcert", "sslcert and sslkey belong together")),
         }
     }
 }
 
 /// A host with its port: `name`, `name:port`, `[IPv6]:port`, or an encoded folder.
-fn host(text: &str) -> Result<Host, Error> {
+fn host(text: &str) -> Result<(String, Option<u16>), Error> {
     let (name, port) = match text.strip_prefix('[') {
         Some(rest) => {
             let (name, port) = rest.split_once(']').ok_or(Error::Address)?;
-            (name, port.strip_prefix(':'))
+            match port.strip_prefix(':') {
+                None if !port.is_empty() => return Err(Error::Address),
+                port => (name, port.unwrap_or_default()),
+            }
         }
-        None => text.split_once(':').map_or((text, None), |(name, port)| (name, Some(port))),
+        None => text.split_once(':').unwrap_or((text, "")),
     };
-    Ok(Host { name: decode(name)?.into_owned(), address: None, port: port.map_or(Ok(PORT), port_of)? })
+    Ok((decode(name)?.into_owned(), port_of(port)?))
 }
 
-fn port_of(text: &str) -> Result<u16, Error> {
-    if text.is_empty() { Ok(PORT) } else { text.parse().map_err(|_| Error::Address) }
+fn port_of(text: &str) -> Result<Option<u16>, Error> {
+    if text.is_empty() { Ok(None) } else { text.parse().map(Some).map_err(|_| Error::Address) }
 }
 
 fn decode(text: &str) -> Result<Cow<'_, str>, Error> {
@@ -275,28 +330,46 @@ mod tests {
     #[test]
     fn the_mode_is_that_of_libpq() {
         assert_eq!(mode("postgres://db/chat"), None);
+        assert_eq!(mode("postgres://db/chat?sslmode="), None);
         assert_eq!(mode("postgres://db/chat?sslmode=disable"), None);
         assert_eq!(mode("postgres://db/chat?sslmode=prefer"), Some(Mode::Prefer));
         assert_eq!(mode("postgres://db/chat?sslmode=require"), Some(Mode::Require));
+        assert_eq!(mode("postgres://db/chat?ssl=true"), Some(Mode::Require));
         assert_eq!(mode("postgres://db/chat?sslmode=require&sslrootcert=ca.pem"), Some(Mode::VerifyCa));
-        assert_eq!(mode("postgres://db?sslmode=verify-ca"), Some(Mode::VerifyCa));
-        assert_eq!(mode("postgres://db?sslmode=verify-full&sslrootcert=system"), Some(Mode::VerifyFull));
+        assert_eq!(mode("postgres://db?sslmode=verify-ca&sslrootcert=ca.pem"), Some(Mode::VerifyCa));
+        assert_eq!(mode("postgres://db?sslmode=verify-full"), Some(Mode::VerifyFull));
+        assert_eq!(mode("postgres://db?sslrootcert=system"), Some(Mode::VerifyFull));
         let by_environment =
             Address::parse("postgres://db", |name| (name == "PGSSLMODE").then(|| "require".to_owned()));
         assert_eq!(by_environment.unwrap().mode, Some(Mode::Require));
     }
 
     #[test]
-    fn what_is_not_supported_is_refused_by_name() {
-        for (parameter, name) in [
+    fn what_is_weak_or_not_supported_is_refused_by_name() {
+        for (parameters, name) in [
             ("sslmode=allow", "sslmode"),
-            ("sslmode=verify-ca&sslrootcert=system", "sslrootcert"),
-            ("sslcert=me.pem", "sslcert"),
-            ("sslcrl=list.pem", "sslcrl"),
-            ("channel_binding=require", "channel_binding"),
+            ("sslmode=verify-ca", "sslmode"),
+            ("sslmode=verify-ca&sslrootcert=system", "sslmode"),
+            ("sslmode=require&sslrootcert=system", "sslmode"),
+            ("sslrootcert=ca.pem", "sslmode"),
+            ("sslmode=require&sslcert=me.pem", "sslcert"),
+            ("sslmode=require&sslcrl=list.pem", "sslcrl"),
+            ("sslmode=require&channel_binding=require", "channel_binding"),
+            ("sslmode=require&service=mine", "service"),
         ] {
-            let error = parse(&format!("postgres://db/chat?{parameter}")).unwrap_err();
-            assert!(error.to_string().starts_with(&format!("{name}: ")), "{error}");
+            let error = parse(&format!("postgres://db/chat?{parameters}")).unwrap_err();
+            assert!(error.to_string().starts_with(&format!("{name}: ")), "{parameters}: {error}");
+        }
+        for parameters in [
+            "requirepeer=postgres",
+            "sslmode=require&sslnegotiation=postgres",
+            "sslmode=require&ssl_min_protocol_version=TLSv1.2&channel_binding=prefer",
+        ] {
+            assert!(parse(&format!("postgres://db/chat?{parameters}")).is_ok(), "{parameters}");
+        }
+        for variable in ["PGHOSTADDR", "PGSERVICE"] {
+            let set = |name: &str| (name == variable).then(|| "x".to_owned());
+            assert!(Address::parse("postgres://db?sslmode=require", set).is_err(), "{variable}");
         }
     }
 
@@ -312,13 +385,31 @@ mod tests {
             ("postgres://%2Fvar%2Frun/chat", vec![host("/var/run", 5432)]),
             ("postgres:///chat?host=a,b&port=1,2", vec![host("a", 1), host("b", 2)]),
             ("postgres:///chat?host=a,b&port=1", vec![host("a", 1), host("b", 1)]),
+            ("postgres://me@:6000/chat?host=db", vec![host("db", 6000)]),
         ] {
             assert_eq!(parse(url).unwrap().hosts, hosts, "{url}");
         }
         let hosts = parse("postgres://db/chat?hostaddr=10.0.0.7").unwrap().hosts;
         assert_eq!(hosts, [Host { address: Some("10.0.0.7".to_owned()), ..host("db", 5432) }]);
-        for url in ["db/chat", "postgres://[::1/chat", "postgres://db:one/chat", "postgres://a?hostaddr=1,2"]
-        {
+        let set = |name: &str| match name {
+            "PGHOST" => Some("db".to_owned()),
+            "PGPORT" => Some("6000".to_owned()),
+            _ => None,
+        };
+        assert_eq!(Address::parse("postgres:///chat", set).unwrap().hosts, [host("db", 6000)]);
+    }
+
+    #[test]
+    fn an_address_that_libpq_reads_otherwise_is_refused() {
+        for url in [
+            "db/chat",
+            "postgres://[::1/chat",
+            "postgres://[::1]5432/chat",
+            "postgres://db:one/chat",
+            "postgres://a?hostaddr=1,2",
+            "postgres://me:p@ss@db/chat",
+            "postgres://me:12/34@db/chat",
+        ] {
             assert!(parse(url).is_err(), "{url}");
         }
     }
@@ -326,16 +417,20 @@ mod tests {
     #[test]
     fn libpq_gets_everything_but_what_is_about_tls() {
         let address =
-            parse("postgres://me:p%40ss@db:6000/chat?sslmode=require&options=-c%20x%3Dy&sslcert=a&sslkey=b");
-        let address = address.unwrap();
-        assert_eq!(
-            address.for_libpq(None),
-            "postgres://me:p%40ss@/chat?host=db&port=6000&options=-c%20x%3Dy&sslmode=disable"
-        );
+            parse("postgres://me:p%40ss@a:6000,b/chat?sslmode=require&options=-c%20x%3Dy&sslcert=a&sslkey=b")
+                .unwrap();
         assert_eq!(
             address.for_libpq(Some("/tmp/x")),
-            "postgres://me:p%40ss@/chat?host=%2Ftmp%2Fx&port=1&options=-c%20x%3Dy&sslmode=disable"
+            "postgres://me:p%40ss@%2Ftmp%2Fx:1,%2Ftmp%2Fx:2/chat?options=-c%20x%3Dy&sslmode=disable"
         );
+        let address = parse("postgres://me@%2Frun/chat?sslmode=prefer").unwrap();
+        assert_eq!(address.for_libpq(None), "postgres://me@%2Frun:5432/chat?sslmode=disable");
+    }
+
+    #[test]
+    fn the_password_is_not_printed() {
+        let address = parse("postgres://me:hush@db/chat").unwrap();
+        assert!(!format!("{address:?}").contains("hush"));
     }
 
     #[test]
@@ -348,8 +443,11 @@ mod tests {
             ("postgres://%2Fvar%2Frun/chat", true),
             ("postgres://db/chat", false),
             ("postgres://localhost/chat?hostaddr=10.0.0.7", false),
+            ("postgres:///chat?host=/var/run&hostaddr=10.0.0.7", false),
         ] {
-            assert_eq!(parse(url).unwrap().hosts[0].is_local(), is_local, "{url}");
+            let hosts = parse(url).unwrap().hosts;
+            assert_eq!(hosts[0].is_local(), is_local, "{url}");
+            assert!(is_local || !hosts[0].is_socket(), "{url}");
         }
     }
 }

@@ -1,10 +1,9 @@
 //! TLS to PostgreSQL for clients that cannot do it themselves, such as a libpq that was built without OpenSSL.
 //!
-//! A [`Route`] reads an address as libpq does. Where the address demands TLS, the route opens a Unix socket in a
-//! folder that only its owner may enter, and carries every connection that is made there to the server, in TLS. The
-//! client gets an address that leads to the socket. Any client of the protocol can use it: a pool, a listener for
-//! notifications, a request to cancel. Where TLS is not asked for, the address stays as it is and nothing lies
-//! between.
+//! A [`Route`] reads an address as libpq does. Where the address demands TLS, the route opens Unix sockets in a folder
+//! that only its owner may enter, one for each host, and carries every connection that is made there to the host, in TLS.
+//! The client gets an address that leads to the sockets. Where TLS is not asked for, the client gets the address
+//! unchanged, and its connections are its own.
 //!
 //! ```
 //! let route = eddyline_postgres_tls::Route::open("postgres://me@localhost/chat")?;
@@ -12,8 +11,11 @@
 //! # Ok::<(), eddyline_postgres_tls::Error>(())
 //! ```
 //!
-//! `sslmode`, `sslrootcert`, `sslcert` and `sslkey` mean what they mean to libpq, with two differences: the default of
-//! `sslmode` is `disable`, and authorities that no file names are those of the system.
+//! `sslmode`, `sslrootcert`, `sslcert` and `sslkey` mean what they mean to libpq, with these differences: the default
+//! of `sslmode` is `disable`; `verify-full` trusts the authorities of the system where no file names others; a name that
+//! only the common name of a certificate has does not count; `prefer` does not try again without TLS after TLS has
+//! failed. With TLS there is no channel binding, `.pgpass` has no entry for the sockets, and the bounds on silence
+//! (`tcp_user_timeout`, `keepalives_idle`) are the crate's own.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "what fails here shall end the test"))]
 
@@ -21,26 +23,34 @@ mod address;
 mod tunnel;
 mod verify;
 
-use std::borrow::Cow;
 use std::path::PathBuf;
 
 use crate::address::Address;
 use crate::tunnel::Tunnel;
 
 /// How the server of an address is reached. Connections end when it is dropped.
-#[derive(Debug)]
 pub struct Route {
     url: String,
     is_exposed: bool,
     _tunnel: Option<Tunnel>,
 }
 
+impl std::fmt::Debug for Route {
+    /// Leaves the address out, which may hold a password.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Route").field("is_exposed", &self.is_exposed).finish_non_exhaustive()
+    }
+}
+
 /// Why there is no way to a server.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The address cannot be read. It is not repeated, since it may hold a password.
-    #[error("the address of the database cannot be read; user and password in it must be percent-encoded")]
+    #[error("the address of the database cannot be read")]
     Address,
+    /// A host has no name that a certificate can have, or there are not as many names as addresses or ports.
+    #[error("the hosts in the address of the database cannot be read")]
+    Hosts,
     /// A parameter has a value that is not supported.
     #[error("{name}: {why}")]
     Parameter {
@@ -67,11 +77,15 @@ pub enum Error {
     #[error("TLS to the database: {0}")]
     Tls(rustls::Error),
     /// The sockets of the tunnel could not be made.
-    #[error("the sockets for TLS to the database could not be made: {0}")]
+    #[error("the sockets for TLS to the database could not be made among the temporary files (TMPDIR): {0}")]
     Socket(std::io::Error),
 }
 
 impl Error {
+    pub(crate) fn parameter(name: &str, why: &'static str) -> Self {
+        Self::Parameter { name: name.to_owned(), why }
+    }
+
     pub(crate) fn file(path: &str, source: rustls_pki_types::pem::Error) -> Self {
         Self::File { path: path.into(), source }
     }
@@ -84,7 +98,12 @@ impl Route {
     /// When the address cannot be read, when it asks for what is not supported, and when files or sockets are not to
     /// be had.
     pub fn open(url: &str) -> Result<Self, Error> {
-        let address = Address::parse(url, |name| std::env::var(name).ok())?;
+        Self::open_with(url, |name| std::env::var(name).ok())
+    }
+
+    /// The same with these variables of libpq.
+    fn open_with(url: &str, environment: impl Fn(&str) -> Option<String>) -> Result<Self, Error> {
+        let address = Address::parse(url, environment)?;
         let is_exposed = !address.has_mode && address.hosts.iter().any(|host| !host.is_local());
         let Some(mode) = address.mode else {
             return Ok(Self { url: url.to_owned(), is_exposed, _tunnel: None });
@@ -114,18 +133,31 @@ impl Route {
     }
 }
 
-/// What a client says of a connection that failed, without the socket, which tells an operator nothing.
+/// What a client says of a connection that failed, without the sockets, which tell an operator nothing. What the tunnel
+/// itself says names the host.
 #[must_use]
-pub fn without_socket(text: &str) -> Cow<'_, str> {
-    const REFUSED: &str = "FATAL:  ";
-    let socket = text.find("connection to server on socket").filter(|_| text.contains(tunnel::FOLDER_PREFIX));
-    match (socket, text.find(REFUSED)) {
-        (Some(from), Some(to)) if from < to => {
-            format!("{}{}", &text[..from], text[to + REFUSED.len()..].trim_end()).into()
+pub fn without_socket(text: &str) -> String {
+    let mut rest = text;
+    let mut said = String::new();
+    while let Some((before, socket)) = rest.split_once(ON_SOCKET) {
+        let Some((path, after)) =
+            socket.split_once("\" failed: ").filter(|_| socket.contains(tunnel::FOLDER_PREFIX))
+        else {
+            break;
+        };
+        said.push_str(before);
+        if path.contains(tunnel::FOLDER_PREFIX) {
+            rest = after.strip_prefix("FATAL:  ").unwrap_or(after);
+        } else {
+            said.push_str(&format!("{ON_SOCKET}{path}\" failed: "));
+            rest = after;
         }
-        _ => text.into(),
     }
+    said + rest
 }
+
+/// How libpq begins to say that it could not connect to a Unix socket.
+const ON_SOCKET: &str = "connection to server on socket \"";
 
 #[cfg(test)]
 mod tests {
@@ -138,14 +170,14 @@ mod tests {
             "postgresql:///chat",
             "postgres://db/chat?sslmode=disable",
         ] {
-            assert_eq!(Route::open(url).unwrap().url(), url);
+            assert_eq!(Route::open_with(url, |_| None).unwrap().url(), url);
         }
     }
 
     #[test]
     fn a_connection_over_a_socket_needs_no_tls() {
-        let route = Route::open("postgres://me@%2Fvar%2Frun/chat?sslmode=require").unwrap();
-        assert_eq!(route.url(), "postgres://me@/chat?host=%2Fvar%2Frun&port=5432&sslmode=disable");
+        let route = Route::open_with("postgres://me@%2Fvar%2Frun/chat?sslmode=require", |_| None).unwrap();
+        assert_eq!(route.url(), "postgres://me@%2Fvar%2Frun:5432/chat?sslmode=disable");
     }
 
     #[test]
@@ -156,7 +188,7 @@ mod tests {
             ("postgres://db/chat?sslmode=require", false),
             ("postgres://localhost/chat", false),
         ] {
-            assert_eq!(Route::open(url).unwrap().is_exposed(), is_exposed, "{url}");
+            assert_eq!(Route::open_with(url, |_| None).unwrap().is_exposed(), is_exposed, "{url}");
         }
     }
 
@@ -164,7 +196,10 @@ mod tests {
     fn an_error_does_not_name_the_socket() {
         let text =
             "connection to server on socket \"/tmp/eddyline-postgres-x/.s.PGSQL.1\" failed: FATAL:  no TLS\n";
-        assert_eq!(without_socket(text), "no TLS");
+        assert_eq!(without_socket(text).trim_end(), "no TLS");
+        let several =
+            format!("{text}{}", text.replace(".1", ".2").replace("FATAL:  no TLS", "timeout expired"));
+        assert_eq!(without_socket(&several), "no TLS\ntimeout expired\n");
         let other = "connection to server on socket \"/var/run/.s.PGSQL.1\" failed: FATAL:  no role\n";
         assert_eq!(without_socket(other), other);
     }

@@ -1,5 +1,8 @@
 //! Sockets in a private folder, behind each of which is a connection with TLS to a server.
 
+use std::fs::Permissions;
+use std::net::SocketAddr;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,19 +20,29 @@ use tokio_rustls::TlsConnector;
 use crate::address::{Address, Host, Mode};
 use crate::{Error, verify};
 
-/// How long a server may take to accept a connection and TLS on it. libpq gives up sooner and tries again.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// How long what was sent to a server may stay without an answer of its system, before the connection counts as lost.
+/// How long the servers of a name may take to accept a connection and TLS on it, where the address does not say.
+const CONNECT_TIME: Duration = Duration::from_secs(60);
+/// How much sooner the tunnel gives up than its client, so that the client gets the reason.
+const AHEAD: Duration = Duration::from_secs(1);
+/// How long a client may take to read why it is refused.
+const REFUSAL_TIME: Duration = Duration::from_secs(5);
+/// How long sent data may stay unacknowledged before the connection counts as lost.
 const SILENCE: Duration = Duration::from_secs(10);
 /// Bytes read at once in each direction, as much as a record of TLS holds.
 const BUFFER: usize = 16 * 1024;
-/// The most bytes of a first message that are read before a refusal. libpq reads none longer either.
-const FIRST_MESSAGE: u64 = 10_000;
+/// The most bytes of a message that is read as a whole. Servers refuse a longer first message, too.
+const MAX_MESSAGE: u32 = 10_000;
 
 /// The request for TLS: its length, and a number that no version of the protocol has.
 const TLS_REQUEST: [u8; 8] = [0, 0, 0, 8, 4, 210, 22, 47];
+/// The kind of the messages by which a server says how its client may authenticate.
+const AUTHENTICATION: u8 = b'R';
+/// The kinds of messages that may come before: about the version of the protocol, and notices.
+const BEFORE_AUTHENTICATION: [u8; 2] = [b'v', b'N'];
+/// The number of `AuthenticationSASL`.
+const SASL: [u8; 4] = [0, 0, 0, 10];
 
-/// How messages begin that came through [`refuse`], for [`crate::without_socket`].
+/// How the names of the folders begin, for [`crate::without_socket`].
 pub(crate) const FOLDER_PREFIX: &str = "eddyline-postgres-";
 
 /// An open tunnel. Its connections end with it.
@@ -45,6 +58,8 @@ struct Remote {
     host: Host,
     name: ServerName<'static>,
     mode: Mode,
+    /// How long a connection may take until TLS is on it.
+    time: Duration,
     tls: TlsConnector,
 }
 
@@ -56,25 +71,24 @@ impl Tunnel {
     /// Opens sockets for all hosts of the address.
     pub(crate) fn open(address: &Address, mode: Mode) -> Result<Self, Error> {
         let tls = TlsConnector::from(Arc::new(verify::config(address, mode)?));
-        // Only its owner may enter it.
-        let folder = tempfile::Builder::new().prefix(FOLDER_PREFIX).tempdir().map_err(Error::Socket)?;
-        // One of its own, since a store is opened from threads without one as well. It has a thread for each direction
-        // of a busy connection, the writer's.
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(2)
-            .thread_name("postgres-tls")
-            .enable_all()
-            .build()
-            .map_err(Error::Socket)?;
-        for (number, host) in address.hosts.iter().enumerate() {
-            let name = ServerName::try_from(host.name.clone()).map_err(|_| Error::Address)?;
-            let remote = Arc::new(Remote { host: host.clone(), name, mode, tls: tls.clone() });
-            let _guard = runtime.enter();
-            let path = folder.path().join(format!(".s.PGSQL.{}", number + 1));
+        let time = address.connect_seconds.map(Duration::from_secs).unwrap_or(CONNECT_TIME);
+        let time = time.saturating_sub(AHEAD).max(AHEAD);
+        let remotes = address.hosts.iter().map(|host| {
+            let name = ServerName::try_from(host.name.clone()).map_err(|_| Error::Hosts)?;
+            Ok(Arc::new(Remote { host: host.clone(), name, mode, time, tls: tls.clone() }))
+        });
+        let remotes: Vec<_> = remotes.collect::<Result<_, Error>>()?;
+        // Kept as a whole from here on, since a runtime must not be dropped by itself in a task of another.
+        let tunnel = Self { runtime: Some(runtime().map_err(Error::Socket)?), folder: folder()? };
+        let entered = tunnel.runtime.as_ref().map(Runtime::enter);
+        let owner = tunnel.folder.path().metadata().map_err(Error::Socket)?.uid();
+        for (remote, number) in remotes.into_iter().zip(1..) {
+            let path = tunnel.folder.path().join(format!(".s.PGSQL.{number}"));
             let listener = UnixListener::bind(path).map_err(Error::Socket)?;
-            runtime.spawn(accept(listener, remote));
+            tokio::spawn(accept(listener, owner, remote));
         }
-        Ok(Self { runtime: Some(runtime), folder })
+        drop(entered);
+        Ok(tunnel)
     }
 
     /// The folder of its sockets.
@@ -92,12 +106,34 @@ impl Drop for Tunnel {
     }
 }
 
-async fn accept(listener: UnixListener, remote: Arc<Remote>) {
+/// A runtime of the tunnel's own, since a store is opened on threads without one as well. It has a thread for each
+/// direction of one busy connection.
+fn runtime() -> std::io::Result<Runtime> {
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .thread_name("postgres-tls")
+        .enable_all()
+        .build()
+}
+
+/// A folder that only its owner may enter: where systemd has one for the service, or else among the temporary files.
+fn folder() -> Result<TempDir, Error> {
+    let parent = std::env::var_os("RUNTIME_DIRECTORY").map_or_else(std::env::temp_dir, Into::into);
+    tempfile::Builder::new()
+        .prefix(FOLDER_PREFIX)
+        .permissions(Permissions::from_mode(0o700))
+        .tempdir_in(parent)
+        .map_err(Error::Socket)
+}
+
+async fn accept(listener: UnixListener, owner: u32, remote: Arc<Remote>) {
     loop {
         match listener.accept().await {
-            Ok((local, _)) => {
+            // The permissions of the folder keep others out already, but for root.
+            Ok((local, _)) if local.peer_cred().is_ok_and(|peer| peer.uid() == owner) => {
                 tokio::spawn(serve(local, remote.clone()));
             }
+            Ok(_) => tracing::warn!("a process of another user was refused the connection to the database"),
             Err(error) => {
                 tracing::warn!(%error, "a connection to the database could not begin");
                 // Descriptors have run out, most likely; some will be closed.
@@ -109,43 +145,129 @@ async fn accept(listener: UnixListener, remote: Arc<Remote>) {
 
 /// Carries one connection to its end.
 async fn serve(mut local: UnixStream, remote: Arc<Remote>) {
-    let connected = timeout(CONNECT_TIMEOUT, remote.connect()).await;
-    let connected = connected.unwrap_or_else(|_| Err(format!("{} does not answer", remote.host.name)));
+    let connected = timeout(remote.time, remote.connect()).await;
+    let connected =
+        connected.unwrap_or_else(|_| Err(Refusal::unreachable("it does not answer in time", &remote.host)));
     match connected {
-        // An error is the end of the connection, which both ends see.
         Ok(mut stream) => {
-            let _ = copy_bidirectional_with_sizes(&mut local, &mut *stream, BUFFER, BUFFER).await;
+            if let Err(error) = carry(&mut local, &mut *stream).await {
+                tracing::debug!(%error, host = remote.host.name, "a connection to the database broke off");
+            }
         }
-        Err(text) => {
-            let _ = timeout(CONNECT_TIMEOUT, refuse(local, &text)).await;
+        Err(refusal) => {
+            tracing::debug!(text = refusal.text, "a connection to the database is refused");
+            let _ = timeout(REFUSAL_TIME, refuse(local, &refusal)).await;
         }
     }
 }
 
+/// Carries bytes in both directions, once the server has said how its client may authenticate.
+async fn carry(local: &mut UnixStream, remote: &mut dyn Stream) -> std::io::Result<()> {
+    let first = read_body(local).await?;
+    remote.write_all(&first).await?;
+    loop {
+        let Ok(kind) = remote.read_u8().await else { return local.shutdown().await };
+        let body = read_body(remote).await?;
+        local.write_u8(kind).await?;
+        if kind == AUTHENTICATION {
+            local.write_all(&without_channel_binding(&body)).await?;
+        } else {
+            local.write_all(&body).await?;
+        }
+        if !BEFORE_AUTHENTICATION.contains(&kind) {
+            break;
+        }
+    }
+    copy_bidirectional_with_sizes(local, remote, BUFFER, BUFFER).await.map(drop)
+}
+
+/// Reads the length of a message and what it counts, itself included.
+async fn read_body(stream: &mut (impl AsyncRead + Unpin + ?Sized)) -> std::io::Result<Vec<u8>> {
+    let length = stream.read_u32().await?;
+    if !(4..=MAX_MESSAGE).contains(&length) {
+        return Err(std::io::Error::other("a message of a length that no beginning of a session has"));
+    }
+    let mut body = length.to_be_bytes().to_vec();
+    body.resize(length as usize, 0);
+    stream.read_exact(&mut body[4..]).await?;
+    Ok(body)
+}
+
+/// A message `AuthenticationSASL` without the ways that bind to a channel of TLS, of which the client knows nothing: it
+/// takes them for the sign of an attack. Other messages stay as they are.
+fn without_channel_binding(body: &[u8]) -> Vec<u8> {
+    let Some(ways) = body.get(8..).filter(|_| body[4..8] == SASL) else { return body.to_vec() };
+    let kept: Vec<&[u8]> =
+        ways.split(|byte| *byte == 0).filter(|way| !way.is_empty() && !way.ends_with(b"-PLUS")).collect();
+    let kept: Vec<u8> = kept.iter().flat_map(|way| [way, &b"\0"[..]].concat()).chain([0]).collect();
+    let length = u32::try_from(kept.len() + 8).unwrap_or(u32::MAX);
+    [&length.to_be_bytes()[..], &SASL, &kept].concat()
+}
+
+/// Why a client gets no connection.
+struct Refusal {
+    /// SQLSTATE.
+    code: &'static str,
+    text: String,
+}
+
+impl Refusal {
+    /// A host to which there is no connection. A client with other hosts tries the next after this code.
+    fn unreachable(why: impl std::fmt::Display, host: &Host) -> Self {
+        let target = host.address.as_ref().unwrap_or(&host.name);
+        Self { code: "57P03", text: format!("no connection to {target}, port {}: {why}", host.port) }
+    }
+
+    /// A host that may not be who it says it is. Another host must not hide that.
+    fn distrusted(text: String) -> Self {
+        Self { code: "08001", text }
+    }
+}
+
 impl Remote {
-    async fn connect(&self) -> Result<Box<dyn Stream>, String> {
-        let Host { name, address, port } = &self.host;
-        let target = address.as_ref().unwrap_or(name);
-        let failed = |error: std::io::Error| format!("no connection to {target}, port {port}: {error}");
-        let mut stream = TcpStream::connect((target.as_str(), *port)).await.map_err(failed)?;
-        prepare(&stream).map_err(failed)?;
+    async fn connect(&self) -> Result<Box<dyn Stream>, Refusal> {
+        let failed = |error: std::io::Error| Refusal::unreachable(error, &self.host);
+        let mut stream = self.connect_tcp().await.map_err(failed)?;
         stream.write_all(&TLS_REQUEST).await.map_err(failed)?;
         match stream.read_u8().await.map_err(failed)? {
             b'S' => match self.tls.connect(self.name.clone(), stream).await {
                 Ok(stream) => Ok(Box::new(stream)),
                 Err(error) => Err(match error.get_ref().and_then(|inner| inner.downcast_ref()) {
-                    Some(error) => verify::explain(name, error),
+                    Some(error) => Refusal::distrusted(verify::explain(&self.host.name, error)),
                     None => failed(error),
                 }),
             },
             b'N' if self.mode == Mode::Prefer => Ok(Box::new(stream)),
-            b'N' => Err(format!("the server at {target} does not offer TLS, which sslmode demands")),
-            _ => Err(format!("{target}, port {port}, does not speak as PostgreSQL does")),
+            b'N' => Err(Refusal::distrusted(format!(
+                "the server at {} does not offer TLS, which sslmode demands",
+                self.host.name
+            ))),
+            _ => Err(Refusal::unreachable("it does not speak as PostgreSQL does", &self.host)),
         }
+    }
+
+    /// A connection to the first address of the host that takes one. Each gets its share of the time.
+    async fn connect_tcp(&self) -> std::io::Result<TcpStream> {
+        let target = self.host.address.as_ref().unwrap_or(&self.host.name);
+        let addresses: Vec<SocketAddr> =
+            tokio::net::lookup_host((target.as_str(), self.host.port)).await?.collect();
+        let share = self.time / u32::try_from(addresses.len().max(1)).unwrap_or(u32::MAX);
+        let mut last = std::io::Error::other("the name has no address");
+        for address in addresses {
+            match timeout(share, TcpStream::connect(address)).await {
+                Ok(Ok(stream)) => {
+                    prepare(&stream)?;
+                    return Ok(stream);
+                }
+                Ok(Err(error)) => last = error,
+                Err(_) => last = std::io::Error::other("it does not answer in time"),
+            }
+        }
+        Err(last)
     }
 }
 
-/// Lets the system find out that a server has vanished without a word.
+/// Lets the system find out that a server is gone that closed no connection.
 fn prepare(stream: &TcpStream) -> std::io::Result<()> {
     stream.set_nodelay(true)?;
     let socket = SockRef::from(stream);
@@ -156,17 +278,15 @@ fn prepare(stream: &TcpStream) -> std::io::Result<()> {
 }
 
 /// Answers the first message as a server does that refuses a connection.
-async fn refuse(mut local: UnixStream, text: &str) -> std::io::Result<()> {
-    let length = u64::from(local.read_u32().await?).saturating_sub(4);
-    let mut first = Vec::new();
-    (&mut local).take(length.min(FIRST_MESSAGE)).read_to_end(&mut first).await?;
-    local.write_all(&refusal(text)).await?;
+async fn refuse(mut local: UnixStream, refusal: &Refusal) -> std::io::Result<()> {
+    read_body(&mut local).await?;
+    local.write_all(&message_of(refusal)).await?;
     local.shutdown().await
 }
 
-/// A message of the kind `ErrorResponse`: the connection could not be established (SQLSTATE 08001).
-fn refusal(text: &str) -> Vec<u8> {
-    let fields: String = [('S', "FATAL"), ('V', "FATAL"), ('C', "08001"), ('M', text)]
+/// A refusal as a message of the kind `ErrorResponse`.
+fn message_of(refusal: &Refusal) -> Vec<u8> {
+    let fields: String = [('S', "FATAL"), ('V', "FATAL"), ('C', refusal.code), ('M', &refusal.text)]
         .map(|(field, value)| format!("{field}{}\0", value.replace('\0', " ")))
         .concat();
     let length = u32::try_from(fields.len() + 5).unwrap_or(u32::MAX);
@@ -179,8 +299,22 @@ mod tests {
 
     #[test]
     fn a_refusal_is_a_message_of_the_protocol() {
-        let message = refusal("no");
+        let message = message_of(&Refusal::distrusted("no".to_owned()));
         assert_eq!(message, b"E\0\0\0\x1eSFATAL\0VFATAL\0C08001\0Mno\0\0");
         assert_eq!(message.len(), 1 + 0x1e);
+    }
+
+    #[test]
+    fn ways_that_bind_to_the_channel_are_not_offered() {
+        let offered = b"\0\0\0\x2a\0\0\0\x0aSCRAM-SHA-256-PLUS\0SCRAM-SHA-256\0\0";
+        assert_eq!(without_channel_binding(offered), b"\0\0\0\x17\0\0\0\x0aSCRAM-SHA-256\0\0");
+        let trusted = b"\0\0\0\x08\0\0\0\0";
+        assert_eq!(without_channel_binding(trusted), trusted);
+    }
+
+    #[test]
+    fn only_its_owner_enters_the_folder() {
+        let folder = folder().unwrap();
+        assert_eq!(folder.path().metadata().unwrap().mode() & 0o777, 0o700);
     }
 }

@@ -60,8 +60,8 @@ struct AnyCertificate(Arc<CryptoProvider>);
 #[derive(Debug)]
 struct Trusted {
     authorities: Arc<RootCertStore>,
-    /// The certificates of the file of authorities. One that signed itself is taken for a server's own as well, though
-    /// it says that it is an authority's: that is how `openssl req -x509` makes it.
+    /// The certificates of the file of authorities. A server may show one of these itself that says that it is an
+    /// authority's: `openssl req -x509` makes certificates of servers so.
     given: Vec<CertificateDer<'static>>,
     checks_name: bool,
     whole: Arc<WebPkiServerVerifier>,
@@ -96,19 +96,21 @@ impl ServerCertVerifier for Trusted {
         stapled: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, rustls::Error> {
-        if self.given.contains(certificate) {
-            let parsed = ParsedCertificate::try_from(certificate)?;
-            if self.checks_name {
-                verify_server_name(&parsed, name)?;
-            }
-            return Ok(ServerCertVerified::assertion());
-        }
-        if self.checks_name {
-            return self.whole.verify_server_cert(certificate, between, name, stapled, now);
-        }
         let parsed = ParsedCertificate::try_from(certificate)?;
         let algorithms = self.provider.signature_verification_algorithms.all;
-        verify_server_cert_signed_by_trust_anchor(&parsed, &self.authorities, between, now, algorithms)?;
+        let signed =
+            verify_server_cert_signed_by_trust_anchor(&parsed, &self.authorities, between, now, algorithms);
+        match signed {
+            Err(error) if is_authority(&error) && self.given.contains(certificate) => {}
+            Err(error) => return Err(error),
+            Ok(()) if self.checks_name => {
+                return self.whole.verify_server_cert(certificate, between, name, stapled, now);
+            }
+            Ok(()) => {}
+        }
+        if self.checks_name {
+            verify_server_name(&parsed, name)?;
+        }
         Ok(ServerCertVerified::assertion())
     }
 
@@ -168,6 +170,12 @@ impl ServerCertVerifier for AnyCertificate {
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
         self.0.signature_verification_algorithms.supported_schemes()
     }
+}
+
+/// Whether nothing is wrong with a certificate but that it is an authority's. Its times were found to be right before.
+fn is_authority(error: &rustls::Error) -> bool {
+    let rustls::Error::InvalidCertificate(CertificateError::Other(other)) = error else { return false };
+    other.0.to_string() == "CaUsedAsEndEntity"
 }
 
 /// What is wrong with the certificate of a host, for an operator.

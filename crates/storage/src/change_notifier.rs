@@ -17,7 +17,7 @@ const FILE_PERIOD: Duration = Duration::from_millis(200);
 #[cfg(feature = "postgres")]
 const POLL_PERIOD: Duration = Duration::from_millis(500);
 
-/// Rings when the log may have grown by another process's doing. It may ring for nothing.
+/// Notifies when the log may have grown by another process's doing. It may do so for nothing.
 #[derive(Debug)]
 pub struct ChangeNotifier {
     notifier: Arc<Notify>,
@@ -25,7 +25,7 @@ pub struct ChangeNotifier {
 }
 
 impl ChangeNotifier {
-    /// Waits for the next ring.
+    /// Waits for the next notification.
     pub async fn changed_elsewhere(&self) {
         self.notifier.notified().await;
     }
@@ -91,9 +91,15 @@ async fn watch_file(store: Store, notifier: Arc<Notify>) {
 /// lost; always after connecting, since one may have been sent before.
 #[cfg(feature = "postgres")]
 async fn listen(route: Arc<Route>, notifier: Arc<Notify>) {
+    let mut is_warned_of = false;
     loop {
         if let Err(error) = listen_once(route.url(), &notifier).await {
-            tracing::debug!(%error, "the log's notifier is out of order; looking at it instead");
+            // A parameter that only libpq knows would keep it from ever listening.
+            if std::mem::replace(&mut is_warned_of, true) {
+                tracing::debug!(%error, "the database still notifies of no writes");
+            } else {
+                tracing::warn!(%error, "the database notifies of no writes; the log is polled until it does");
+            }
         }
         notifier.notify_one();
         tokio::time::sleep(POLL_PERIOD).await;

@@ -307,14 +307,13 @@ pub(crate) fn connect_postgres(route: &Route) -> Result<diesel::PgConnection> {
         let text = error.to_string();
         // What libpq says of an address that it cannot read repeats it, with the password.
         let of_address = ["URI", "percent-encoded"].iter().any(|word| text.contains(word));
-        let text = without_socket(&text);
-        Error::Unavailable(if of_address {
-            eddyline_postgres_tls::Error::Address.to_string()
-        } else {
-            text.into_owned()
-        })
+        Error::Unavailable(if of_address { UNREADABLE_ADDRESS.to_owned() } else { without_socket(&text) })
     })
 }
+
+#[cfg(feature = "postgres")]
+const UNREADABLE_ADDRESS: &str =
+    "the address of the database cannot be read; user and password in it must be percent-encoded";
 
 #[cfg(feature = "sqlite")]
 #[derive(Debug)]

@@ -134,7 +134,11 @@ impl From<Diesel> for Error {
 
 impl From<r2d2::Error> for Error {
     fn from(error: r2d2::Error) -> Self {
-        Self::Unavailable(error.to_string())
+        #[cfg(feature = "postgres")]
+        let text = eddyline_postgres_tls::without_socket(&error.to_string());
+        #[cfg(not(feature = "postgres"))]
+        let text = error.to_string();
+        Self::Unavailable(text)
     }
 }
 
@@ -156,17 +160,20 @@ fn is_named(kind: &DatabaseErrorKind) -> bool {
 }
 
 /// SQLite says so in English. PostgreSQL says it in the language of the server, but names in each the file of a table
-/// that it could not make longer, and gives a hint about that, as it does about no other error of a file. For a
-/// temporary file there is no hint, but nothing else goes wrong when one is written.
+/// that it could not make longer, between quotes, and gives a hint. That it could not write a temporary file has no
+/// hint. Other causes of the same two errors, such as a disk that fails, are taken for a full disk.
 fn is_disk_full(info: &dyn DatabaseErrorInformation) -> bool {
     let message = info.message();
-    // The quotes around a path are those of the language.
-    let is_number = |text: &str| text.starts_with(|first: char| first.is_ascii_digit());
+    // The quotes around a path are those of the language. An error about a file that ends with its path has another cause.
+    let is_quoted_file = |text: &str| {
+        let end = text.find(|c: char| !c.is_ascii_alphanumeric() && !"/._".contains(c));
+        text.starts_with(|first: char| first.is_ascii_digit()) && end.is_some()
+    };
     let mut paths =
         ["base/", "global/", "pg_tblspc/"].into_iter().flat_map(|folder| message.split(folder).skip(1));
     message.contains("disk is full")
         || message.contains("No space left on device")
-        || (info.hint().is_some() && paths.any(is_number))
+        || (info.hint().is_some() && paths.any(is_quoted_file))
         || message.contains("/pgsql_tmp/")
 }
 
@@ -264,6 +271,11 @@ mod tests {
             ("could not extend file \"base/16384/16390\": No space left on device", None, true),
             ("konnte nicht in Datei »base/pgsql_tmp/pgsql_tmp7.0« schreiben", None, true),
             ("konnte Block 7 in Datei »base/16384/16390« nicht lesen", None, false),
+            (
+                "unexpected data beyond EOF in block 7 of relation base/16384/16390",
+                Some("A buggy kernel?"),
+                false,
+            ),
             ("Relation »base« existiert nicht", Some("Meinten Sie etwas anderes?"), false),
         ] {
             let error = Diesel::DatabaseError(DatabaseErrorKind::Unknown, Box::new(OfPostgres(text, hint)));

@@ -90,7 +90,7 @@ portable! {
         Ok(())
     }
 
-    /// Dooms those of some objects that are still pending: their upload was given up, or equal ones
+    /// Marks those of some objects that are still pending: their upload was given up, or equal ones
     /// were kept. `from` is when their bytes can be removed: not before the last of them is written.
     pub fn mark_pending_objects(c, keys: &[String], from: Timestamp) -> Result<()> {
         for part in keys.chunks(ROWS) {
@@ -102,7 +102,7 @@ portable! {
         Ok(())
     }
 
-    /// Dooms objects whose upload `node` has given up, but for those that are kept. `from` is as above. An
+    /// Marks objects whose upload `node` has given up, but for those that are kept. `from` is as above. An
     /// object that is not noted at all counts as marked too: somebody took this process for dead, and removed
     /// and forgot it, perhaps before its bytes came.
     pub fn give_up_objects(c, keys: &[String], node: &str, from: Timestamp) -> Result<()> {
@@ -136,7 +136,7 @@ portable! {
         Ok(diesel::select(diesel::dsl::exists(abandoned)).get_result(c)?)
     }
 
-    /// Dooms the pending objects of processes that have shown no sign of life since `since`. Returns how
+    /// Marks the pending objects of processes that have shown no sign of life since `since`. Returns how
     /// many there were.
     pub fn mark_abandoned_objects(c, since: Timestamp, now: Timestamp) -> Result<usize> {
         let living = nodes::table.filter(nodes::heartbeat.ge(since.0)).select(nodes::id).load::<String>(c)?;
@@ -278,7 +278,7 @@ portable! {
         Ok(rows.into_iter().flat_map(|(object, thumbnail)| [Some(object), thumbnail]).flatten().collect())
     }
 
-    /// Dooms a kept object, which was locked, unless a file has it.
+    /// Marks a kept object, which was locked, unless a file has it.
     fn mark_unused(c, key: &str) -> Result<()> {
         let with = files::table.filter(files::object_key.eq(key));
         let with_thumbnail = files::table.filter(files::thumbnail_key.eq(key));

@@ -104,7 +104,7 @@ pub(crate) fn insert_mentions(c: &mut PgConnection, rows: &[MentionRow]) -> Resu
     Ok(())
 }
 
-/// The threads with these ids of their thread owners, in the same order.
+/// The threads that their owners know by these ids, in the same order.
 pub(crate) fn mirrors(c: &mut PgConnection, wanted: &[(i64, i64, &str)]) -> Result<Vec<Option<i64>>> {
     #[derive(QueryableByName)]
     struct Mirror {

@@ -12,8 +12,11 @@ dir=$(mktemp -d "${TMPDIR:-/tmp}/eddyline-postgres.XXXXXX")
 trap 'rm -rf "$dir"' EXIT
 
 tls=
+auth='-A trust'
 if [ -n "${EDDYLINE_CLUSTER_KEY:-}" ]; then
     umask 077
+    printf '%s' "$EDDYLINE_CLUSTER_PASSWORD" >"$dir/password"
+    auth="-A scram-sha-256 --pwfile=$dir/password"
     printf '%s' "$EDDYLINE_CLUSTER_KEY" >"$dir/key.pem"
     printf '%s' "$EDDYLINE_CLUSTER_CERTIFICATE" >"$dir/cert.pem"
     tls="-c ssl=on -c ssl_key_file=$dir/key.pem -c ssl_cert_file=$dir/cert.pem"
@@ -33,7 +36,7 @@ obey() {
 }
 
 {
-    "$bin/initdb" -D "$dir/data" -U eddyline -A trust -E UTF8 --locale=C --no-sync && start
+    "$bin/initdb" -D "$dir/data" -U eddyline $auth -E UTF8 --locale=C --no-sync && start
 } >"$dir/start" 2>&1 || {
     cat "$dir/start" "$dir/log" 2>/dev/null || true
     exit 1

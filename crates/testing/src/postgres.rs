@@ -17,6 +17,8 @@ use std::sync::{Arc, Mutex, OnceLock};
 use crate::say;
 
 const START: &str = include_str!("cluster.sh");
+/// The variable of the script with the password of the role, where the server asks for one.
+const PASSWORD: &str = "EDDYLINE_CLUSTER_PASSWORD";
 
 /// A PostgreSQL server. A clone is the same one; a test's own ends with its last clone and its last
 /// database.
@@ -139,12 +141,17 @@ impl Cluster {
         cluster
     }
 
-    /// As [`Cluster::own`], a server that offers TLS with this certificate and its key, both in PEM form.
+    /// As [`Cluster::own`], a server that offers TLS with this certificate and its key, both in PEM form, and asks for
+    /// a password (SCRAM). The addresses of its databases have the password.
     ///
     /// # Panics
     /// As [`Cluster::own`].
     pub fn with_tls(certificate: &str, key: &str) -> Option<Self> {
-        Self::own(&[("EDDYLINE_CLUSTER_CERTIFICATE", certificate), ("EDDYLINE_CLUSTER_KEY", key)])
+        Self::own(&[
+            ("EDDYLINE_CLUSTER_CERTIFICATE", certificate),
+            ("EDDYLINE_CLUSTER_KEY", key),
+            (PASSWORD, "open sesame"),
+        ])
     }
 
     /// Creates an empty database.
@@ -244,7 +251,9 @@ fn start(bin: &Path, environment: &[(&str, &str)]) -> Result<Cluster, String> {
         let _ = keeper.answers.read_to_string(&mut line);
         return Err(line);
     }
-    let url = format!("postgres://eddyline@127.0.0.1:{port}");
+    let has_password = environment.iter().any(|(name, _)| *name == PASSWORD);
+    let password = if has_password { ":open%20sesame" } else { "" };
+    let url = format!("postgres://eddyline{password}@127.0.0.1:{port}");
     Ok(Cluster(Arc::new(Shared { url, psql: bin.join("psql"), keeper: Some(Mutex::new(keeper)) })))
 }
 

@@ -1,4 +1,4 @@
-//! The header that says under which name a file is saved by its reader, and whether a browser
+//! The header that says under which name a browser saves a file, and whether a browser
 //! may show it.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};

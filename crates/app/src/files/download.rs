@@ -1,4 +1,4 @@
-//! Handing files out: links that readers of a file are given, and the files behind them.
+//! Handing files out: links for callers who may read a file, and the files behind them.
 
 use std::ops::Range;
 use std::time::Duration;

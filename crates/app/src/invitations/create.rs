@@ -71,7 +71,7 @@ fn reason_against(tx: &mut Tx<'_, '_>, room: &Room, email: &Email) -> StoreResul
 /// sent a mail just now, or has had as much mail as an address may have. The flow is not told before they
 /// come in.
 ///
-/// The caller rings [`App::mail_is_queued`] after the commit.
+/// The caller calls [`App::mail_is_queued`] after the commit.
 ///
 /// # Errors
 ///

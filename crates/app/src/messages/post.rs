@@ -95,7 +95,7 @@ impl App {
         let prepared = match &new.pushed {
             None => None,
             Some(pushed) => {
-                // A sender who gives another name is shown as nobody.
+                // A post under another name is not shown as the user's.
                 let user = actor.user().ok().filter(|_| new.external_user_name.is_none());
                 let attachments = new.files.iter().map(NewAttachment::describe).collect();
                 let user = user.map(|caller| &caller.user);

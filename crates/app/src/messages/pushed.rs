@@ -64,7 +64,7 @@ impl Pushed {
 }
 
 impl Prepared {
-    /// What the post says of its thread, which has this id with the poster.
+    /// What the post says of its thread, which the posting identity knows by this id.
     pub(crate) fn thread(&self, posting_identity: &PostingIdentity, external_id: Option<&str>) -> ThreadPost {
         let source = posting_identity.source.as_ref().map(|source| source.application.as_str());
         let title = match self.title.is_empty() {

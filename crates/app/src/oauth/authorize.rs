@@ -47,7 +47,7 @@ impl App {
     ///
     /// # Errors
     ///
-    /// [`AuthorizeError`].
+    /// As [`AuthorizeError`] says.
     pub async fn asked(
         &self,
         parameters: &AuthorizationParameters,

@@ -59,7 +59,7 @@ impl Integrations {
         }
     }
 
-    /// Asks, once, and judges the answer. A caller who waits for it no longer ends nothing: what was begun is
+    /// Asks, once, and judges the answer. A caller who stops waiting ends nothing: what was begun is
     /// brought to its end, and its permit with it.
     pub(crate) async fn ask(&self, asked: Asked) -> Result<()> {
         let Asked { application, owner, thread, url, method, token, body } = asked;

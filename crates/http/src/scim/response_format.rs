@@ -1,4 +1,4 @@
-//! The two faces: the specification's, and that of the RFCs.
+//! The two response formats: the specification's, and that of the RFCs.
 
 use axum::response::Response;
 use eddyline_app::Error;

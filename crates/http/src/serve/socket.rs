@@ -12,7 +12,7 @@ use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio_rustls::server::TlsStream;
 
 /// After this long without a word the system asks whether the other end still lives, so that who
-/// vanished without a lingering_close does not stay for ever.
+/// vanished without closing does not stay for ever.
 const PROBE_AFTER: Duration = Duration::from_secs(60);
 const PROBE_INTERVAL: Duration = Duration::from_secs(20);
 

@@ -117,7 +117,7 @@ impl<S: FrameSource> Future for Streaming<S> {
             return Poll::Ready(());
         }
         if ready!(this.poll_frames(cx)).is_ok() {
-            // Says lingering_close, without waiting for a client that does not read. A stream that ended before
+            // Ends the stream in order, without waiting for a client that does not read. A stream that ended before
             // its first frame was still answered.
             let mut last = this.last_chunk();
             let _ = poll_write(&mut this.socket, &mut this.head, &mut last, cx);

@@ -116,7 +116,7 @@ pub(crate) fn insert_mentions(c: &mut SqliteConnection, rows: &[MentionRow]) -> 
     Ok(())
 }
 
-/// The threads with these ids of their thread owners, in the same order.
+/// The threads that their owners know by these ids, in the same order.
 pub(crate) fn mirrors(c: &mut SqliteConnection, wanted: &[(i64, i64, &str)]) -> Result<Vec<Option<i64>>> {
     wanted
         .iter()

@@ -54,8 +54,8 @@ fn undo<D: Backend>(
     last: &str,
 ) {
     loop {
-        let abort = c.revert_last_migration(migrations()).expect("a migration is abort");
-        if abort.to_string() == last {
+        let undone = c.revert_last_migration(migrations()).expect("a migration is undone");
+        if undone.to_string() == last {
             return;
         }
     }
@@ -91,7 +91,7 @@ async fn accounts_that_a_provider_made_and_nobody_used_must_prove_their_addresse
             &format!(
                 "insert into identities (user_id, organization_id, subject, subject_key, version, created_at, \
                  updated_at) values ({user}, {acme}, 's{user}', 's{user}', 1, 1, 1); \
-                 insert into audit (organization_id, at, actor, action, user_id, detail) \
+                 insert into audit (organization_id, at, actor, deed, user_id, detail) \
                  values ({acme}, 1, '{actor}', '{action}', {user}, '{{}}')"
             ),
         );

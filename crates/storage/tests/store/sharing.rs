@@ -113,7 +113,7 @@ async fn one_process_hears_what_another_writes(home: Arc<Home>) {
                 }
             }
         };
-        let item = tokio::time::timeout(Duration::from_secs(30), heard).await.expect("the notifier rings");
+        let item = tokio::time::timeout(Duration::from_secs(30), heard).await.expect("the notifier notifies");
         assert_eq!(item.id.seq, Seq(n));
         assert_eq!(item.body, LogBody::Message(Some(said)));
         seen = item.id.seq;

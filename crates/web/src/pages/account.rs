@@ -51,7 +51,7 @@ pub(super) async fn show(visit: Visit) -> Result<Response, Failure> {
     let user = &actor.user()?.user;
     let done = match visit.query("done") {
         "profile" => Some("Your names are changed."),
-        "email" => Some("Your address is changed. The old one gets a mail by which it can be abort."),
+        "email" => Some("Your address is changed. The old one gets a mail by which it can be undone."),
         "picture" => Some("Your picture is changed."),
         "no-picture" => Some("Your picture is removed. Your initials are shown instead."),
         "password" => Some("Your password is changed, and all your other sessions have ended."),

@@ -97,7 +97,7 @@ async fn who_is_removed_from_an_organization_is_out_of_all_of_it(tenant: Tenant)
     assert!(again.contains("was not found"), "{again}");
     let audit = server.admin(&["scim", "audit", "--org", &tenant.name]);
     assert_eq!(
-        (&audit["records"][0]["deed"], &audit["records"][0]["user"]),
+        (&audit["records"][0]["action"], &audit["records"][0]["user"]),
         (&json!("user.remove"), &json!(mia.id))
     );
 }

@@ -272,7 +272,7 @@ async fn changes_of_groups_are_recorded(tenant: Tenant) {
         .as_array()
         .unwrap()
         .iter()
-        .map(|record| json!([record["actor"], record["deed"], record["user"], record["detail"]]))
+        .map(|record| json!([record["actor"], record["action"], record["user"], record["detail"]]))
         .collect();
     let (ada, ben) = (tenant.ada.id, tenant.ben.id);
     let by = format!("user:{ada}");

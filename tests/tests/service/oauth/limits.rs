@@ -66,7 +66,7 @@ async fn codes_and_refresh_tokens_count_together(server: Server) {
         assert_eq!(ask(&server, "192.0.2.1", &refresh(&robot, &secret, &guess)).await.status, 400);
     }
     must_wait(&ask(&server, "192.0.2.1", &refresh(&robot, &secret, "another")).await);
-    // A client that shows an application wrong codes does not keep it from ending tokens.
+    // A visitor who shows an application wrong codes does not keep the application from ending tokens.
     let client = server.client().build().unwrap();
     let request = client.request(Method::POST, "/oauth/revoke").header("X-Forwarded-For", "192.0.2.1");
     let fields = [("client_id", &*robot.client_id), ("client_secret", &*secret), ("token", "any")];

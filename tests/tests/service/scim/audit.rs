@@ -26,7 +26,7 @@ async fn every_change_is_recorded(tenant: Tenant) {
     let records = audit["records"].as_array().unwrap();
     let deeds: Vec<(&str, &str)> = records
         .iter()
-        .map(|record| (record["deed"].as_str().unwrap(), record["actor"].as_str().unwrap()))
+        .map(|record| (record["action"].as_str().unwrap(), record["actor"].as_str().unwrap()))
         .collect();
     let by_provider = format!("scim:{}", provider.uid);
     assert_eq!(

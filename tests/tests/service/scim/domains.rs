@@ -183,7 +183,7 @@ async fn a_domain_counts_for_accounts_that_were_there_and_ceases_to(tenant: Tena
     assert!(!finds_account(&tenant, &of_unused).await);
     assert!(finds_account(&tenant, &of_used).await, "a mailed link has proved it");
     let audit = server.admin(&["scim", "audit", "--org", &tenant.name, "--limit", "2"]);
-    let deeds = [&audit["records"][1]["deed"], &audit["records"][0]["deed"]];
+    let deeds = [&audit["records"][1]["action"], &audit["records"][0]["action"]];
     assert_eq!(deeds, [&json!("domain.add"), &json!("domain.remove")]);
     assert_eq!(audit["records"][1]["detail"], json!({"domain": own_domain(&tenant), "proved": 1}));
 }

@@ -67,8 +67,12 @@ async fn a_provider_that_is_let_in_no_longer_comes_back_to_its_users(tenant: Ten
     let again = server.provider(&tenant.name);
     assert_eq!(again.get("/Users").await["Resources"][0]["id"], user["id"]);
     let audit = server.admin(&["scim", "audit", "--org", &tenant.name]);
-    let deeds: Vec<&str> =
-        audit["records"].as_array().unwrap().iter().map(|record| record["deed"].as_str().unwrap()).collect();
+    let deeds: Vec<&str> = audit["records"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|record| record["action"].as_str().unwrap())
+        .collect();
     assert_eq!(deeds, ["scim.rotate", "scim.enable", "scim.disable", "user.create", "scim.enable"]);
 }
 
@@ -98,7 +102,7 @@ async fn making_users_of_no_provider_inactive_is_recorded(tenant: Tenant) {
             .as_array()
             .unwrap()
             .iter()
-            .map(|record| json!([record["actor"], record["deed"], record["user"], record["detail"]]))
+            .map(|record| json!([record["actor"], record["action"], record["user"], record["detail"]]))
             .collect();
         let record = |before: bool| json!(["operator", "user.update", mia.id, {"active": [before, !before]}]);
         assert_eq!(records, [record(false), record(true)], "{organization}");

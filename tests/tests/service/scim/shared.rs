@@ -171,7 +171,7 @@ async fn active_false_ends_the_membership_and_all_access_but_not_the_account(ten
     set_active(&provider, &ben, false).await;
     browser.get("/account").await.says(200, "Sign out");
     let audit = server.admin(&["scim", "audit", "--org", &tenant.name, "--limit", "1"]);
-    assert_eq!(audit["records"][0]["deed"], "user.update");
+    assert_eq!(audit["records"][0]["action"], "user.update");
     assert_eq!(audit["records"][0]["detail"], json!({"active": [true, false], "member": [true, false]}));
 }
 
@@ -329,7 +329,7 @@ async fn an_operator_unlinks_a_user(tenant: Tenant) {
     assert!(refused.contains("provider"), "{refused}");
     let audit = server.admin(&["scim", "audit", "--org", &tenant.name, "--limit", "1"]);
     assert_eq!(
-        (&audit["records"][0]["deed"], &audit["records"][0]["actor"]),
+        (&audit["records"][0]["action"], &audit["records"][0]["actor"]),
         (&json!("user.unlink"), &json!("operator"))
     );
 }

@@ -79,7 +79,7 @@ async fn requests_and_streams_are_served_encrypted() {
     remote.end();
     client.until("last\r\n\r\n0\r\n\r\n").await;
     let mut byte = [0];
-    assert_eq!(within(client.socket.read(&mut byte)).await.unwrap(), 0, "a lingering_close was said");
+    assert_eq!(within(client.socket.read(&mut byte)).await.unwrap(), 0, "the connection was closed in order");
 }
 
 #[tokio::test]
