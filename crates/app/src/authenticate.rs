@@ -13,7 +13,7 @@ use eddyline_storage::{FlowTokenOf, PostGate, Result as StoreResult, Session};
 
 use crate::actor::{AccessCredential, Actor, Caller, Credential};
 use crate::charging::{charge, charge_user};
-use crate::generation_cache::GenerationCache;
+use crate::loading_cache::LoadingCache;
 use crate::quota::Owner;
 use crate::transaction::Principal;
 use crate::{App, Error, Limit, Profile, Result};
@@ -46,11 +46,11 @@ impl KnownAccess {
 
 /// Callers by what they showed. Entries are forgotten when the log tells of a change.
 pub(crate) struct Callers {
-    users: GenerationCache<TokenHash, Arc<Caller>>,
-    access: GenerationCache<TokenHash, KnownAccess>,
-    accounts: GenerationCache<String, KnownAccount>,
+    users: LoadingCache<TokenHash, Arc<Caller>>,
+    access: LoadingCache<TokenHash, KnownAccess>,
+    accounts: LoadingCache<String, KnownAccount>,
     /// `None` stands for a source that was removed.
-    flow_tokens: GenerationCache<TokenHash, Option<Actor>>,
+    flow_tokens: LoadingCache<TokenHash, Option<Actor>>,
     /// Counts the invalidations, once they are done.
     gate: Arc<PostGate>,
 }
@@ -58,10 +58,10 @@ pub(crate) struct Callers {
 impl Callers {
     pub(crate) fn new(gate: Arc<PostGate>) -> Self {
         Self {
-            users: GenerationCache::new(REMEMBERED),
-            access: GenerationCache::new(REMEMBERED),
-            accounts: GenerationCache::new(REMEMBERED),
-            flow_tokens: GenerationCache::new(REMEMBERED),
+            users: LoadingCache::new(REMEMBERED),
+            access: LoadingCache::new(REMEMBERED),
+            accounts: LoadingCache::new(REMEMBERED),
+            flow_tokens: LoadingCache::new(REMEMBERED),
             gate,
         }
     }

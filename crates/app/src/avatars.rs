@@ -119,15 +119,12 @@ impl App {
             return Ok(picture.named(name, side));
         }
         if side == STORED_SIDE {
-            return Ok(self.generation_cache(name).await?.named(name, side));
+            return Ok(self.cached(name).await?.named(name, side));
         }
         let scalings = Arc::clone(&gallery.scalings);
         let Ok(Ok(permit)) = timeout(SCALING_WAIT, scalings.acquire_owned()).await else {
             // It is larger than was asked for, and costs no computing.
-            return Ok(Avatar {
-                lasting: false,
-                ..self.generation_cache(name).await?.named(name, STORED_SIDE)
-            });
+            return Ok(Avatar { lasting: false, ..self.cached(name).await?.named(name, STORED_SIDE) });
         };
         // Another request may have scaled it meanwhile.
         let picture = match gallery.scaled.get(&key) {
@@ -139,7 +136,7 @@ impl App {
     }
 
     /// The picture as it is stored, which requests that come at the same time share.
-    async fn generation_cache(&self, name: &str) -> Result<Scaled> {
+    async fn cached(&self, name: &str) -> Result<Scaled> {
         let (scaled, key) = (&self.inner.gallery.scaled, (name.to_owned(), STORED_SIDE));
         if let Some(picture) = scaled.get(&key) {
             return Ok(picture);

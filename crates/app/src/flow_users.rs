@@ -132,7 +132,7 @@ fn role_of(tx: &mut Tx<'_, '_>, room: &Room, user: UserId) -> StoreResult<Option
 }
 
 /// Brings in somebody who comes by their own doing, and lets the flow know.
-pub(crate) fn add_member(tx: &mut Tx<'_, '_>, room: RoomId, user: &ModelUser) -> StoreResult<()> {
+pub(crate) fn add_joining_member(tx: &mut Tx<'_, '_>, room: RoomId, user: &ModelUser) -> StoreResult<()> {
     admit_member(tx, room, user)?;
     let draft = action(tx, room, Some(user.id), "join", &json!(user.nick));
     tx.post(&[draft])?;

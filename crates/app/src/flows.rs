@@ -15,7 +15,7 @@ use crate::actor::Actor;
 use crate::addresses::Addresses;
 use crate::change::TxResult;
 use crate::flow_links::{Shown, links};
-use crate::flow_users::add_member;
+use crate::flow_users::add_joining_member;
 use crate::join_links::{new_join_secret, replace_join_secret};
 use crate::rooms::Room;
 use crate::{App, Error, FlowLimits, Limit, Result};
@@ -86,7 +86,7 @@ impl App {
                 let organization = lock_writable(tx, &organization, user.id)?;
                 check_flow_limits(tx, limits, organization, user.id)?;
                 let room = insert_flow(tx, organization, &name, Some(user.id))?;
-                add_member(tx, room, &user)?;
+                add_joining_member(tx, room, &user)?;
                 Ok(room)
             })
             .await?;
@@ -181,7 +181,7 @@ fn apply_update(
     write_flow(tx, before, &after)?;
     match (changes.open, room.member(user.id)) {
         (Some(open), Some(_)) => tx.set_open(room.id(), user.id, open)?,
-        (Some(true), None) => add_member(tx, room.id(), user)?,
+        (Some(true), None) => add_joining_member(tx, room.id(), user)?,
         _ => {}
     }
     Ok(())

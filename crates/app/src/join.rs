@@ -12,7 +12,7 @@ use eddyline_storage::{Result as StoreResult, Tx};
 
 use crate::Error;
 use crate::change::TxResult;
-use crate::flow_users::add_member;
+use crate::flow_users::add_joining_member;
 
 /// Brings a user into a flow, and into its organization first if need be, and lets the flow know.
 /// Somebody who is there already stays. A user who was removed from the organization comes in only when a
@@ -31,7 +31,7 @@ pub(crate) fn join_flow(tx: &mut Tx<'_, '_>, room: RoomId, user: &User, invited:
         None => {}
     }
     join_organization(tx, organization, user, invited)?;
-    Ok(add_member(tx, room, user)?)
+    Ok(add_joining_member(tx, room, user)?)
 }
 
 /// Holds a flow that somebody is to come into, and gives its organization, which is not held.

@@ -15,8 +15,8 @@ use eddyline_storage::{Error as StoreError, Result as StoreResult, Session, Tx};
 use crate::actor::Actor;
 use crate::change::TxResult;
 use crate::charging::charge_reads_to;
-use crate::generation_cache::GenerationCache;
 use crate::groups::Groups;
+use crate::loading_cache::LoadingCache;
 use crate::private::Pairs;
 use crate::{App, Error, Result};
 
@@ -116,13 +116,13 @@ impl Roster for Room {
 
 /// The rooms that were asked for lately.
 pub(crate) struct Rooms {
-    by_id: GenerationCache<RoomId, Arc<Room>>,
+    by_id: LoadingCache<RoomId, Arc<Room>>,
     /// By `organization/flow` in lower case: no name has a slash.
-    by_name: GenerationCache<String, RoomId>,
-    by_public_id: GenerationCache<String, RoomId>,
+    by_name: LoadingCache<String, RoomId>,
+    by_public_id: LoadingCache<String, RoomId>,
     /// Of organizations. Each room remembers its own too, so that a post looks at nothing else; they are forgotten
     /// before the rooms are, so that no room is cached with those from before a change.
-    groups: GenerationCache<OrganizationId, Arc<Groups>>,
+    groups: LoadingCache<OrganizationId, Arc<Groups>>,
     /// Private conversations, which are forgotten with everything else.
     pub(crate) private: Pairs,
 }
@@ -130,10 +130,10 @@ pub(crate) struct Rooms {
 impl Default for Rooms {
     fn default() -> Self {
         Self {
-            by_id: GenerationCache::new(REMEMBERED),
-            by_name: GenerationCache::new(REMEMBERED),
-            by_public_id: GenerationCache::new(REMEMBERED),
-            groups: GenerationCache::new(REMEMBERED),
+            by_id: LoadingCache::new(REMEMBERED),
+            by_name: LoadingCache::new(REMEMBERED),
+            by_public_id: LoadingCache::new(REMEMBERED),
+            groups: LoadingCache::new(REMEMBERED),
             private: Pairs::default(),
         }
     }

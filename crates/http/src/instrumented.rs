@@ -62,7 +62,7 @@ impl<A: Respond> Service<Request<Body>> for Instrumented<A> {
 async fn identified<A: Respond>(behind: &A, request: Request<Body>) -> Response {
     let id = request_id::of(&request);
     let span = tracing::info_span!("request", id = id.to_str().unwrap_or_default());
-    // Only when somebody looks at it, and without the query, since credentials may stand there.
+    // Only with debug logging, and without the query, which may hold credentials.
     let line = tracing::enabled!(tracing::Level::DEBUG)
         .then(|| (Instant::now(), request.method().clone(), redacted(request.uri().path())));
     let (client, method) = (behind.client_address(&request), request.method().clone());

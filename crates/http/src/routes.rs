@@ -290,7 +290,7 @@ impl Routes {
         let by = |wanted: &Method| found.value.iter().find(|endpoint| endpoint.method == *wanted);
         let endpoint = by(method).or_else(|| match *method {
             Method::HEAD => by(&Method::GET),
-            // Where it is not told apart, PATCH is served as if it were PUT.
+            // Endpoints that do not tell PATCH and PUT apart serve both alike.
             Method::PATCH => by(&Method::PUT),
             _ => None,
         });

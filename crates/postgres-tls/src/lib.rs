@@ -20,6 +20,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "what fails here shall end the test"))]
 
 mod address;
+mod parameters;
 mod tunnel;
 mod verify;
 
@@ -104,7 +105,8 @@ impl Route {
     /// The same with these variables of libpq.
     fn open_with(url: &str, environment: impl Fn(&str) -> Option<String>) -> Result<Self, Error> {
         let address = Address::parse(url, environment)?;
-        let is_exposed = !address.has_mode && address.hosts.iter().any(|host| !host.is_local());
+        let is_exposed =
+            address.mode.is_none() && !address.has_mode && address.hosts.iter().any(|host| !host.is_local());
         let Some(mode) = address.mode else {
             return Ok(Self { url: url.to_owned(), is_exposed, _tunnel: None });
         };
@@ -114,7 +116,7 @@ impl Route {
         }
         if sockets > 0 || address.hosts.iter().any(|host| host.name.is_empty()) {
             let why = "it needs the names of the hosts";
-            return Err(Error::Parameter { name: "sslmode".to_owned(), why });
+            return Err(Error::parameter("sslmode", why));
         }
         let tunnel = Tunnel::open(&address, mode)?;
         Ok(Self { url: address.for_libpq(Some(&tunnel.folder())), is_exposed, _tunnel: Some(tunnel) })
@@ -137,23 +139,17 @@ impl Route {
 /// itself says names the host.
 #[must_use]
 pub fn without_socket(text: &str) -> String {
-    let mut rest = text;
-    let mut said = String::new();
-    while let Some((before, socket)) = rest.split_once(ON_SOCKET) {
-        let Some((path, after)) =
-            socket.split_once("\" failed: ").filter(|_| socket.contains(tunnel::FOLDER_PREFIX))
-        else {
-            break;
-        };
-        said.push_str(before);
-        if path.contains(tunnel::FOLDER_PREFIX) {
-            rest = after.strip_prefix("FATAL:  ").unwrap_or(after);
-        } else {
-            said.push_str(&format!("{ON_SOCKET}{path}\" failed: "));
-            rest = after;
+    let mut parts = text.split(ON_SOCKET);
+    let mut said = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        match part.split_once("\" failed: ") {
+            Some((path, reason)) if path.contains(tunnel::FOLDER_PREFIX) => {
+                said.push_str(reason.strip_prefix("FATAL:  ").unwrap_or(reason));
+            }
+            _ => said.extend([ON_SOCKET, part]),
         }
     }
-    said + rest
+    said
 }
 
 /// How libpq begins to say that it could not connect to a Unix socket.
@@ -172,6 +168,8 @@ mod tests {
         ] {
             assert_eq!(Route::open_with(url, |_| None).unwrap().url(), url);
         }
+        let set = |name: &str| matches!(name, "PGSSLCERT" | "PGSERVICE").then(|| "x".to_owned());
+        assert!(Route::open_with("postgres://db/chat", set).is_ok(), "they are libpq's to read");
     }
 
     #[test]
@@ -186,6 +184,7 @@ mod tests {
             ("postgres://db/chat", true),
             ("postgres://db/chat?sslmode=disable", false),
             ("postgres://db/chat?sslmode=require", false),
+            ("postgres://db/chat?sslrootcert=system", false),
             ("postgres://localhost/chat", false),
         ] {
             assert_eq!(Route::open_with(url, |_| None).unwrap().is_exposed(), is_exposed, "{url}");

@@ -78,8 +78,9 @@ impl Tunnel {
             Ok(Arc::new(Remote { host: host.clone(), name, mode, time, tls: tls.clone() }))
         });
         let remotes: Vec<_> = remotes.collect::<Result<_, Error>>()?;
-        // Kept as a whole from here on, since a runtime must not be dropped by itself in a task of another.
-        let tunnel = Self { runtime: Some(runtime().map_err(Error::Socket)?), folder: folder()? };
+        let folder = folder().map_err(Error::Socket)?;
+        // What fails from here on drops the runtime as a part of the tunnel: by itself it must not be dropped in a task.
+        let tunnel = Self { runtime: Some(runtime().map_err(Error::Socket)?), folder };
         let entered = tunnel.runtime.as_ref().map(Runtime::enter);
         let owner = tunnel.folder.path().metadata().map_err(Error::Socket)?.uid();
         for (remote, number) in remotes.into_iter().zip(1..) {
@@ -117,13 +118,15 @@ fn runtime() -> std::io::Result<Runtime> {
 }
 
 /// A folder that only its owner may enter: where systemd has one for the service, or else among the temporary files.
-fn folder() -> Result<TempDir, Error> {
-    let parent = std::env::var_os("RUNTIME_DIRECTORY").map_or_else(std::env::temp_dir, Into::into);
+fn folder() -> std::io::Result<TempDir> {
+    // systemd separates several by colons.
+    let of_service =
+        std::env::var_os("RUNTIME_DIRECTORY").and_then(|list| std::env::split_paths(&list).next());
+    let parent = of_service.unwrap_or_else(std::env::temp_dir);
     tempfile::Builder::new()
         .prefix(FOLDER_PREFIX)
         .permissions(Permissions::from_mode(0o700))
         .tempdir_in(parent)
-        .map_err(Error::Socket)
 }
 
 async fn accept(listener: UnixListener, owner: u32, remote: Arc<Remote>) {
@@ -193,13 +196,15 @@ async fn read_body(stream: &mut (impl AsyncRead + Unpin + ?Sized)) -> std::io::R
     Ok(body)
 }
 
-/// A message `AuthenticationSASL` without the ways that bind to a channel of TLS, of which the client knows nothing: it
-/// takes them for the sign of an attack. Other messages stay as they are.
+/// A message `AuthenticationSASL` without the mechanisms with channel binding. The client sees no TLS, and ends the
+/// connection when a server offers them without TLS. Other messages stay as they are.
 fn without_channel_binding(body: &[u8]) -> Vec<u8> {
-    let Some(ways) = body.get(8..).filter(|_| body[4..8] == SASL) else { return body.to_vec() };
-    let kept: Vec<&[u8]> =
-        ways.split(|byte| *byte == 0).filter(|way| !way.is_empty() && !way.ends_with(b"-PLUS")).collect();
-    let kept: Vec<u8> = kept.iter().flat_map(|way| [way, &b"\0"[..]].concat()).chain([0]).collect();
+    let Some(mechanisms) = body.get(8..).filter(|_| body[4..8] == SASL) else { return body.to_vec() };
+    let kept: Vec<&[u8]> = mechanisms
+        .split(|byte| *byte == 0)
+        .filter(|name| !name.is_empty() && !name.ends_with(b"-PLUS"))
+        .collect();
+    let kept: Vec<u8> = kept.iter().flat_map(|name| [name, &b"\0"[..]].concat()).chain([0]).collect();
     let length = u32::try_from(kept.len() + 8).unwrap_or(u32::MAX);
     [&length.to_be_bytes()[..], &SASL, &kept].concat()
 }
@@ -267,7 +272,7 @@ impl Remote {
     }
 }
 
-/// Lets the system find out that a server is gone that closed no connection.
+/// Has the system end the connection when the server does not acknowledge what was sent.
 fn prepare(stream: &TcpStream) -> std::io::Result<()> {
     stream.set_nodelay(true)?;
     let socket = SockRef::from(stream);
@@ -305,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn ways_that_bind_to_the_channel_are_not_offered() {
+    fn mechanisms_with_channel_binding_are_not_offered() {
         let offered = b"\0\0\0\x2a\0\0\0\x0aSCRAM-SHA-256-PLUS\0SCRAM-SHA-256\0\0";
         assert_eq!(without_channel_binding(offered), b"\0\0\0\x17\0\0\0\x0aSCRAM-SHA-256\0\0");
         let trusted = b"\0\0\0\x08\0\0\0\0";

@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::{verify_server_cert_signed_by_trust_anchor, verify_server_name};
 use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
@@ -18,10 +17,7 @@ use crate::address::{Address, Mode};
 /// What TLS to the hosts of an address is to be like.
 pub(crate) fn config(address: &Address, mode: Mode) -> Result<ClientConfig, Error> {
     let provider = Arc::new(ring::default_provider());
-    let verifier: Arc<dyn ServerCertVerifier> = match mode {
-        Mode::Prefer | Mode::Require => Arc::new(AnyCertificate(provider.clone())),
-        Mode::VerifyCa | Mode::VerifyFull => Arc::new(Trusted::new(address, mode, &provider)?),
-    };
+    let verifier = Arc::new(Verifier { trust: Trust::of(address, mode)?, provider: provider.clone() });
     let config = ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
         .map_err(Error::Tls)?
@@ -52,24 +48,31 @@ fn of_the_system() -> Result<Vec<CertificateDer<'static>>, Error> {
     if found.certs.is_empty() { Err(Error::NoAuthority) } else { Ok(found.certs) }
 }
 
-/// Takes any certificate: the connection is encrypted, but nothing says to whom.
+/// Judges the certificates of servers.
 #[derive(Debug)]
-struct AnyCertificate(Arc<CryptoProvider>);
+struct Verifier {
+    /// `None` to take any certificate: the connection is encrypted, but nothing says to whom.
+    trust: Option<Trust>,
+    provider: Arc<CryptoProvider>,
+}
 
-/// Takes a certificate of a trusted authority.
+/// Which certificates are taken.
 #[derive(Debug)]
-struct Trusted {
-    authorities: Arc<RootCertStore>,
+struct Trust {
+    authorities: RootCertStore,
     /// The certificates of the file of authorities. A server may show one of these itself that says that it is an
     /// authority's: `openssl req -x509` makes certificates of servers so.
     given: Vec<CertificateDer<'static>>,
     checks_name: bool,
-    whole: Arc<WebPkiServerVerifier>,
-    provider: Arc<CryptoProvider>,
 }
 
-impl Trusted {
-    fn new(address: &Address, mode: Mode, provider: &Arc<CryptoProvider>) -> Result<Self, Error> {
+impl Trust {
+    fn of(address: &Address, mode: Mode) -> Result<Option<Self>, Error> {
+        let checks_name = match mode {
+            Mode::Prefer | Mode::Require => return Ok(None),
+            Mode::VerifyCa => false,
+            Mode::VerifyFull => true,
+        };
         let given = address.authorities.as_deref().map(certificates).transpose()?.unwrap_or_default();
         let mut authorities = RootCertStore::empty();
         if given.is_empty() {
@@ -78,37 +81,32 @@ impl Trusted {
         for certificate in &given {
             authorities.add(certificate.clone()).map_err(Error::Tls)?;
         }
-        let authorities = Arc::new(authorities);
-        let whole = WebPkiServerVerifier::builder_with_provider(authorities.clone(), provider.clone())
-            .build()
-            .map_err(|_| Error::NoAuthority)?;
-        let checks_name = mode == Mode::VerifyFull;
-        Ok(Self { authorities, given, checks_name, whole, provider: provider.clone() })
+        if authorities.is_empty() {
+            Err(Error::NoAuthority)
+        } else {
+            Ok(Some(Self { authorities, given, checks_name }))
+        }
     }
 }
 
-impl ServerCertVerifier for Trusted {
+impl ServerCertVerifier for Verifier {
     fn verify_server_cert(
         &self,
         certificate: &CertificateDer<'_>,
         between: &[CertificateDer<'_>],
         name: &ServerName<'_>,
-        stapled: &[u8],
+        _stapled: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, rustls::Error> {
+        let Some(trust) = &self.trust else { return Ok(ServerCertVerified::assertion()) };
         let parsed = ParsedCertificate::try_from(certificate)?;
         let algorithms = self.provider.signature_verification_algorithms.all;
-        let signed =
-            verify_server_cert_signed_by_trust_anchor(&parsed, &self.authorities, between, now, algorithms);
-        match signed {
-            Err(error) if is_authority(&error) && self.given.contains(certificate) => {}
-            Err(error) => return Err(error),
-            Ok(()) if self.checks_name => {
-                return self.whole.verify_server_cert(certificate, between, name, stapled, now);
-            }
-            Ok(()) => {}
+        match verify_server_cert_signed_by_trust_anchor(&parsed, &trust.authorities, between, now, algorithms)
+        {
+            Err(error) if is_authority(&error) && trust.given.contains(certificate) => {}
+            signed => signed?,
         }
-        if self.checks_name {
+        if trust.checks_name {
             verify_server_name(&parsed, name)?;
         }
         Ok(ServerCertVerified::assertion())
@@ -120,7 +118,7 @@ impl ServerCertVerifier for Trusted {
         certificate: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        self.whole.verify_tls12_signature(message, certificate, signed)
+        verify_tls12_signature(message, certificate, signed, &self.provider.signature_verification_algorithms)
     }
 
     fn verify_tls13_signature(
@@ -129,50 +127,16 @@ impl ServerCertVerifier for Trusted {
         certificate: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        self.whole.verify_tls13_signature(message, certificate, signed)
+        verify_tls13_signature(message, certificate, signed, &self.provider.signature_verification_algorithms)
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.whole.supported_verify_schemes()
-    }
-}
-
-impl ServerCertVerifier for AnyCertificate {
-    fn verify_server_cert(
-        &self,
-        _: &CertificateDer<'_>,
-        _: &[CertificateDer<'_>],
-        _: &ServerName<'_>,
-        _: &[u8],
-        _: UnixTime,
-    ) -> Result<ServerCertVerified, rustls::Error> {
-        Ok(ServerCertVerified::assertion())
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        verify_tls12_signature(message, certificate, signed, &self.0.signature_verification_algorithms)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        verify_tls13_signature(message, certificate, signed, &self.0.signature_verification_algorithms)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.0.signature_verification_algorithms.supported_schemes()
+        self.provider.signature_verification_algorithms.supported_schemes()
     }
 }
 
 /// Whether nothing is wrong with a certificate but that it is an authority's. Its times were found to be right before.
+/// rustls has no variant for this error of webpki, so that only its name tells.
 fn is_authority(error: &rustls::Error) -> bool {
     let rustls::Error::InvalidCertificate(CertificateError::Other(other)) = error else { return false };
     other.0.to_string() == "CaUsedAsEndEntity"

@@ -49,7 +49,7 @@ struct FileRow {
 }
 
 // Conditions are spelled as the indexes spell them, so that the planners may use those.
-fn is_orphaned() -> SqlLiteral<Bool> {
+fn is_not_kept() -> SqlLiteral<Bool> {
     sql("state <> 1")
 }
 
@@ -117,7 +117,7 @@ portable! {
                 );
                 diesel::insert_into(objects::table).values(row).on_conflict_do_nothing().execute(c)?;
             }
-            let known = objects::table.filter(is_orphaned()).filter(objects::object_key.eq_any(part));
+            let known = objects::table.filter(is_not_kept()).filter(objects::object_key.eq_any(part));
             diesel::update(known)
                 .set((objects::state.eq(MARKED_FOR_DELETION), objects::touched_at.eq(from.0)))
                 .execute(c)?;
@@ -130,7 +130,7 @@ portable! {
         let living = nodes::table.filter(nodes::heartbeat.ge(since.0)).select(nodes::id).load::<String>(c)?;
         let abandoned = objects::table
             .filter(objects::state.eq(PENDING))
-            .filter(is_orphaned())
+            .filter(is_not_kept())
             .filter(objects::touched_at.lt(since.0))
             .filter(objects::node.ne_all(living));
         Ok(diesel::select(diesel::dsl::exists(abandoned)).get_result(c)?)
@@ -142,7 +142,7 @@ portable! {
         let living = nodes::table.filter(nodes::heartbeat.ge(since.0)).select(nodes::id).load::<String>(c)?;
         let abandoned = objects::table
             .filter(objects::state.eq(PENDING))
-            .filter(is_orphaned())
+            .filter(is_not_kept())
             // A process may begin to write before it first shows that it lives.
             .filter(objects::touched_at.lt(since.0))
             .filter(objects::node.ne_all(living));
@@ -155,7 +155,7 @@ portable! {
     pub fn objects_marked_for_deletion(c, before: Timestamp, limit: i64) -> Result<Vec<String>> {
         Ok(objects::table
             .filter(objects::state.eq(MARKED_FOR_DELETION))
-            .filter(is_orphaned())
+            .filter(is_not_kept())
             .filter(objects::touched_at.lt(before.0))
             .order((objects::touched_at, objects::object_key))
             .limit(limit)

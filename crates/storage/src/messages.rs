@@ -16,7 +16,7 @@ use crate::find;
 use crate::lists::Budget;
 use crate::schema::{mentions, mentions_seen, message_tags, messages};
 use crate::session::{Session, dialect, portable};
-use crate::threads::{ActivityCounters, Record};
+use crate::threads::{Record, ThreadSnapshot};
 use crate::{Error, Result};
 
 #[derive(Clone, Queryable, QueryableByName)]
@@ -261,7 +261,7 @@ impl Session<'_> {
         let mut left = HashMap::new();
         for row in &rows {
             if let Some(text) = &row.thread_left {
-                left.insert(row.id, text.parse::<ActivityCounters>()?);
+                left.insert(row.id, text.parse::<ThreadSnapshot>()?);
             }
         }
         let found = rows.into_iter().map(message).collect::<Result<Vec<_>>>()?;
@@ -307,7 +307,7 @@ impl Session<'_> {
         &mut self,
         room: RoomId,
         mut found: Vec<Message>,
-        left: Option<&HashMap<i64, ActivityCounters>>,
+        left: Option<&HashMap<i64, ThreadSnapshot>>,
         budget: Option<Budget>,
     ) -> Result<Vec<MessageView>> {
         let roots: BTreeSet<i64> = found.iter().filter_map(|m| m.thread_root).map(|id| id.0).collect();

@@ -317,8 +317,8 @@ impl Hub {
             Some(ResumePoint::Unknown) => return Ok(Start::Reset),
             Some(ResumePoint::After(id)) => id,
         };
-        let vouched = self.state().ring.verify(id);
-        let known = match vouched {
+        let verified = self.state().ring.verify(id);
+        let known = match verified {
             Some(known) => known,
             None => self.pages().log().verify(id).await?,
         };

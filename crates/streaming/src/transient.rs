@@ -37,14 +37,14 @@ pub enum TransientKind {
 /// The newest transients, numbered in the order in which they may be heard.
 #[derive(Default)]
 pub(crate) struct Transients {
-    recent: VecDeque<Released>,
+    recent: VecDeque<EncodedTransient>,
     /// The number after the newest one.
     next: u64,
     /// What must not be heard yet.
-    waiting: VecDeque<(Seq, Released)>,
+    waiting: VecDeque<(Seq, EncodedTransient)>,
 }
 
-pub(crate) struct Released {
+pub(crate) struct EncodedTransient {
     pub(crate) kind: TransientKind,
     pub(crate) entry: Arc<Entry>,
 }
@@ -61,11 +61,11 @@ impl Transients {
         if self.waiting.len() == KEPT {
             self.waiting.pop_front();
         }
-        self.waiting.push_back((transient.after, Released { kind: transient.kind, entry }));
+        self.waiting.push_back((transient.after, EncodedTransient { kind: transient.kind, entry }));
     }
 
     /// Lets those be heard whose position the ring has reached, and gives them.
-    pub(crate) fn release(&mut self, head: Seq) -> impl Iterator<Item = &Released> {
+    pub(crate) fn release(&mut self, head: Seq) -> impl Iterator<Item = &EncodedTransient> {
         let mut released = 0;
         for (after, spoken) in std::mem::take(&mut self.waiting) {
             if after > head {
@@ -91,7 +91,7 @@ impl Transients {
     ) -> impl Iterator<Item = &Arc<Entry>> {
         let unread = usize::try_from(self.next.saturating_sub(from)).unwrap_or(usize::MAX);
         let start = self.recent.len().saturating_sub(unread);
-        let heard = move |spoken: &&Released| {
+        let heard = move |spoken: &&EncodedTransient| {
             (presence || spoken.kind == TransientKind::Activity) && filter.admits(spoken.entry.audience())
         };
         self.recent.range(start..).filter(heard).map(|spoken| &spoken.entry)

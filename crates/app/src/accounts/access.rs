@@ -9,7 +9,7 @@ use super::password::end_resets;
 use crate::oauth::end_grants;
 
 /// Ends everything that opens the account of a user, who is held: sessions, API tokens, what applications
-/// were allowed, links to a new password, and every stream. Passwords stay, and let in users who may still come in.
+/// were allowed, links to a new password, and every stream. Passwords stay valid for users who may still sign in.
 /// Links that undo a change of address stay too: they let nobody in who is not let in otherwise, and belong to
 /// the owner of the address.
 pub(crate) fn end_access(tx: &mut Tx<'_, '_>, user: UserId) -> StoreResult<()> {

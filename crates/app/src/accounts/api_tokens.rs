@@ -88,7 +88,7 @@ impl App {
         &self,
         actor: &Actor,
         id: CredentialId,
-        action: impl Fn(&mut Tx<'_, '_>, &TokenHash) -> StoreResult<()> + Send + Sync + 'static,
+        work: impl Fn(&mut Tx<'_, '_>, &TokenHash) -> StoreResult<()> + Send + Sync + 'static,
     ) -> Result<()> {
         let user = owner(actor)?;
         let ((), event) = self
@@ -98,7 +98,7 @@ impl App {
                 actor.keep(tx)?;
                 let all = tokens_of(tx, user)?;
                 let (hash, _) = all.iter().find(|(_, token)| token.id == id).ok_or(Error::NotFound)?;
-                Ok(action(tx, hash)?)
+                Ok(work(tx, hash)?)
             })
             .await?;
         self.wait_until_applied(event).await;

@@ -61,7 +61,7 @@ impl App {
     }
 }
 
-/// Lets a user come in by an invitation, no matter to whom it was sent: its links and mails end with that.
+/// Adds a user to the flow of an invitation that was sent to any address. Its links and mails end with that.
 ///
 /// # Errors
 ///

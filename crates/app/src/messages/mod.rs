@@ -65,7 +65,7 @@ pub(crate) fn notice(about: &Message, by: &Actor, notice: Notice, now: Timestamp
     Draft { to, live, ..Draft::bare(about.room, notice.event, author, notice.kept, now) }
 }
 
-/// To whom a notice of a private message goes: to the other of the two, no matter which of them changed it.
+/// The recipient of a notice about a private message: the other of its two users, whichever of them made the change.
 fn recipient(about: &Message, by: &Actor) -> Option<UserId> {
     let to = about.to?;
     if by.user_id() == Some(to) { about.author.user } else { Some(to) }

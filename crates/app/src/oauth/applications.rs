@@ -308,7 +308,7 @@ impl App {
         actor: &Actor,
         id: ApplicationId,
         needs: Needs,
-        action: impl Fn(&mut Tx<'_, '_>, &mut Application) -> StoreResult<()> + Send + Sync + 'static,
+        work: impl Fn(&mut Tx<'_, '_>, &mut Application) -> StoreResult<()> + Send + Sync + 'static,
     ) -> Result<Application> {
         // Flows are held before applications.
         let lock = move |tx: &mut Tx<'_, '_>| {
@@ -330,7 +330,7 @@ impl App {
                 {
                     policy::write(&organization).map_err(Error::from)?;
                 }
-                action(tx, &mut application)?;
+                work(tx, &mut application)?;
                 Ok(application)
             })
             .await?;

@@ -28,7 +28,7 @@ const UNKNOWN: Refused =
 const MAX_GRANTS: usize = 100;
 
 /// The application was removed since it showed who it is.
-const GONE: Refused = Refused::Rejected(OAuthError::InvalidClient);
+const GONE: Refused = Refused::NoGuess(OAuthError::InvalidClient);
 
 /// What an exchange came to. A refusal that stands here is committed, with what it ended; one that is an
 /// [`Abort`] takes everything back.
@@ -40,7 +40,7 @@ enum Refused {
     /// It may have been a guess, which is counted.
     Guess(OAuthError),
     /// It was not.
-    Rejected(OAuthError),
+    NoGuess(OAuthError),
 }
 
 impl From<Refused> for Abort<Refused> {
@@ -90,7 +90,7 @@ impl App {
                 self.inner.code_guard.failed(*address, self.now());
                 Err(error.into())
             }
-            Err(Refused::Rejected(error)) => Err(error.into()),
+            Err(Refused::NoGuess(error)) => Err(error.into()),
         }
     }
 
@@ -116,14 +116,14 @@ impl App {
                     tx.tell(Control::GrantEnd { user: code.user, grant });
                 }
                 let why = "the code was used before; what it gave has ended";
-                return Ok(Err(Refused::Rejected(OAuthError::InvalidGrant(why))));
+                return Ok(Err(Refused::NoGuess(OAuthError::InvalidGrant(why))));
             }
             check_code(&code, redirect_uri.as_deref(), verifier.as_deref(), now).map_err(Refused::Guess)?;
             // The place may have been taken from the application since, for good reasons.
             let application = tx.application(id)?;
             if application.and_then(|one| one.redirect_uri(Some(&code.redirect_uri))).is_none() {
                 let why = "the application is not sent codes there any more";
-                return Err(Refused::Rejected(OAuthError::InvalidGrant(why)).into());
+                return Err(Refused::NoGuess(OAuthError::InvalidGrant(why)).into());
             }
             let share = begin(tx, code.application, (code.user, code.scopes), &new_tokens)?;
             tx.use_code(&hash.0, share.grant)?;
@@ -140,7 +140,7 @@ impl App {
         new_tokens: NewTokens,
     ) -> Result<Outcome, ClientFailure> {
         const WRONG: Refused =
-            Refused::Rejected(OAuthError::InvalidGrant("the address or the password is wrong"));
+            Refused::NoGuess(OAuthError::InvalidGrant("the address or the password is wrong"));
         let known = match self.check_password(username, password, address).await {
             Err(Error::Unauthenticated(_)) => return Ok(Err(WRONG)),
             other => other?,
@@ -175,7 +175,7 @@ impl App {
             // Which token is the present one is only known while nobody else can replace it.
             let grant = tx.lock_grant(grant.id)?.ok_or(UNKNOWN)?;
             let now = tx.now();
-            let refused = |why| Refused::Rejected(OAuthError::InvalidGrant(why));
+            let refused = |why| Refused::NoGuess(OAuthError::InvalidGrant(why));
             match token.presented(grant.generation, now) {
                 Refresh::Rotate => Ok(Ok(rotate(tx, &grant, wanted, &new_tokens)?)),
                 Refresh::Refuse => Err(refused("the refresh token was replaced").into()),
@@ -239,7 +239,7 @@ fn rotate(
 ) -> std::result::Result<TokenGrant, Abort<Refused>> {
     let scopes = wanted.filter(|scopes| !scopes.is_empty()).unwrap_or(grant.scopes);
     if !scopes.is_within(grant.scopes) {
-        return Err(Refused::Rejected(OAuthError::InvalidScope).into());
+        return Err(Refused::NoGuess(OAuthError::InvalidScope).into());
     }
     let (now, generation) = (tx.now(), grant.generation + 1);
     tx.advance_grant(grant.id, generation, now)?;

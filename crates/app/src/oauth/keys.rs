@@ -31,11 +31,11 @@ pub(crate) async fn keys(
     material: Option<&KeyMaterial>,
 ) -> Result<(SealingKey, DownloadKey)> {
     let (key, links) = derive(store, material).await?;
-    let new_tokens = || prove(&key);
-    let proof = shared_setting(store, PROOF_SETTING, new_tokens).await?;
+    let new_proof = || prove(&key);
+    let proof = shared_setting(store, PROOF_SETTING, new_proof).await?;
     if key.open(PROOF, &proof).is_none() {
-        let new_tokens = new_tokens();
-        store.change(NoCaller::Process, move |tx| adopt(tx, &new_tokens)).await.map_err(Error::from)?;
+        let new_proof = new_proof();
+        store.change(NoCaller::Process, move |tx| adopt(tx, &new_proof)).await.map_err(Error::from)?;
     }
     Ok((key, links))
 }
@@ -44,8 +44,8 @@ async fn derive(store: &Database, material: Option<&KeyMaterial>) -> Result<(Sea
     let bytes = match material {
         Some(KeyMaterial(bytes)) => bytes.clone(),
         None => {
-            let new_tokens = || Secret::generate_long().expose().as_bytes().to_vec();
-            shared_setting(store, KEY_SETTING, new_tokens).await?
+            let new_key = || Secret::generate_long().expose().as_bytes().to_vec();
+            shared_setting(store, KEY_SETTING, new_key).await?
         }
     };
     let too_short =

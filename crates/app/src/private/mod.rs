@@ -18,7 +18,7 @@ pub use messages::NewPrivateMessage;
 
 use crate::actor::Actor;
 use crate::change::TxResult;
-use crate::generation_cache::GenerationCache;
+use crate::loading_cache::LoadingCache;
 use crate::{App, Error, Result};
 
 const REMEMBERED: usize = 20_000;
@@ -87,12 +87,12 @@ impl Roster for Pair {
 
 /// The pairs that were asked for lately, the lower number first.
 pub(crate) struct Pairs {
-    known: GenerationCache<(UserId, UserId), Arc<Pair>>,
+    known: LoadingCache<(UserId, UserId), Arc<Pair>>,
 }
 
 impl Default for Pairs {
     fn default() -> Self {
-        Self { known: GenerationCache::new(REMEMBERED) }
+        Self { known: LoadingCache::new(REMEMBERED) }
     }
 }
 
@@ -134,7 +134,7 @@ impl App {
     async fn pair(&self, one: UserId, other: UserId) -> Result<Option<Arc<Pair>>> {
         let (low, high) = key(one, other);
         let load = || self.store().read(move |session| Ok(Pair::load(session, low, high)?.map(Arc::new)));
-        // That a conversation begins is told to nobody, so that there is none is not cached.
+        // No event says that a conversation began, so its absence is not cached.
         let begun = |pair: &Arc<Pair>| pair.room.is_some();
         let pairs = &self.inner.rooms.private;
         Ok(pairs.known.find_if(self.caches_current(), (low, high), begun, load).await?)

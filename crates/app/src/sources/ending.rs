@@ -52,7 +52,7 @@ pub(crate) fn remove_all(
     tx.part_from_application(application)
 }
 
-/// Has what is cached of an application's sources forgotten, since it shows itself differently.
+/// Invalidates what is cached of an application's sources, since the application is shown differently.
 pub(crate) fn forget_all(tx: &mut Tx<'_, '_>, application: ApplicationId) -> StoreResult<()> {
     for room in tx.rooms_of_application(application)? {
         tx.tell(Control::FlowTokens { room });

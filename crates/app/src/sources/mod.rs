@@ -268,7 +268,7 @@ impl App {
         .await
     }
 
-    /// Removes a source. A caller who uses its token from now on is told so.
+    /// Removes a source. Requests with its token are answered with 410 from now on.
     ///
     /// # Errors
     ///
@@ -291,7 +291,7 @@ impl App {
         actor: &Actor,
         room: RoomId,
         id: SourceId,
-        action: impl Fn(&mut Tx<'_, '_>, &Actor, Source) -> StoreResult<R> + Send + Sync + 'static,
+        work: impl Fn(&mut Tx<'_, '_>, &Actor, Source) -> StoreResult<R> + Send + Sync + 'static,
     ) -> Result<R> {
         let (done, event) = self
             .locked_transaction_as(
@@ -319,7 +319,7 @@ impl App {
                     allowed.map_err(Error::from)?;
                     // The source may be the caller's own, and be removed.
                     actor.keep(tx)?;
-                    Ok(action(tx, actor, source)?)
+                    Ok(work(tx, actor, source)?)
                 },
             )
             .await?;

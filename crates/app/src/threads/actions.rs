@@ -100,8 +100,8 @@ fn chosen(
     Ok((action, session.thread_owner_of(room, root)?))
 }
 
-/// Whose secret signs for a thread owner: that of the application which said where its requests go. Nobody
-/// else may say that (see [`ThreadOwner::keeps`]), so a signature never reaches another application's address.
+/// The application whose secret signs requests for a thread owner: the one that named their address. No other
+/// may name it (see [`ThreadOwner::keeps`]), so a signature never reaches another application's address.
 fn signed_with(
     session: &mut Session<'_>,
     thread_owner: Option<ThreadOwner>,

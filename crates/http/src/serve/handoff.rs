@@ -121,7 +121,7 @@ impl<S: FrameSource> AnySource for S {
     }
 }
 
-/// Holds the source for the part that comes first: the connection, by the response's extension, or who
+/// Holds the source for whichever comes first: the connection, by the response's extension, or who
 /// polls the response's body.
 #[derive(Clone)]
 struct Slot(Arc<Mutex<Option<Box<dyn AnySource>>>>);

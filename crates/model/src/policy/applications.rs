@@ -14,7 +14,7 @@ pub enum ApplicationAction {
     Change,
 }
 
-/// Whether somebody who is `role` in the application's organization may do `action` with it. Everybody
+/// Whether a user with this `role` in the application's organization may do `action` with it. Everybody
 /// there may register some; the user who registered one, and administrators, may change it.
 ///
 /// # Errors

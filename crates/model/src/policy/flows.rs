@@ -180,9 +180,9 @@ pub(in crate::policy) mod tests {
 
     /// One row for each kind of caller, one column for each action: `+` yes, `-` denied, `.` not found.
     #[test]
-    fn the_table_of_callers_and_deeds_holds() {
+    fn the_table_of_callers_and_actions_holds() {
         use FlowAction::*;
-        let deeds =
+        let actions =
             [See, Read, Post, PostAsApplication, Join, SetOpen, Configure, AddUser, Invite, ManageSources];
         let callers = [
             ("stranger", user(9, None, Place::Outside)),
@@ -244,7 +244,7 @@ pub(in crate::policy) mod tests {
         ];
         for (mode, disabled, rows) in expected {
             for ((name, caller), row) in callers.into_iter().zip(rows) {
-                let got: String = deeds
+                let got: String = actions
                     .iter()
                     .map(|action| match flow(caller, &a_flow(mode, disabled), *action) {
                         Ok(()) => '+',

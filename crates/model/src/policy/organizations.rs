@@ -13,7 +13,7 @@ pub enum OrganizationAction {
     Administer,
 }
 
-/// Whether somebody who is `role` in an organization may do `action` with it.
+/// Whether a user with this `role` in an organization may do `action` with it.
 ///
 /// # Errors
 ///

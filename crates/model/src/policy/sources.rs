@@ -1,6 +1,6 @@
 //! Sources: who changes and removes which.
 
-use super::{FlowAction, FlowCaller, Refusal, flow as flow_deed};
+use super::{FlowAction, FlowCaller, Refusal, flow as flow_policy};
 use crate::ApplicationId;
 use crate::flows::Flow;
 use crate::sources::{Source, ThreadOwner};
@@ -24,7 +24,7 @@ pub fn source(
         }
         (FlowCaller::FlowToken { .. }, Some(thread_owner)) if thread_owner.source == Some(source.id) => {}
         (FlowCaller::FlowToken { .. }, _) => return Err(Refusal::Denied),
-        (FlowCaller::User { .. }, _) => flow_deed(standing, flow, FlowAction::ManageSources)?,
+        (FlowCaller::User { .. }, _) => flow_policy(standing, flow, FlowAction::ManageSources)?,
     }
     if source.room != flow.room || source.removed_at.is_some() {
         return Err(Refusal::NotFound);

@@ -74,8 +74,8 @@ impl Record {
     }
 
     /// The thread as it is now, to be told of again later.
-    pub(crate) fn left(&self) -> ActivityCounters {
-        ActivityCounters {
+    pub(crate) fn left(&self) -> ThreadSnapshot {
+        ThreadSnapshot {
             item_id: self.item_id,
             activities: self.counts.activities,
             internal_comments: self.counts.internal_comments,
@@ -91,7 +91,7 @@ impl Record {
 
     /// The same thread with the counts that a message left it with. Its item is the present one: texts that
     /// a newer state took away are not told again.
-    pub(crate) fn as_left(&self, left: ActivityCounters) -> Self {
+    pub(crate) fn as_left(&self, left: ThreadSnapshot) -> Self {
         let counts = ThreadCounts {
             activities: left.activities,
             internal_comments: left.internal_comments,
@@ -105,7 +105,7 @@ impl Record {
 
 /// How a message left its thread. With the message it is kept as one short text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct ActivityCounters {
+pub(crate) struct ThreadSnapshot {
     pub(crate) item_id: Option<i64>,
     activities: i64,
     internal_comments: i64,
@@ -113,7 +113,7 @@ pub(crate) struct ActivityCounters {
     updated_at: i64,
 }
 
-impl std::fmt::Display for ActivityCounters {
+impl std::fmt::Display for ThreadSnapshot {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { item_id, activities, internal_comments, external_comments, updated_at } = self;
         let item = item_id.unwrap_or(0);
@@ -121,7 +121,7 @@ impl std::fmt::Display for ActivityCounters {
     }
 }
 
-impl std::str::FromStr for ActivityCounters {
+impl std::str::FromStr for ThreadSnapshot {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {

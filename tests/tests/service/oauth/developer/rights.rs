@@ -4,11 +4,11 @@ use eddyline_tests::{Tenant, on_shared_servers};
 
 use super::{ask, form, organization, register, send, signed_in, with};
 
-on_shared_servers![the_table_of_callers_and_deeds_holds];
+on_shared_servers![the_table_of_callers_and_actions_holds];
 
 /// Who may do what with an application that Ben registered: the status of each answer, of reading and
 /// of doing it.
-async fn the_table_of_callers_and_deeds_holds(tenant: Tenant) {
+async fn the_table_of_callers_and_actions_holds(tenant: Tenant) {
     let (cyd, neighbour) = (tenant.user("cyd"), tenant.neighbour());
     let mut ben = signed_in(&tenant, &tenant.ben.email).await;
     let setup = with(form(&organization(&mut ben).await), "setup_uri", "https://a.example/");

@@ -1,9 +1,8 @@
-//! What was loaded from the store and is asked for again and again, until somebody tells of a change.
+//! Values that are loaded from the store and asked for again and again, until an event of the log invalidates them.
 //!
-//! While one loads, another may forget: what was loaded is then the state before the change, and must not
-//! be cached after it, not even for a moment. So every load is registered under its key, and forgetting
-//! the key takes the registration away: its result is not cached then. Forgetting and removing are one
-//! step to others, and so are looking at the registration and remembering.
+//! A value that was loaded before a change must not be cached after it. So every load is registered under its key, and
+//! invalidating a key removes its registrations: a load that is not registered at its end is not cached. The cache is
+//! changed and registrations are looked at under one lock.
 //!
 //! Callers who want the same key at the same time share one load. A caller joins a load only while that is
 //! registered and while the process may trust its memory. So no caller gets a state from before a change
@@ -29,7 +28,7 @@ const MOST_LOADS: usize = 3;
 const MOST_FOLLOW_TIME: Duration = Duration::from_millis(300);
 
 /// Values by their keys. Those that were not asked for lately make room for others.
-pub(crate) struct GenerationCache<K, V> {
+pub(crate) struct LoadingCache<K, V> {
     known: Cache<K, V>,
     loads: Mutex<Loads<K, V>>,
 }
@@ -75,7 +74,7 @@ enum Way<'r, K: Clone + Eq + Hash, V> {
 
 /// A load under way. When it is dropped before its end, one of its followers leads the next.
 struct Load<'r, K: Clone + Eq + Hash, V> {
-    all: &'r GenerationCache<K, V>,
+    all: &'r LoadingCache<K, V>,
     key: K,
     number: u64,
     /// The registered load that began no later: itself, or else another. As long as that is registered, nothing
@@ -84,7 +83,7 @@ struct Load<'r, K: Clone + Eq + Hash, V> {
     outcome: watch::Sender<Outcome<V>>,
 }
 
-impl<K: Clone + Eq + Hash, V: Clone> GenerationCache<K, V> {
+impl<K: Clone + Eq + Hash, V: Clone> LoadingCache<K, V> {
     /// Room for this many.
     pub(crate) fn new(capacity: usize) -> Self {
         let loads = Loads { last: 0, registered: HashMap::new() };
@@ -217,7 +216,7 @@ impl<K: Clone + Eq + Hash, V: Clone> GenerationCache<K, V> {
     }
 }
 
-impl<K, V> GenerationCache<K, V> {
+impl<K, V> LoadingCache<K, V> {
     fn loads(&self) -> MutexGuard<'_, Loads<K, V>> {
         self.loads.lock().unwrap_or_else(PoisonError::into_inner)
     }
