@@ -9,7 +9,7 @@ use eddyline_model::scopes::{Scope, Scopes};
 use eddyline_model::sources::{ThreadOwner, ThreadSource};
 use eddyline_model::users::User;
 use eddyline_model::{ApplicationId, CredentialId, GrantId, OrganizationId, RoomId, Timestamp, UserId};
-use eddyline_storage::{Result as StoreResult, Session};
+use eddyline_storage::{Reader, Result as StoreResult};
 use eddyline_streaming::{CredentialKey, OpenedWith};
 
 use crate::quota::Owner;
@@ -179,10 +179,10 @@ impl Actor {
 
     /// The same as the store has it now: somebody may have been removed, or have another name or address,
     /// since the request began.
-    pub(crate) fn reload(&self, session: &mut Session<'_>) -> StoreResult<Self> {
+    pub(crate) fn reload(&self, reader: &mut Reader<'_>) -> StoreResult<Self> {
         let Self::User { caller, scopes, credential, epoch } = self else { return Ok(self.clone()) };
-        let organizations = session.memberships_of(caller.user.id)?;
-        let user = session.user(caller.user.id)?.unwrap_or_else(|| caller.user.clone());
+        let organizations = reader.memberships_of(caller.user.id)?;
+        let user = reader.user(caller.user.id)?.unwrap_or_else(|| caller.user.clone());
         let caller = Arc::new(Caller { user, organizations });
         Ok(Self::User { caller, scopes: *scopes, credential: *credential, epoch: *epoch })
     }

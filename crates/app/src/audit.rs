@@ -9,7 +9,7 @@ use serde_json::Value;
 /// Records an action of `actor` (`scim:` and a uid, `user:` and a number, or `operator`) with the change itself,
 /// so that neither is there without the other. `detail` is an object without secrets.
 pub(crate) fn note(
-    tx: &mut Tx<'_, '_>,
+    tx: &mut Tx<'_>,
     organization: OrganizationId,
     (actor, action): (&str, &str),
     user: Option<UserId>,

@@ -9,7 +9,7 @@ use eddyline_model::scopes::Scopes;
 use eddyline_model::sources::ThreadOwner;
 use eddyline_model::users::Account;
 use eddyline_model::{CredentialId, GrantId, RoomId, Timestamp, UserId, names};
-use eddyline_storage::{FlowTokenOf, PostGate, Result as StoreResult, Session};
+use eddyline_storage::{FlowTokenOf, PostGate, Reader, Result as StoreResult};
 
 use crate::actor::{AccessCredential, Actor, Caller, Credential};
 use crate::charging::{charge, charge_user};
@@ -94,13 +94,13 @@ impl Callers {
 
 /// A user as a caller, which every way of showing who one is comes by. Nobody is one as an inactive user.
 pub(crate) fn load_caller(
-    session: &mut Session<'_>,
+    reader: &mut Reader<'_>,
     user: eddyline_model::users::User,
 ) -> StoreResult<Option<Arc<Caller>>> {
     if !user.active {
         return Ok(None);
     }
-    let organizations = session.memberships_of(user.id)?;
+    let organizations = reader.memberships_of(user.id)?;
     Ok(Some(Arc::new(Caller { user, organizations })))
 }
 
@@ -124,15 +124,15 @@ fn holder(token: FlowTokenOf, hash: TokenHash, owner: Owner) -> Option<Actor> {
 }
 
 /// Who is behind a flow token: the user who made its source, or the flow's organization for tokens of operators.
-fn owner(session: &mut Session<'_>, token: &FlowTokenOf) -> StoreResult<Owner> {
+fn owner(reader: &mut Reader<'_>, token: &FlowTokenOf) -> StoreResult<Owner> {
     let user = token.source.as_ref().and_then(|(source, _)| source.creator);
     let organizations = match user {
-        Some(user) => session.memberships_of(user)?,
+        Some(user) => reader.memberships_of(user)?,
         None => Vec::new(),
     };
     let organization = match organizations.first() {
         Some(first) => Some(first.organization),
-        None => session.flow(token.room)?.map(|flow| flow.organization),
+        None => reader.flow(token.room)?.map(|flow| flow.organization),
     };
     Ok(Owner { user, organization })
 }
@@ -212,16 +212,16 @@ impl App {
     async fn by_access_hash(&self, hash: TokenHash) -> Result<Actor> {
         let epoch = self.credential_epoch();
         let load = || {
-            self.store().read(move |session| {
-                let Some((token, grant)) = session.access_token(&hash.0)? else { return Ok(None) };
-                let Some(user) = session.user(grant.user)? else { return Ok(None) };
+            self.store().read(move |reader| {
+                let Some((token, grant)) = reader.access_token(&hash.0)? else { return Ok(None) };
+                let Some(user) = reader.user(grant.user)? else { return Ok(None) };
                 let credential = AccessCredential {
                     token: hash,
                     grant: grant.id,
                     application: grant.application,
                     expires_at: token.expires_at,
                 };
-                let caller = load_caller(session, user)?;
+                let caller = load_caller(reader, user)?;
                 Ok(caller.map(|caller| KnownAccess { caller, scopes: token.scopes, credential }))
             })
         };
@@ -254,7 +254,7 @@ impl App {
             Actor::User { credential: Credential::Session(_) | Credential::Password(_), .. }
             | Actor::FlowToken { .. } => {
                 let (epoch, known) = (self.credential_epoch(), actor.clone());
-                let found = self.look(move |session| Principal::verify(session, &known)).await?;
+                let found = self.read(move |reader| Principal::verify(reader, &known)).await?;
                 Ok(found.into_actor().checked_in(epoch))
             }
         }
@@ -268,9 +268,9 @@ impl App {
     pub async fn by_flow_token(&self, token: &Secret) -> Result<Actor> {
         let (hash, epoch) = (token.hash(), self.credential_epoch());
         let load = || {
-            self.store().read(move |session| {
-                let Some(token) = session.flow_token(&hash.0)? else { return Ok(None) };
-                let owner = owner(session, &token)?;
+            self.store().read(move |reader| {
+                let Some(token) = reader.flow_token(&hash.0)? else { return Ok(None) };
+                let owner = owner(reader, &token)?;
                 Ok(Some(holder(token, hash, owner)))
             })
         };
@@ -286,8 +286,8 @@ impl App {
     async fn by_api_hash(&self, hash: TokenHash) -> Result<Actor> {
         let (credential, epoch) = (Credential::ApiToken(hash), self.credential_epoch());
         let load = || {
-            self.store().read(move |session| match session.user_by_api_token(&hash.0)? {
-                Some(user) => load_caller(session, user),
+            self.store().read(move |reader| match reader.user_by_api_token(&hash.0)? {
+                Some(user) => load_caller(reader, user),
                 None => Ok(None),
             })
         };
@@ -373,9 +373,9 @@ impl App {
     async fn account(&self, key: &str) -> Result<Option<KnownAccount>> {
         let wanted = key.to_owned();
         let load = || {
-            self.store().read(move |session| match session.account_by_email(&wanted)? {
+            self.store().read(move |reader| match reader.account_by_email(&wanted)? {
                 Some(account) => {
-                    let caller = load_caller(session, account.user.clone())?;
+                    let caller = load_caller(reader, account.user.clone())?;
                     Ok(caller.map(|caller| Arc::new((account, caller))))
                 }
                 None => Ok(None),

@@ -95,7 +95,7 @@ impl App {
             return Err(Error::NotFound);
         }
         let wanted = name.to_owned();
-        let found = self.store().read(move |session| session.avatar_of(&wanted)).await?;
+        let found = self.store().read(move |reader| reader.avatar_of(&wanted)).await?;
         match found.ok_or(Error::NotFound)? {
             AvatarOf { uploaded: true, .. } => self.uploaded(name, side).await,
             AvatarOf { user, name, .. } => {
@@ -148,7 +148,7 @@ impl App {
 
     async fn stored(&self, name: &str) -> Result<Scaled> {
         let name = name.to_owned();
-        let stored = self.store().read(move |session| session.uploaded_avatar(&name)).await?;
+        let stored = self.store().read(move |reader| reader.uploaded_avatar(&name)).await?;
         let (content_type, bytes) = stored.ok_or(Error::NotFound)?;
         Ok(Scaled { content_type, bytes: bytes.into() })
     }
@@ -185,7 +185,7 @@ impl App {
         let (user, event) = self
             .transaction_as(actor, move |tx, _| {
                 tx.set_avatar(id, &name, picture.content_type, &picture.bytes)?;
-                tx.tell(Control::UserEdit { user: id });
+                tx.record_event(Control::UserEdit { user: id });
                 Ok(tx.user(id)?.ok_or(Error::NotFound)?)
             })
             .await?;
@@ -200,7 +200,7 @@ impl App {
     /// [`Error::Denied`] for flow tokens.
     pub async fn has_uploaded_avatar(&self, actor: &Actor) -> Result<bool> {
         let name = actor.user()?.user.avatar.clone();
-        let found = self.store().read(move |session| session.avatar_of(&name)).await?;
+        let found = self.store().read(move |reader| reader.avatar_of(&name)).await?;
         Ok(found.is_some_and(|avatar| avatar.uploaded))
     }
 
@@ -215,7 +215,7 @@ impl App {
         let ((), event) = self
             .transaction_as(actor, move |tx, _| {
                 if tx.delete_avatar(id, &name)? {
-                    tx.tell(Control::UserEdit { user: id });
+                    tx.record_event(Control::UserEdit { user: id });
                 }
                 Ok(())
             })

@@ -159,12 +159,12 @@ impl App {
 
 impl Feed {
     async fn start(&mut self) -> Result<()> {
-        let start = self.app.store().read(|session| {
-            let after = Seq((session.log_head()?.seq.0 - WARM).max(0));
+        let start = self.app.store().read(|reader| {
+            let after = Seq((reader.log_head()?.seq.0 - WARM).max(0));
             if after.0 == 0 {
                 return Ok(EventId::default());
             }
-            Ok(session.log_after(Seq(after.0 - 1), 1)?.first().map_or(EventId::default(), |item| item.id))
+            Ok(reader.log_after(Seq(after.0 - 1), 1)?.first().map_or(EventId::default(), |item| item.id))
         });
         self.at = start.await?;
         self.app.inner.hub.start_at(self.at);
@@ -301,10 +301,10 @@ impl Feed {
             return Ok(HashMap::new());
         }
         let entry_encoder = self.entry_encoder.clone();
-        let looked_up = self.app.store().read(move |session| {
+        let looked_up = self.app.store().read(move |reader| {
             unknown
                 .iter()
-                .map(|item| Ok((item, entry_encoder.encode(session, item)?)))
+                .map(|item| Ok((item, entry_encoder.encode(reader, item)?)))
                 .filter_map(|found| match found {
                     Ok((LogItem { id, body: LogBody::Control(_) }, Some(entry))) => Some(Ok((id.seq, entry))),
                     // The encoder knows the flows of messages now.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use eddyline_model::log::{Control, LogBody, LogItem};
 use eddyline_model::messages::MessageView;
 use eddyline_model::{EventId, FlowId, MessageId, RoomId, UserId};
-use eddyline_storage::{Result as StoreResult, Session};
+use eddyline_storage::{Reader, Result as StoreResult};
 use eddyline_streaming::{Amendment, Audience, Entry};
 use eddyline_wire::{Encoder, Flow, Place};
 use quick_cache::sync::Cache;
@@ -94,17 +94,17 @@ impl EntryEncoder {
     }
 
     /// The entry of an item; `None` when it is not for the stream, or is of something gone.
-    pub(crate) fn encode(&self, session: &mut Session<'_>, item: &LogItem) -> StoreResult<Option<Entry>> {
+    pub(crate) fn encode(&self, reader: &mut Reader<'_>, item: &LogItem) -> StoreResult<Option<Entry>> {
         if let Some(known) = self.encode_known(item) {
             return Ok(known);
         }
         match &item.body {
             LogBody::Message(None) => Ok(None),
             LogBody::Message(Some(view)) => {
-                let flow = self.flow_id(session, view.message.room)?;
+                let flow = self.flow_id(reader, view.message.room)?;
                 Ok(flow.map(|flow| self.message(item.id, view, &flow)))
             }
-            LogBody::Control(control) => self.control(session, item.id, control),
+            LogBody::Control(control) => self.control(reader, item.id, control),
         }
     }
 
@@ -120,11 +120,11 @@ impl EntryEncoder {
         self.flow_ids.get(&room)
     }
 
-    fn flow_id(&self, session: &mut Session<'_>, room: RoomId) -> StoreResult<Option<Arc<FlowId>>> {
+    fn flow_id(&self, reader: &mut Reader<'_>, room: RoomId) -> StoreResult<Option<Arc<FlowId>>> {
         if let Some(id) = self.flow_ids.get(&room) {
             return Ok(Some(id));
         }
-        let Some(flow) = session.flow(room)? else { return Ok(None) };
+        let Some(flow) = reader.flow(room)? else { return Ok(None) };
         let id = Arc::new(flow.id);
         self.flow_ids.insert(room, id.clone());
         Ok(Some(id))
@@ -147,37 +147,32 @@ impl EntryEncoder {
         Entry::later(id, audience, size, move || encoder.message(&view, Place::Private))
     }
 
-    fn control(
-        &self,
-        session: &mut Session<'_>,
-        id: EventId,
-        control: &Control,
-    ) -> StoreResult<Option<Entry>> {
+    fn control(&self, reader: &mut Reader<'_>, id: EventId, control: &Control) -> StoreResult<Option<Entry>> {
         let told = match *control {
             Control::FlowAdd { room, user } => {
                 // The flow is described as it is now, which is for those who are still in it.
-                let flow = flows::describe_at(session, &self.addresses, (room, user), Shown::ALL)?;
+                let flow = flows::describe_at(reader, &self.addresses, (room, user), Shown::ALL)?;
                 return Ok(flow.filter(|flow| flow.joined).map(|flow| flow_add(id, user, flow)));
             }
             Control::FlowRemove { room, user } => {
-                let flow = self.flow_id(session, room)?;
+                let flow = self.flow_id(reader, room)?;
                 flow.map(|flow| {
                     let content = json!({"id": flow.0});
                     (Audience::User(user), json!({"event": "flow-remove", "user": "0", "content": content}))
                 })
             }
             Control::UserJoin { room, user } => {
-                let flow = self.flow_id(session, room)?;
-                let person = short(session, user)?;
+                let flow = self.flow_id(reader, room)?;
+                let person = short(reader, user)?;
                 flow.zip(person)
                     .map(|(flow, person)| to_flow(room, &flow, "backend.user.join", &json!({"user": person})))
             }
             Control::UserBlock { room, user } => {
-                let flow = self.flow_id(session, room)?;
+                let flow = self.flow_id(reader, room)?;
                 flow.map(|flow| to_flow(room, &flow, "backend.user.block", &json!(user.to_string())))
             }
             Control::FlowChange { room } => {
-                let flow = session.flow(room)?;
+                let flow = reader.flow(room)?;
                 flow.map(|flow| {
                     let content = json!({
                         "id": flow.id.0,
@@ -191,15 +186,15 @@ impl EntryEncoder {
                 })
             }
             Control::UserEdit { user } => {
-                let rooms = session.rooms_of(user)?.into_boxed_slice();
-                let content = short(session, user)?.map(|person| json!({"user": person}));
+                let rooms = reader.rooms_of(user)?.into_boxed_slice();
+                let content = short(reader, user)?.map(|person| json!({"user": person}));
                 content.map(|content| {
                     let audience = Audience::Many { rooms, users: Box::new([user]) };
                     (audience, json!({"event": "user-edit", "user": user.to_string(), "content": content}))
                 })
             }
             Control::Read { room, user, message } => {
-                self.read_content(session, room, user, message)?.map(|content| {
+                self.read_content(reader, room, user, message)?.map(|content| {
                     let object = json!({"event": "read", "user": user.to_string(), "content": content});
                     (Audience::User(user), object)
                 })
@@ -219,15 +214,15 @@ impl EntryEncoder {
     /// Up to where somebody has read, and in which flow, or with whom.
     fn read_content(
         &self,
-        session: &mut Session<'_>,
+        reader: &mut Reader<'_>,
         room: RoomId,
         user: UserId,
         message: MessageId,
     ) -> StoreResult<Option<Value>> {
-        if let Some(flow) = self.flow_id(session, room)? {
+        if let Some(flow) = self.flow_id(reader, room)? {
             return Ok(Some(json!({"flow": flow.0, "message": message.0})));
         }
-        let users = session.private_users(room)?;
+        let users = reader.private_users(room)?;
         Ok(users.map(|(one, other)| {
             let to = if one == user { other } else { one };
             json!({"to": to.to_string(), "message": message.0})
@@ -259,6 +254,6 @@ fn to_flow(room: RoomId, flow: &FlowId, event: &str, content: &Value) -> (Audien
     (Audience::Room(room), object)
 }
 
-fn short(session: &mut Session<'_>, user: UserId) -> StoreResult<Option<Value>> {
-    Ok(session.user(user)?.map(|user| json!({"id": user.id.0, "nick": user.nick})))
+fn short(reader: &mut Reader<'_>, user: UserId) -> StoreResult<Option<Value>> {
+    Ok(reader.user(user)?.map(|user| json!({"id": user.id.0, "nick": user.nick})))
 }

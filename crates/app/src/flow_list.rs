@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use eddyline_model::RoomId;
 use eddyline_model::flows::FlowMembership;
 use eddyline_model::organizations::OrganizationMembership;
-use eddyline_storage::{Result as StoreResult, Session};
+use eddyline_storage::{Reader, Result as StoreResult};
 use eddyline_wire::{Flow as WireFlow, FlowUser};
 
 use crate::actor::{Actor, Caller};
@@ -60,9 +60,9 @@ impl App {
     async fn flows_within(&self, actor: &Actor, wanted: FlowsWanted, bytes: usize) -> Result<FlowList> {
         let (caller, shown) = (actor.user()?.clone(), Shown::by(actor));
         let addresses = self.config().addresses.clone();
-        let found = self.store().read(move |session| {
+        let found = self.store().read(move |reader| {
             let mut listing = Listing { flows: Vec::new(), next: None, bytes_left: bytes };
-            let passed_over = listing.fill(session, &addresses, &caller, shown, &wanted)?;
+            let passed_over = listing.fill(reader, &addresses, &caller, shown, &wanted)?;
             Ok(if passed_over { Some(listing) } else { None })
         });
         let Some(Listing { flows, next, .. }) = found.await? else {
@@ -85,7 +85,7 @@ impl Listing {
     /// the list was to begin.
     fn fill(
         &mut self,
-        session: &mut Session<'_>,
+        reader: &mut Reader<'_>,
         addresses: &Addresses,
         caller: &Caller,
         shown: Shown,
@@ -93,11 +93,11 @@ impl Listing {
     ) -> StoreResult<bool> {
         let user = caller.user.id;
         let places: HashMap<RoomId, FlowMembership> =
-            session.room_memberships_of(user)?.into_iter().map(|m| (m.room, m)).collect();
+            reader.room_memberships_of(user)?.into_iter().map(|m| (m.room, m)).collect();
         let mut passing_over = wanted.after.as_deref();
         for OrganizationMembership { organization, role, .. } in &caller.organizations {
-            let Some(organization) = session.organization(*organization)? else { continue };
-            for flow in session.flows_of(&[organization.id])? {
+            let Some(organization) = reader.organization(*organization)? else { continue };
+            for flow in reader.flows_of(&[organization.id])? {
                 if let Some(last) = passing_over {
                     if flow.id.0 == last {
                         passing_over = None;
@@ -109,9 +109,9 @@ impl Listing {
                 if !view.is_listed(wanted.all) {
                     continue;
                 }
-                let mut described = view.describe(session, addresses)?;
+                let mut described = view.describe(reader, addresses)?;
                 if wanted.users {
-                    add_users(session, addresses, flow.room, &mut described)?;
+                    add_users(reader, addresses, flow.room, &mut described)?;
                 }
                 if !self.add(flow.room, described) {
                     return Ok(true);

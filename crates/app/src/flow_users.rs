@@ -23,7 +23,7 @@ impl App {
     /// [`Error::Unavailable`].
     pub async fn flow_users(&self, room: &Room) -> Result<Vec<User>> {
         let id = room.id();
-        let people = self.store().read(move |session| session.room_users(&[id])).await?;
+        let people = self.store().read(move |reader| reader.room_users(&[id])).await?;
         let base = &self.config().addresses.base;
         Ok(people.iter().map(|(_, user)| User::of(user, base)).collect())
     }
@@ -80,11 +80,11 @@ impl App {
                 tx.set_blocked(id, user, blocked)?;
                 tx.bump_access(id)?;
                 if blocked {
-                    tx.tell(Control::FlowRemove { room: id, user });
-                    tx.tell(Control::UserBlock { room: id, user });
+                    tx.record_event(Control::FlowRemove { room: id, user });
+                    tx.record_event(Control::UserBlock { room: id, user });
                 } else {
-                    tx.tell(Control::FlowAdd { room: id, user });
-                    tx.tell(Control::UserJoin { room: id, user });
+                    tx.record_event(Control::FlowAdd { room: id, user });
+                    tx.record_event(Control::UserJoin { room: id, user });
                 }
                 let kind = if blocked { "block" } else { "unblock" };
                 let draft = action(tx, id, actor.user_id(), kind, &json!({"user": user.0}));
@@ -126,13 +126,13 @@ impl App {
     }
 }
 
-fn role_of(tx: &mut Tx<'_, '_>, room: &Room, user: UserId) -> StoreResult<Option<OrganizationRole>> {
+fn role_of(tx: &mut Tx<'_>, room: &Room, user: UserId) -> StoreResult<Option<OrganizationRole>> {
     let memberships = tx.memberships_of(user)?;
     Ok(memberships.into_iter().find(|m| m.organization == room.organization.id).map(|m| m.role))
 }
 
 /// Brings in somebody who comes by their own doing, and lets the flow know.
-pub(crate) fn add_joining_member(tx: &mut Tx<'_, '_>, room: RoomId, user: &ModelUser) -> StoreResult<()> {
+pub(crate) fn add_joining_member(tx: &mut Tx<'_>, room: RoomId, user: &ModelUser) -> StoreResult<()> {
     admit_member(tx, room, user)?;
     let draft = action(tx, room, Some(user.id), "join", &json!(user.nick));
     tx.post(&[draft])?;
@@ -140,24 +140,19 @@ pub(crate) fn add_joining_member(tx: &mut Tx<'_, '_>, room: RoomId, user: &Model
 }
 
 /// Makes somebody a member of a flow and lets every process and stream know.
-pub(crate) fn admit_member(tx: &mut Tx<'_, '_>, room: RoomId, user: &ModelUser) -> StoreResult<()> {
+pub(crate) fn admit_member(tx: &mut Tx<'_>, room: RoomId, user: &ModelUser) -> StoreResult<()> {
     let now = tx.now();
     tx.insert_room_member(room, user.id, now)?;
     mark_accepted(tx, room, std::slice::from_ref(user))?;
     tx.bump_access(room)?;
-    tx.tell(Control::FlowAdd { room, user: user.id });
-    tx.tell(Control::UserJoin { room, user: user.id });
+    tx.record_event(Control::FlowAdd { room, user: user.id });
+    tx.record_event(Control::UserJoin { room, user: user.id });
     Ok(())
 }
 
 /// Takes a member, who is not blocked, out of a flow, which is held, and lets every process and stream know. With the
 /// member's nick, a message in the flow says so, unless the flow is archived.
-pub(crate) fn take_out(
-    tx: &mut Tx<'_, '_>,
-    room: RoomId,
-    user: UserId,
-    nick: Option<&str>,
-) -> StoreResult<()> {
+pub(crate) fn take_out(tx: &mut Tx<'_>, room: RoomId, user: UserId, nick: Option<&str>) -> StoreResult<()> {
     tx.delete_room_member(room, user)?;
     tx.bump_access(room)?;
     if let Some(nick) = nick
@@ -166,13 +161,13 @@ pub(crate) fn take_out(
         let draft = action(tx, room, Some(user), "leave", &json!(nick));
         tx.post(&[draft])?;
     }
-    tx.tell(Control::FlowRemove { room, user });
+    tx.record_event(Control::FlowRemove { room, user });
     Ok(())
 }
 
 /// What the server itself posts when something happened to the flow.
 pub(crate) fn action(
-    tx: &Tx<'_, '_>,
+    tx: &Tx<'_>,
     room: RoomId,
     user: Option<UserId>,
     kind: &str,

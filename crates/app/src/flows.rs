@@ -8,16 +8,16 @@ use eddyline_model::organizations::{Organization, OrganizationRole};
 use eddyline_model::policy::{self, FlowAction, FlowCaller, OrganizationAction, Place};
 use eddyline_model::tags::Roster as _;
 use eddyline_model::{FlowId, OrganizationId, RoomId, Timestamp, UserId};
-use eddyline_storage::{NewFlow, Result as StoreResult, Session, Tx};
+use eddyline_storage::{NewFlow, Reader, Result as StoreResult, Tx};
 use eddyline_wire::{Flow as WireFlow, FlowUser, OrganizationSummary};
 
 use crate::actor::Actor;
 use crate::addresses::Addresses;
-use crate::change::TxResult;
 use crate::flow_links::{Shown, links};
 use crate::flow_users::add_joining_member;
 use crate::join_links::{new_join_secret, replace_join_secret};
 use crate::rooms::Room;
+use crate::transaction::TxResult;
 use crate::{App, Error, FlowLimits, Limit, Result};
 
 /// What is to change about a flow, or about the caller's place in it.
@@ -66,7 +66,7 @@ impl App {
         let addresses = self.config().addresses.clone();
         let flow = self
             .store()
-            .read(move |session| describe_with_users(session, &addresses, (room, user), shown))
+            .read(move |reader| describe_with_users(reader, &addresses, (room, user), shown))
             .await?;
         Ok(self.with_present_people(room, flow.ok_or(Error::NotFound)?))
     }
@@ -116,7 +116,7 @@ impl App {
 }
 
 /// The organization of that name, held against others, for one of its people who wants to write.
-fn lock_writable(tx: &mut Tx<'_, '_>, name: &str, user: UserId) -> TxResult<OrganizationId> {
+fn lock_writable(tx: &mut Tx<'_>, name: &str, user: UserId) -> TxResult<OrganizationId> {
     let id = tx.organization_id_by_name(name)?.ok_or(Error::NotFound)?;
     let organization = tx.lock_organization(id)?.ok_or(Error::NotFound)?;
     let role = tx.memberships_of(user)?.into_iter().find(|m| m.organization == id).map(|m| m.role);
@@ -127,7 +127,7 @@ fn lock_writable(tx: &mut Tx<'_, '_>, name: &str, user: UserId) -> TxResult<Orga
 
 /// Refuses another flow where there are as many as there may be. The organization is held.
 fn check_flow_limits(
-    tx: &mut Tx<'_, '_>,
+    tx: &mut Tx<'_>,
     limits: FlowLimits,
     organization: OrganizationId,
     user: UserId,
@@ -163,7 +163,7 @@ fn allow_update(standing: FlowCaller, room: &Room, changes: &FlowChanges) -> Res
 }
 
 fn apply_update(
-    tx: &mut Tx<'_, '_>,
+    tx: &mut Tx<'_>,
     room: &Room,
     changes: &FlowChanges,
     user: &eddyline_model::users::User,
@@ -188,11 +188,11 @@ fn apply_update(
 }
 
 /// Writes what is different about a flow, which is held, and tells it. Doing it twice does nothing.
-pub(crate) fn write_flow(tx: &mut Tx<'_, '_>, before: &Flow, after: &Flow) -> StoreResult<()> {
+pub(crate) fn write_flow(tx: &mut Tx<'_>, before: &Flow, after: &Flow) -> StoreResult<()> {
     let room = before.room;
     if after != before {
         tx.update_flow(after)?;
-        tx.tell(Control::FlowChange { room });
+        tx.record_event(Control::FlowChange { room });
     }
     if after.access_mode != before.access_mode {
         replace_join_secret(tx, room)?;
@@ -200,7 +200,7 @@ pub(crate) fn write_flow(tx: &mut Tx<'_, '_>, before: &Flow, after: &Flow) -> St
     if after.disabled != before.disabled {
         tx.bump_access(room)?;
         if after.disabled {
-            tx.tell(Control::FlowArchive { room });
+            tx.record_event(Control::FlowArchive { room });
         }
     }
     Ok(())
@@ -208,7 +208,7 @@ pub(crate) fn write_flow(tx: &mut Tx<'_, '_>, before: &Flow, after: &Flow) -> St
 
 /// Adds a flow under the first free form of its name.
 pub(crate) fn insert_flow(
-    tx: &mut Tx<'_, '_>,
+    tx: &mut Tx<'_>,
     organization: OrganizationId,
     name: &FlowName,
     creator: Option<UserId>,
@@ -277,10 +277,10 @@ impl View<'_> {
         self.may(FlowAction::See) && (self.joined() || open_to_all || self.flow.disabled)
     }
 
-    pub(crate) fn describe(&self, session: &mut Session<'_>, addresses: &Addresses) -> StoreResult<WireFlow> {
+    pub(crate) fn describe(&self, reader: &mut Reader<'_>, addresses: &Addresses) -> StoreResult<WireFlow> {
         let (flow, organization) = (self.flow, self.organization);
         let unread_mentions = match self.place {
-            Some(place) => session.unread_mentions(flow.room, self.user, place.read_up_to)?,
+            Some(place) => reader.unread_mentions(flow.room, self.user, place.read_up_to)?,
             None => 0,
         };
         Ok(WireFlow {
@@ -309,38 +309,38 @@ impl View<'_> {
 
 /// A flow as a user sees it, without its people; `None` when it is gone.
 pub(crate) fn describe_at(
-    session: &mut Session<'_>,
+    reader: &mut Reader<'_>,
     addresses: &Addresses,
     (room, user): (RoomId, UserId),
     shown: Shown,
 ) -> StoreResult<Option<WireFlow>> {
-    let Some(flow) = session.flow(room)? else { return Ok(None) };
-    let Some(organization) = session.organization(flow.organization)? else { return Ok(None) };
+    let Some(flow) = reader.flow(room)? else { return Ok(None) };
+    let Some(organization) = reader.organization(flow.organization)? else { return Ok(None) };
     let role =
-        session.memberships_of(user)?.into_iter().find(|m| m.organization == organization.id).map(|m| m.role);
-    let place = session.room_membership(room, user)?;
+        reader.memberships_of(user)?.into_iter().find(|m| m.organization == organization.id).map(|m| m.role);
+    let place = reader.room_membership(room, user)?;
     let view = View { flow: &flow, organization: &organization, user, role, place: place.as_ref(), shown };
-    view.describe(session, addresses).map(Some)
+    view.describe(reader, addresses).map(Some)
 }
 
 fn describe_with_users(
-    session: &mut Session<'_>,
+    reader: &mut Reader<'_>,
     addresses: &Addresses,
     (room, user): (RoomId, UserId),
     shown: Shown,
 ) -> StoreResult<Option<WireFlow>> {
-    let Some(mut flow) = describe_at(session, addresses, (room, user), shown)? else { return Ok(None) };
-    add_users(session, addresses, room, &mut flow)?;
+    let Some(mut flow) = describe_at(reader, addresses, (room, user), shown)? else { return Ok(None) };
+    add_users(reader, addresses, room, &mut flow)?;
     Ok(Some(flow))
 }
 
 pub(crate) fn add_users(
-    session: &mut Session<'_>,
+    reader: &mut Reader<'_>,
     addresses: &Addresses,
     room: RoomId,
     flow: &mut WireFlow,
 ) -> StoreResult<()> {
-    let people = session.room_users(&[room])?;
+    let people = reader.room_users(&[room])?;
     flow.users = Some(people.iter().map(|(m, user)| FlowUser::of(m, user, &addresses.base)).collect());
     Ok(())
 }

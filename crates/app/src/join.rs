@@ -11,8 +11,8 @@ use eddyline_model::{OrganizationId, RoomId, UserId};
 use eddyline_storage::{Result as StoreResult, Tx};
 
 use crate::Error;
-use crate::change::TxResult;
 use crate::flow_users::add_joining_member;
+use crate::transaction::TxResult;
 
 /// Brings a user into a flow, and into its organization first if need be, and lets the flow know.
 /// Somebody who is there already stays. A user who was removed from the organization comes in only when a
@@ -23,7 +23,7 @@ use crate::flow_users::add_joining_member;
 /// [`Error::NotFound`] when the flow is gone or archived, [`Error::Denied`] when its organization is
 /// inactive, or the user is blocked, or was removed and is not invited, [`Error::Conflict`] when the
 /// organization is full, [`Error::Invalid`] when somebody there has the user's nick.
-pub(crate) fn join_flow(tx: &mut Tx<'_, '_>, room: RoomId, user: &User, invited: bool) -> TxResult<()> {
+pub(crate) fn join_flow(tx: &mut Tx<'_>, room: RoomId, user: &User, invited: bool) -> TxResult<()> {
     let organization = lock_open_flow(tx, room)?;
     match tx.room_membership(room, user.id)? {
         Some(membership) if membership.blocked => return Err(Error::Denied.into()),
@@ -40,7 +40,7 @@ pub(crate) fn join_flow(tx: &mut Tx<'_, '_>, room: RoomId, user: &User, invited:
 ///
 /// [`Error::NotFound`] when the flow is gone or archived, [`Error::Denied`] when its organization is
 /// inactive.
-pub(crate) fn lock_open_flow(tx: &mut Tx<'_, '_>, room: RoomId) -> TxResult<OrganizationId> {
+pub(crate) fn lock_open_flow(tx: &mut Tx<'_>, room: RoomId) -> TxResult<OrganizationId> {
     tx.lock_room(room)?;
     let flow = tx.flow(room)?.filter(|flow| !flow.disabled).ok_or(Error::NotFound)?;
     let organization = tx.organization(flow.organization)?.ok_or(Error::NotFound)?;
@@ -55,7 +55,7 @@ pub(crate) fn lock_open_flow(tx: &mut Tx<'_, '_>, room: RoomId) -> TxResult<Orga
 ///
 /// [`Error::Invalid`] when somebody there has the nick, [`Error::Conflict`] when it is full.
 pub(crate) fn has_place(
-    tx: &mut Tx<'_, '_>,
+    tx: &mut Tx<'_>,
     organization: &Organization,
     nick: &str,
     account: Option<UserId>,
@@ -73,7 +73,7 @@ pub(crate) fn has_place(
     Ok(())
 }
 
-fn join_organization(tx: &mut Tx<'_, '_>, id: OrganizationId, user: &User, invited: bool) -> TxResult<()> {
+fn join_organization(tx: &mut Tx<'_>, id: OrganizationId, user: &User, invited: bool) -> TxResult<()> {
     if tx.memberships_of(user.id)?.iter().any(|member| member.organization == id) {
         return Ok(());
     }
@@ -96,7 +96,7 @@ fn join_organization(tx: &mut Tx<'_, '_>, id: OrganizationId, user: &User, invit
 /// Makes somebody a member of an organization, which has a place for them. Its identity provider sees them
 /// again if it did before.
 pub(crate) fn enter(
-    tx: &mut Tx<'_, '_>,
+    tx: &mut Tx<'_>,
     organization: OrganizationId,
     user: &User,
     role: OrganizationRole,
@@ -111,14 +111,14 @@ pub(crate) fn enter(
     }
     let membership = OrganizationMembership { organization, user: user.id, role };
     tx.insert_organization_member(membership, &names::nick_key(&user.nick), now)?;
-    tx.tell(Control::UserEdit { user: user.id });
+    tx.record_event(Control::UserEdit { user: user.id });
     // It counts one more.
-    tx.tell(Control::OrganizationChange);
+    tx.record_event(Control::OrganizationChange);
     Ok(())
 }
 
 /// Whether the identity provider of an organization, or of one above it, keeps a user out of it.
-fn is_suspended(tx: &mut Tx<'_, '_>, organization: OrganizationId, user: UserId) -> StoreResult<bool> {
+fn is_suspended(tx: &mut Tx<'_>, organization: OrganizationId, user: UserId) -> StoreResult<bool> {
     let Some(known) = tx.identity(user)?.filter(|known| known.suspended_at.is_some()) else {
         return Ok(false);
     };

@@ -29,7 +29,7 @@ impl App {
             .change_room(actor, id, FlowAction::Configure, |tx, _, room| {
                 replace_join_secret(tx, room.id())?;
                 // Clients that show the link fetch the flow again.
-                tx.tell(Control::FlowChange { room: room.id() });
+                tx.record_event(Control::FlowChange { room: room.id() });
                 Ok(())
             })
             .await?;
@@ -44,18 +44,18 @@ pub(crate) fn new_join_secret() -> String {
 }
 
 /// Ends the join link of a flow and the invitations requested on its page. The caller holds its room.
-pub(crate) fn replace_join_secret(tx: &mut Tx<'_, '_>, room: RoomId) -> StoreResult<()> {
+pub(crate) fn replace_join_secret(tx: &mut Tx<'_>, room: RoomId) -> StoreResult<()> {
     replace(tx, &[room])
 }
 
 /// Ends the join links of all flows of an organization and the invitations requested on their pages. The caller
 /// holds the rooms. A flow without a link gets a new secret when its access mode changes.
-pub(crate) fn replace_join_secrets(tx: &mut Tx<'_, '_>, organization: OrganizationId) -> StoreResult<()> {
+pub(crate) fn replace_join_secrets(tx: &mut Tx<'_>, organization: OrganizationId) -> StoreResult<()> {
     let rooms = tx.rooms_with_join_link(organization)?;
     replace(tx, &rooms)
 }
 
-fn replace(tx: &mut Tx<'_, '_>, rooms: &[RoomId]) -> StoreResult<()> {
+fn replace(tx: &mut Tx<'_>, rooms: &[RoomId]) -> StoreResult<()> {
     let secrets: Vec<(RoomId, String)> = rooms.iter().map(|room| (*room, new_join_secret())).collect();
     tx.set_join_secrets(&secrets)?;
     let requested = tx.requested_invitations(rooms)?;

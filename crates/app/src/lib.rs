@@ -13,7 +13,6 @@ mod addresses;
 mod audit;
 mod authenticate;
 mod avatars;
-mod change;
 mod charging;
 mod config;
 mod error;
@@ -200,7 +199,7 @@ async fn shared_setting(
     name: &'static str,
     fresh: impl FnOnce() -> Vec<u8>,
 ) -> Result<Vec<u8>> {
-    if let Some(value) = store.read(move |session| session.setting(name)).await? {
+    if let Some(value) = store.read(move |reader| reader.setting(name)).await? {
         return Ok(value);
     }
     let fresh = fresh();
@@ -291,7 +290,7 @@ impl App {
         if !self.store().takes_writes() {
             return Err(Error::Unavailable("nothing can be written".into()));
         }
-        self.inner.store.read(|session| session.log_head()).await?;
+        self.inner.store.read(|reader| reader.log_head()).await?;
         Ok(())
     }
 

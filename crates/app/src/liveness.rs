@@ -65,7 +65,7 @@ impl App {
     pub(crate) async fn wait_until_end_applied(&self, event: Option<EventId>) -> Result<()> {
         let event = match event {
             Some(event) => Some(event),
-            None => self.store().read(|session| session.log_last_end()).await?,
+            None => self.store().read(|reader| reader.log_last_end()).await?,
         };
         self.wait_until_applied(event).await;
         Ok(())
@@ -74,14 +74,14 @@ impl App {
     /// Waits until every process has read the whole present log: for a request that found its work done already,
     /// by a change that other processes may not have read yet.
     pub(crate) async fn wait_until_all_applied(&self) -> Result<()> {
-        let head = self.store().read(|session| session.log_head()).await?;
+        let head = self.store().read(|reader| reader.log_head()).await?;
         self.wait_until_applied(Some(head)).await;
         Ok(())
     }
 
     async fn others_have_read(&self, seq: Seq) -> Result<bool> {
         let since = self.now().plus_millis(-SILENCE_MILLIS);
-        Ok(self.store().read(move |session| session.all_have_read(seq, since)).await?)
+        Ok(self.store().read(move |reader| reader.all_have_read(seq, since)).await?)
     }
 
     /// Shows once that this process lives, and how far it has read. Notes whether there are others.

@@ -7,8 +7,8 @@ use eddyline_model::mail::{MailKind, MailRate};
 use eddyline_model::{OrganizationId, Timestamp, UserId};
 use eddyline_storage::{Result as StoreResult, Tx};
 
-use crate::change::TxResult;
 use crate::limit::Limit;
+use crate::transaction::TxResult;
 
 const MINUTE_MILLIS: i64 = 60_000;
 
@@ -94,7 +94,7 @@ impl MailQuotas {
     /// # Errors
     ///
     /// [`crate::Error::MailQuota`].
-    pub(crate) fn record_one(&self, tx: &mut Tx<'_, '_>, cause: MailCause, recipient: &str) -> TxResult<()> {
+    pub(crate) fn record_one(&self, tx: &mut Tx<'_>, cause: MailCause, recipient: &str) -> TxResult<()> {
         match self.record(tx, cause, &[recipient])?.pop().flatten() {
             Some(exceeded) => Err(crate::Error::MailQuota(exceeded).into()),
             None => Ok(()),
@@ -105,7 +105,7 @@ impl MailQuotas {
     /// is none, in the same order.
     pub(crate) fn record(
         &self,
-        tx: &mut Tx<'_, '_>,
+        tx: &mut Tx<'_>,
         cause: MailCause,
         recipients: &[&str],
     ) -> StoreResult<Vec<Option<MailQuotaExceeded>>> {
@@ -141,7 +141,7 @@ impl MailQuotas {
 
     fn of_recipients(
         &self,
-        tx: &mut Tx<'_, '_>,
+        tx: &mut Tx<'_>,
         kind: MailKind,
         recipients: &[&str],
     ) -> StoreResult<Vec<Option<MailQuotaExceeded>>> {
@@ -170,7 +170,7 @@ impl MailQuotas {
 }
 
 /// How much of a quota is used; `None` where nobody has that quota.
-fn count(tx: &mut Tx<'_, '_>, cause: MailCause, quota: MailQuota, window: i64) -> StoreResult<Option<i64>> {
+fn count(tx: &mut Tx<'_>, cause: MailCause, quota: MailQuota, window: i64) -> StoreResult<Option<i64>> {
     let since = tx.now().plus_millis(-window);
     match (quota, cause.sender, cause.organization) {
         (MailQuota::Sender, Some(sender), _) => tx.count_mail_by(sender, since).map(Some),
@@ -181,12 +181,7 @@ fn count(tx: &mut Tx<'_, '_>, cause: MailCause, quota: MailQuota, window: i64) -
     }
 }
 
-fn nth_last(
-    tx: &mut Tx<'_, '_>,
-    cause: MailCause,
-    quota: MailQuota,
-    n: i64,
-) -> StoreResult<Option<Timestamp>> {
+fn nth_last(tx: &mut Tx<'_>, cause: MailCause, quota: MailQuota, n: i64) -> StoreResult<Option<Timestamp>> {
     match (quota, cause.sender, cause.organization) {
         (MailQuota::Sender, Some(sender), _) => tx.nth_last_mail_by(sender, n),
         (MailQuota::Organization, _, Some(organization)) => tx.nth_last_mail_of(cause.kind, organization, n),

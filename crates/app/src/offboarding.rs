@@ -15,10 +15,10 @@ use serde_json::json;
 use crate::Error;
 use crate::accounts::holds_address;
 use crate::audit::note;
-use crate::change::TxResult;
 use crate::flow_users::take_out;
 use crate::invitations::end::revoke;
 use crate::join_links::replace_join_secrets;
+use crate::transaction::TxResult;
 
 /// Whether a message in each flow says that a user left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +39,7 @@ pub(crate) enum Leaving {
 ///
 /// [`Error::Conflict`] when they are the last to administer one of them.
 pub(crate) fn offboard(
-    tx: &mut Tx<'_, '_>,
+    tx: &mut Tx<'_>,
     organizations: &[OrganizationId],
     user: &User,
     actor: &str,
@@ -64,7 +64,7 @@ pub(crate) fn offboard(
 /// Ends memberships of a user, and with each all that the user has in the organization. The caller has the
 /// organizations held ([`lock_for_removal`]).
 pub(crate) fn end_memberships(
-    tx: &mut Tx<'_, '_>,
+    tx: &mut Tx<'_>,
     memberships: &[OrganizationMembership],
     user: &User,
     leaving: Leaving,
@@ -81,7 +81,7 @@ pub(crate) fn end_memberships(
     }
     if !memberships.is_empty() {
         tx.bump_private_rooms_of(user.id)?;
-        tx.tell(Control::OrganizationRemove { user: user.id });
+        tx.record_event(Control::OrganizationRemove { user: user.id });
     }
     Ok(())
 }
@@ -89,11 +89,7 @@ pub(crate) fn end_memberships(
 /// Ends what a removed user could use to return under another address: the organization's join links, the
 /// invitations requested through them, and the pending invitations that the user sent. The caller holds the
 /// organization ([`lock_for_removal`]).
-pub(crate) fn end_ways_in(
-    tx: &mut Tx<'_, '_>,
-    organization: OrganizationId,
-    user: UserId,
-) -> StoreResult<()> {
+pub(crate) fn end_ways_in(tx: &mut Tx<'_>, organization: OrganizationId, user: UserId) -> StoreResult<()> {
     replace_join_secrets(tx, organization)?;
     let made = tx.invitations_made_by(organization, user)?;
     let made: Vec<InvitationId> = made.into_iter().map(|(_, invitation)| invitation).collect();
@@ -104,7 +100,7 @@ pub(crate) fn end_ways_in(
 /// them, and organizations before users. All rooms of the flows there, since somebody may be about to add
 /// the user to one.
 pub(crate) fn lock_for_removal(
-    tx: &mut Tx<'_, '_>,
+    tx: &mut Tx<'_>,
     organizations: &[OrganizationId],
     user: UserId,
 ) -> StoreResult<()> {
@@ -119,7 +115,7 @@ pub(crate) fn lock_for_removal(
 /// Unlinks a user, who is held, from the identity provider of these organizations. Returns whether the user was
 /// linked.
 pub(crate) fn give_up(
-    tx: &mut Tx<'_, '_>,
+    tx: &mut Tx<'_>,
     organizations: &[OrganizationId],
     user: UserId,
     (actor, action): (&str, &str),
@@ -143,7 +139,7 @@ pub(crate) fn give_up(
 
 /// Removes the invitations that would let the user in again. An invitation to an unproved address stays: it may
 /// be meant for another person.
-fn withdraw(tx: &mut Tx<'_, '_>, organization: OrganizationId, user: &User) -> StoreResult<()> {
+fn withdraw(tx: &mut Tx<'_>, organization: OrganizationId, user: &User) -> StoreResult<()> {
     if !holds_address(tx, user, organization)? {
         return Ok(());
     }
@@ -151,7 +147,7 @@ fn withdraw(tx: &mut Tx<'_, '_>, organization: OrganizationId, user: &User) -> S
     revoke(tx, &pending)
 }
 
-fn leave(tx: &mut Tx<'_, '_>, room: RoomId, user: &User, leaving: Leaving) -> StoreResult<()> {
+fn leave(tx: &mut Tx<'_>, room: RoomId, user: &User, leaving: Leaving) -> StoreResult<()> {
     // One that was made just now.
     tx.lock_room(room)?;
     if tx.room_membership(room, user.id)?.is_none_or(|membership| membership.blocked) {

@@ -33,11 +33,11 @@ impl App {
     /// [`Error::Denied`] for flow tokens.
     pub async fn own_organizations(&self, actor: &Actor) -> Result<Vec<OwnOrganization>> {
         let memberships = actor.user()?.organizations.clone();
-        let found = self.store().read(move |session| {
+        let found = self.store().read(move |reader| {
             let mut found = Vec::with_capacity(memberships.len());
             for OrganizationMembership { organization, role, .. } in memberships {
                 let administered = policy::organization(Some(role), OrganizationAction::Administer).is_ok();
-                found.extend(session.organization(organization)?.map(|organization| OwnOrganization {
+                found.extend(reader.organization(organization)?.map(|organization| OwnOrganization {
                     id: organization.id,
                     name: organization.name,
                     parameterized_name: organization.parameterized_name,
@@ -58,10 +58,10 @@ impl App {
     /// [`Error::Denied`] for flow tokens.
     pub async fn organizations(&self, actor: &Actor) -> Result<Vec<Organization>> {
         let user = actor.user()?.user.id;
-        let found = self.store().read(move |session| {
-            let found = session.organizations_of(user)?;
+        let found = self.store().read(move |reader| {
+            let found = reader.organizations_of(user)?;
             let ids: Vec<OrganizationId> = found.iter().map(|(organization, _)| organization.id).collect();
-            Ok((found, session.groups_of(&ids)?))
+            Ok((found, reader.groups_of(&ids)?))
         });
         let (found, groups) = found.await?;
         let base = &self.config().addresses.base;
@@ -88,7 +88,7 @@ impl App {
     ) -> Result<OrganizationId> {
         let caller = actor.user()?;
         let name = name.to_lowercase();
-        let found = self.store().read(move |session| session.organization_id_by_name(&name)).await?;
+        let found = self.store().read(move |reader| reader.organization_id_by_name(&name)).await?;
         let id = found.ok_or(Error::NotFound)?;
         policy::organization(caller.role_in(id), action)?;
         Ok(id)
@@ -101,9 +101,9 @@ impl App {
     /// [`Error::NotFound`] when there is none or it is not the caller's.
     pub async fn organization(&self, actor: &Actor, id: OrganizationId) -> Result<Organization> {
         policy::organization(actor.user()?.role_in(id), OrganizationAction::See)?;
-        let found = self.store().read(move |session| match session.organization(id)? {
+        let found = self.store().read(move |reader| match reader.organization(id)? {
             Some(organization) => {
-                Ok(Some((organization, session.organization_users(id)?, session.groups_of(&[id])?)))
+                Ok(Some((organization, reader.organization_users(id)?, reader.groups_of(&[id])?)))
             }
             None => Ok(None),
         });
@@ -133,7 +133,7 @@ impl App {
                 if organization.name != name {
                     organization.name.clone_from(&name);
                     tx.update_organization(&organization)?;
-                    tx.tell(Control::OrganizationChange);
+                    tx.record_event(Control::OrganizationChange);
                 }
                 Ok(())
             })
@@ -149,7 +149,7 @@ impl App {
     /// [`Error::NotFound`] when it is not the caller's.
     pub async fn organization_users(&self, actor: &Actor, id: OrganizationId) -> Result<Vec<User>> {
         policy::organization(actor.user()?.role_in(id), OrganizationAction::See)?;
-        let people = self.store().read(move |session| session.organization_users(id)).await?;
+        let people = self.store().read(move |reader| reader.organization_users(id)).await?;
         let base = &self.config().addresses.base;
         Ok(people.iter().map(|(user, admin)| User::of_organization(user, *admin, base)).collect())
     }
@@ -161,7 +161,7 @@ impl App {
     /// [`Error::NotFound`] when it is not the caller's, or the user does not belong to it.
     pub async fn organization_user(&self, actor: &Actor, id: OrganizationId, user: UserId) -> Result<User> {
         policy::organization(actor.user()?.role_in(id), OrganizationAction::See)?;
-        let found = self.store().read(move |session| session.organization_user(id, user)).await?;
+        let found = self.store().read(move |reader| reader.organization_user(id, user)).await?;
         let (user, admin) = found.ok_or(Error::NotFound)?;
         Ok(User::of_organization(&user, admin, &self.config().addresses.base))
     }
@@ -182,7 +182,7 @@ impl App {
     ) -> Result<()> {
         let caller = actor.user()?.user.id;
         // Held before the caller's rights are looked at: others may be taking them.
-        let lock = move |tx: &mut Tx<'_, '_>| lock_for_removal(tx, &[id], user);
+        let lock = move |tx: &mut Tx<'_>| lock_for_removal(tx, &[id], user);
         let ((), event) = self
             .locked_transaction_as(actor, lock, move |tx, _| {
                 let role = role_in(&tx.memberships_of(caller)?, id);

@@ -45,7 +45,7 @@ impl App {
                 return Err(beyond().into());
             }
             if tx.set_read(room, user, message)? {
-                tx.tell(Control::Read { room, user, message });
+                tx.record_event(Control::Read { room, user, message });
             }
             Ok(())
         })

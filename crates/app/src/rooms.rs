@@ -10,14 +10,14 @@ use eddyline_model::organizations::Organization;
 use eddyline_model::policy::{self, FlowAction};
 use eddyline_model::tags::Roster;
 use eddyline_model::{EventId, OrganizationId, RoomId, UserId, tags};
-use eddyline_storage::{Error as StoreError, Result as StoreResult, Session, Tx};
+use eddyline_storage::{Error as StoreError, Reader, Result as StoreResult, Tx};
 
 use crate::actor::Actor;
-use crate::change::TxResult;
 use crate::charging::charge_reads_to;
 use crate::groups::Groups;
 use crate::loading_cache::LoadingCache;
 use crate::private::Pairs;
+use crate::transaction::TxResult;
 use crate::{App, Error, Result};
 
 const REMEMBERED: usize = 10_000;
@@ -70,12 +70,12 @@ impl Room {
 
     /// The room as the store has it now, where no groups are mentioned; [`App::load_room`] and
     /// [`App::change_room`] give it those of its organization.
-    pub(crate) fn load(session: &mut Session<'_>, id: RoomId) -> StoreResult<Option<Self>> {
-        let Some(flow) = session.flow(id)? else { return Ok(None) };
-        let Some(organization) = session.organization(flow.organization)? else { return Ok(None) };
+    pub(crate) fn load(reader: &mut Reader<'_>, id: RoomId) -> StoreResult<Option<Self>> {
+        let Some(flow) = reader.flow(id)? else { return Ok(None) };
+        let Some(organization) = reader.organization(flow.organization)? else { return Ok(None) };
         let mut members = HashMap::new();
         let mut nicks = HashMap::new();
-        for (membership, user) in session.room_users(&[id])? {
+        for (membership, user) in reader.room_users(&[id])? {
             if !membership.blocked {
                 add_nick(&mut nicks, &user.nick, user.id);
             }
@@ -229,10 +229,10 @@ impl App {
     ) -> Result<(R, Option<EventId>)>
     where
         R: Send + 'static,
-        F: Fn(&mut Tx<'_, '_>, &Actor, &Room) -> TxResult<R> + Send + 'static,
+        F: Fn(&mut Tx<'_>, &Actor, &Room) -> TxResult<R> + Send + 'static,
     {
         let groups = self.load_room(id).await?.groups.clone();
-        let lock = move |tx: &mut Tx<'_, '_>| tx.lock_room(id);
+        let lock = move |tx: &mut Tx<'_>| tx.lock_room(id);
         self.locked_transaction_as(actor, lock, move |tx, actor| {
             let loaded = Room::load(tx, id)?.ok_or(Error::NotFound)?;
             let room = Room { groups: groups.clone(), ..loaded };
@@ -250,7 +250,7 @@ impl App {
 
     pub(crate) async fn load_room(&self, id: RoomId) -> Result<Arc<Room>> {
         let load = || async {
-            let Some(loaded) = self.store().read(move |session| Room::load(session, id)).await? else {
+            let Some(loaded) = self.store().read(move |reader| Room::load(reader, id)).await? else {
                 return Ok::<_, StoreError>(None);
             };
             let groups = self.load_groups(loaded.organization.id).await?;
@@ -263,7 +263,7 @@ impl App {
     /// The groups that can be mentioned in the flows of an organization.
     async fn load_groups(&self, organization: OrganizationId) -> StoreResult<Arc<Groups>> {
         let load =
-            || self.store().read(move |session| Ok(Some(Arc::new(Groups::load(session, organization)?))));
+            || self.store().read(move |reader| Ok(Some(Arc::new(Groups::load(reader, organization)?))));
         let groups = self.inner.rooms.groups.find(self.caches_current(), organization, load).await?;
         Ok(groups.unwrap_or_default())
     }
@@ -272,8 +272,8 @@ impl App {
         let key = name_key(organization, flow);
         let load = || {
             let (organization, flow) = (organization.to_lowercase(), flow.to_lowercase());
-            self.store().read(move |session| match session.organization_id_by_name(&organization)? {
-                Some(organization) => session.room_by_flow_name(organization, &flow),
+            self.store().read(move |reader| match reader.organization_id_by_name(&organization)? {
+                Some(organization) => reader.room_by_flow_name(organization, &flow),
                 None => Ok(None),
             })
         };
@@ -283,7 +283,7 @@ impl App {
 
     pub(crate) async fn room_id_by_public_id(&self, public_id: &str) -> Result<RoomId> {
         let wanted = public_id.to_owned();
-        let load = || self.store().read(move |session| session.room_by_flow_id(&wanted));
+        let load = || self.store().read(move |reader| reader.room_by_flow_id(&wanted));
         self.inner.rooms.by_public_id.find(true, public_id.to_owned(), load).await?.ok_or(Error::NotFound)
     }
 }

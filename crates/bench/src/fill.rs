@@ -107,8 +107,8 @@ async fn fill(data: &Path, users: Vec<UserId>, messages: usize) -> Result<()> {
 
 async fn room(store: &Store) -> Result<RoomId> {
     let found = store
-        .read(|session| match session.organization_id_by_name(ORGANIZATION)? {
-            Some(organization) => session.room_by_flow_name(organization, "main"),
+        .read(|reader| match reader.organization_id_by_name(ORGANIZATION)? {
+            Some(organization) => reader.room_by_flow_name(organization, "main"),
             None => Ok(None),
         })
         .await?;

@@ -3,10 +3,12 @@
 use diesel::prelude::*;
 use eddyline_model::users::User;
 use eddyline_model::{Timestamp, UserId};
+use eddyline_portable::portable;
 
 use crate::Result;
+use crate::reader::Reader;
 use crate::schema::{api_tokens, users};
-use crate::session::portable;
+use crate::transaction::Tx;
 use crate::users::{UserRow, to_user};
 
 /// An API token, without its secret.
@@ -20,9 +22,41 @@ pub struct ApiToken {
     pub created_at: Timestamp,
 }
 
-portable! {
+#[portable]
+impl Reader<'_> {
+    /// The user whose API token has this hash.
+    pub fn user_by_api_token(c: &mut Connection, hash: &[u8]) -> Result<Option<User>> {
+        let row = api_tokens::table
+            .inner_join(users::table.on(users::id.eq(api_tokens::user_id)))
+            .filter(api_tokens::hash.eq(hash))
+            .select(UserRow::as_select())
+            .get_result::<UserRow>(c)
+            .optional()?;
+        Ok(row.map(to_user))
+    }
+
+    /// The API tokens of a user, the oldest first.
+    pub fn api_tokens_of(c: &mut Connection, user: UserId) -> Result<Vec<ApiToken>> {
+        let rows = api_tokens::table
+            .filter(api_tokens::user_id.eq(user.0))
+            .order((api_tokens::created_at, api_tokens::hash))
+            .select((api_tokens::hash, api_tokens::name, api_tokens::created_at))
+            .load::<(Vec<u8>, String, i64)>(c)?;
+        let whole = |(hash, name, at)| ApiToken { hash, name, created_at: Timestamp(at) };
+        Ok(rows.into_iter().map(whole).collect())
+    }
+}
+
+#[portable]
+impl Tx<'_> {
     /// Adds an API token by its hash.
-    pub fn insert_api_token(c, hash: &[u8], user: UserId, name: &str, now: Timestamp) -> Result<()> {
+    pub fn insert_api_token(
+        c: &mut Connection,
+        hash: &[u8],
+        user: UserId,
+        name: &str,
+        now: Timestamp,
+    ) -> Result<()> {
         diesel::insert_into(api_tokens::table)
             .values((
                 api_tokens::hash.eq(hash),
@@ -34,41 +68,19 @@ portable! {
         Ok(())
     }
 
-    /// The user whose API token has this hash.
-    pub fn user_by_api_token(c, hash: &[u8]) -> Result<Option<User>> {
-        let row = api_tokens::table
-            .inner_join(users::table.on(users::id.eq(api_tokens::user_id)))
-            .filter(api_tokens::hash.eq(hash))
-            .select(UserRow::as_select())
-            .get_result::<UserRow>(c)
-            .optional()?;
-        Ok(row.map(to_user))
-    }
-
-    /// The API tokens of a user, the oldest first.
-    pub fn api_tokens_of(c, user: UserId) -> Result<Vec<ApiToken>> {
-        let rows = api_tokens::table
-            .filter(api_tokens::user_id.eq(user.0))
-            .order((api_tokens::created_at, api_tokens::hash))
-            .select((api_tokens::hash, api_tokens::name, api_tokens::created_at))
-            .load::<(Vec<u8>, String, i64)>(c)?;
-        let whole = |(hash, name, at)| ApiToken { hash, name, created_at: Timestamp(at) };
-        Ok(rows.into_iter().map(whole).collect())
-    }
-
     /// Gives an API token another name.
-    pub fn rename_api_token(c, hash: &[u8], name: &str) -> Result<()> {
+    pub fn rename_api_token(c: &mut Connection, hash: &[u8], name: &str) -> Result<()> {
         diesel::update(api_tokens::table.find(hash)).set(api_tokens::name.eq(name)).execute(c)?;
         Ok(())
     }
 
     /// Ends an API token, and tells whether there was one.
-    pub fn delete_api_token(c, hash: &[u8]) -> Result<bool> {
+    pub fn delete_api_token(c: &mut Connection, hash: &[u8]) -> Result<bool> {
         Ok(diesel::delete(api_tokens::table.find(hash)).execute(c)? > 0)
     }
 
     /// Ends all API tokens of a user.
-    pub fn delete_api_tokens_of(c, user: UserId) -> Result<()> {
+    pub fn delete_api_tokens_of(c: &mut Connection, user: UserId) -> Result<()> {
         diesel::delete(api_tokens::table.filter(api_tokens::user_id.eq(user.0))).execute(c)?;
         Ok(())
     }

@@ -3,9 +3,11 @@
 use diesel::prelude::*;
 use eddyline_model::applications::Application;
 use eddyline_model::{ApplicationId, OrganizationId, Timestamp, UserId};
+use eddyline_portable::portable;
 
+use crate::reader::Reader;
 use crate::schema::applications;
-use crate::session::{Session, portable};
+use crate::transaction::Tx;
 use crate::{Error, Result};
 
 /// Between the redirect URIs of an application; no URI has it.
@@ -80,10 +82,56 @@ impl<'a> Changes<'a> {
     }
 }
 
-portable! {
+#[portable]
+impl Reader<'_> {
+    /// An application.
+    pub fn application(c: &mut Connection, id: ApplicationId) -> Result<Option<Application>> {
+        let row = applications::table.find(id.0).select(Row::as_select()).first(c).optional()?;
+        row.map(to_application).transpose()
+    }
+
+    /// The application that calls itself so, and its sealed secret, if it has one.
+    pub fn application_by_client_id(
+        c: &mut Connection,
+        client_id: &str,
+    ) -> Result<Option<(Application, Option<Vec<u8>>)>> {
+        let row = applications::table
+            .filter(applications::client_id.eq(client_id))
+            .select((Row::as_select(), applications::secret))
+            .first::<(Row, Option<Vec<u8>>)>(c)
+            .optional()?;
+        row.map(|(row, secret)| Ok((to_application(row)?, secret))).transpose()
+    }
+
+    /// The sealed secret of an application, if it has one.
+    pub fn application_secret(c: &mut Connection, id: ApplicationId) -> Result<Option<Vec<u8>>> {
+        let secret = applications::table.find(id.0).select(applications::secret).first(c).optional()?;
+        Ok(secret.flatten())
+    }
+
+    /// The applications of an organization, the oldest first.
+    pub fn organization_applications(
+        c: &mut Connection,
+        organization: OrganizationId,
+    ) -> Result<Vec<Application>> {
+        let rows = applications::table
+            .filter(applications::organization_id.eq(organization.0))
+            .order(applications::id)
+            .select(Row::as_select())
+            .load(c)?;
+        rows.into_iter().map(to_application).collect()
+    }
+}
+
+#[portable]
+impl Tx<'_> {
     /// Registers an application and gives its number; the one it bears is not looked at. `secret` is
     /// sealed.
-    pub fn insert_application(c, application: &Application, secret: Option<&[u8]>) -> Result<ApplicationId> {
+    pub fn insert_application(
+        c: &mut Connection,
+        application: &Application,
+        secret: Option<&[u8]>,
+    ) -> Result<ApplicationId> {
         let changes = Changes::of(application);
         let id = diesel::insert_into(applications::table)
             .values((
@@ -106,58 +154,28 @@ portable! {
         Ok(ApplicationId(id))
     }
 
-    /// An application.
-    pub fn application(c, id: ApplicationId) -> Result<Option<Application>> {
-        let row = applications::table.find(id.0).select(Row::as_select()).first(c).optional()?;
-        row.map(to_application).transpose()
-    }
-
-    /// The application that calls itself so, and its sealed secret, if it has one.
-    pub fn application_by_client_id(c, client_id: &str) -> Result<Option<(Application, Option<Vec<u8>>)>> {
-        let row = applications::table
-            .filter(applications::client_id.eq(client_id))
-            .select((Row::as_select(), applications::secret))
-            .first::<(Row, Option<Vec<u8>>)>(c)
-            .optional()?;
-        row.map(|(row, secret)| Ok((to_application(row)?, secret))).transpose()
-    }
-
-    /// The sealed secret of an application, if it has one.
-    pub fn application_secret(c, id: ApplicationId) -> Result<Option<Vec<u8>>> {
-        let secret = applications::table.find(id.0).select(applications::secret).first(c).optional()?;
-        Ok(secret.flatten())
-    }
-
-    /// The applications of an organization, the oldest first.
-    pub fn organization_applications(c, organization: OrganizationId) -> Result<Vec<Application>> {
-        let rows = applications::table
-            .filter(applications::organization_id.eq(organization.0))
-            .order(applications::id)
-            .select(Row::as_select())
-            .load(c)?;
-        rows.into_iter().map(to_application).collect()
-    }
-
     /// Changes what can be changed about an application: its name, its addresses and its switches.
-    pub fn update_application(c, application: &Application) -> Result<()> {
-        diesel::update(applications::table.find(application.id.0)).set(Changes::of(application)).execute(c)?;
+    pub fn update_application(c: &mut Connection, application: &Application) -> Result<()> {
+        diesel::update(applications::table.find(application.id.0))
+            .set(Changes::of(application))
+            .execute(c)?;
         Ok(())
     }
 
     /// Gives an application another secret, sealed.
-    pub fn set_application_secret(c, id: ApplicationId, secret: &[u8]) -> Result<()> {
+    pub fn set_application_secret(c: &mut Connection, id: ApplicationId, secret: &[u8]) -> Result<()> {
         diesel::update(applications::table.find(id.0)).set(applications::secret.eq(secret)).execute(c)?;
         Ok(())
     }
 
     /// Removes an application that nobody has allowed anything any more.
-    pub fn delete_application(c, id: ApplicationId) -> Result<()> {
+    pub fn delete_application(c: &mut Connection, id: ApplicationId) -> Result<()> {
         diesel::delete(applications::table.find(id.0)).execute(c)?;
         Ok(())
     }
 }
 
-impl Session<'_> {
+impl Tx<'_> {
     /// Holds an application against everybody else until the transaction ends, so that it can be changed
     /// as it was read, or be removed with all that came of it.
     ///

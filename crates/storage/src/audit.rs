@@ -3,10 +3,12 @@
 use diesel::prelude::*;
 use eddyline_model::audit::AuditEntry;
 use eddyline_model::{OrganizationId, Timestamp, UserId};
+use eddyline_portable::portable;
 
 use crate::Result;
+use crate::reader::Reader;
 use crate::schema::audit;
-use crate::session::portable;
+use crate::transaction::Tx;
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = audit)]
@@ -32,27 +34,12 @@ fn to_entry(row: Row) -> (i64, AuditEntry) {
     (row.id, entry)
 }
 
-portable! {
-    /// Keeps a record of a change. It belongs into the transaction of that change, so that there is
-    /// neither without the other.
-    pub fn note_audit(c, entry: &AuditEntry) -> Result<()> {
-        diesel::insert_into(audit::table)
-            .values((
-                audit::organization_id.eq(entry.organization.0),
-                audit::at.eq(entry.at.0),
-                audit::actor.eq(&entry.actor),
-                audit::action.eq(&entry.action),
-                audit::user_id.eq(entry.user.map(|id| id.0)),
-                audit::detail.eq(&entry.detail),
-            ))
-            .execute(c)?;
-        Ok(())
-    }
-
+#[portable]
+impl Reader<'_> {
     /// At most `limit` records of an organization with their numbers, the newest first: the newest of
     /// all, or of those with a number below `before`.
     pub fn audit_of(
-        c,
+        c: &mut Connection,
         organization: OrganizationId,
         before: Option<i64>,
         limit: i64,
@@ -65,5 +52,24 @@ portable! {
             .select(Row::as_select())
             .load(c)?;
         Ok(rows.into_iter().map(to_entry).collect())
+    }
+}
+
+#[portable]
+impl Tx<'_> {
+    /// Keeps a record of a change. It belongs into the transaction of that change, so that there is
+    /// neither without the other.
+    pub fn note_audit(c: &mut Connection, entry: &AuditEntry) -> Result<()> {
+        diesel::insert_into(audit::table)
+            .values((
+                audit::organization_id.eq(entry.organization.0),
+                audit::at.eq(entry.at.0),
+                audit::actor.eq(&entry.actor),
+                audit::action.eq(&entry.action),
+                audit::user_id.eq(entry.user.map(|id| id.0)),
+                audit::detail.eq(&entry.detail),
+            ))
+            .execute(c)?;
+        Ok(())
     }
 }

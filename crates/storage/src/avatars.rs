@@ -2,10 +2,12 @@
 
 use diesel::prelude::*;
 use eddyline_model::UserId;
+use eddyline_portable::portable;
 
 use crate::Result;
+use crate::reader::Reader;
 use crate::schema::{avatars, users};
-use crate::session::portable;
+use crate::transaction::Tx;
 
 /// A picture as it is asked for by its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,9 +20,10 @@ pub struct AvatarOf {
     pub uploaded: bool,
 }
 
-portable! {
+#[portable]
+impl Reader<'_> {
     /// Whose picture has this name, 32 hexadecimal digits; `None` when none has it any more.
-    pub fn avatar_of(c, avatar: &str) -> Result<Option<AvatarOf>> {
+    pub fn avatar_of(c: &mut Connection, avatar: &str) -> Result<Option<AvatarOf>> {
         let row = users::table
             .left_join(avatars::table.on(avatars::user_id.eq(users::id)))
             .filter(users::avatar.eq(avatar))
@@ -35,7 +38,7 @@ portable! {
     }
 
     /// The kind and the bytes of an uploaded picture with this name.
-    pub fn uploaded_avatar(c, avatar: &str) -> Result<Option<(String, Vec<u8>)>> {
+    pub fn uploaded_avatar(c: &mut Connection, avatar: &str) -> Result<Option<(String, Vec<u8>)>> {
         Ok(avatars::table
             .inner_join(users::table.on(users::id.eq(avatars::user_id)))
             .filter(users::avatar.eq(avatar))
@@ -43,9 +46,18 @@ portable! {
             .first(c)
             .optional()?)
     }
+}
 
+#[portable]
+impl Tx<'_> {
     /// Gives a user an uploaded picture under a new name.
-    pub fn set_avatar(c, user: UserId, avatar: &str, content_type: &str, bytes: &[u8]) -> Result<()> {
+    pub fn set_avatar(
+        c: &mut Connection,
+        user: UserId,
+        avatar: &str,
+        content_type: &str,
+        bytes: &[u8],
+    ) -> Result<()> {
         diesel::insert_into(avatars::table)
             .values((
                 avatars::user_id.eq(user.0),
@@ -62,7 +74,7 @@ portable! {
 
     /// Takes a user's uploaded picture away and names the drawn one. Without an uploaded one nothing
     /// happens, and `false` is the answer.
-    pub fn delete_avatar(c, user: UserId, avatar: &str) -> Result<bool> {
+    pub fn delete_avatar(c: &mut Connection, user: UserId, avatar: &str) -> Result<bool> {
         if diesel::delete(avatars::table.find(user.0)).execute(c)? == 0 {
             return Ok(false);
         }

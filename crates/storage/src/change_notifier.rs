@@ -66,7 +66,7 @@ async fn watch_file(store: Store, notifier: Arc<Notify>) {
         let (own, store) = (watching.take(), store.clone());
         let look = tokio::task::spawn_blocking(move || {
             let mut own = own.map_or_else(|| connect(store.location(), store.connections()), Ok)?;
-            let version = own.session().data_version()?;
+            let version = own.reader().data_version()?;
             Ok::<_, crate::Error>((own, version))
         });
         match look.await {

@@ -5,11 +5,12 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use eddyline_model::Timestamp;
 use eddyline_model::log::LogItem;
 
 use crate::connect::{Connection, Connections, Location, connect};
 use crate::live::LiveNotices;
-use crate::transaction::{Failure, Tx};
+use crate::transaction::{Failure, Tx, transact};
 use crate::work::Abort;
 use crate::{Clock, Error, Result};
 
@@ -19,7 +20,7 @@ const ATTEMPTS: u32 = 3;
 const DOUBT_PATIENCE: Duration = Duration::from_secs(8);
 const RETRY_PAUSE: Duration = Duration::from_millis(200);
 /// After how long without a commit the writer's row may have been removed by others, who take it for that of a process
-/// that was killed. They wait far longer ([`Session::delete_silent_writers`](crate::Session::delete_silent_writers)).
+/// that was killed. They wait far longer ([`Reader::delete_silent_writers`](crate::Reader::delete_silent_writers)).
 const IDLE: Duration = Duration::from_secs(3600);
 
 const WITHOUT_RESULT: Error = Error::Corrupt("a transaction without a result");
@@ -60,7 +61,7 @@ impl Committer {
     /// Runs `work` in a transaction with its log entries, and again where that is safe.
     pub(crate) fn commit<T>(
         &mut self,
-        mut work: impl FnMut(&mut Tx<'_, '_>) -> Result<T>,
+        mut work: impl FnMut(&mut Tx<'_>) -> Result<T>,
     ) -> Result<(T, Vec<LogItem>)> {
         let done = self.commit_unless(|tx| work(tx).map_err(Abort::Store));
         done.map_err(|Abort::Store(error): Abort<Infallible>| error)
@@ -69,7 +70,7 @@ impl Committer {
     /// The same for work that may decide against itself, which is not tried again.
     pub(crate) fn commit_unless<T, E>(
         &mut self,
-        mut work: impl FnMut(&mut Tx<'_, '_>) -> std::result::Result<T, Abort<E>>,
+        mut work: impl FnMut(&mut Tx<'_>) -> std::result::Result<T, Abort<E>>,
     ) -> std::result::Result<(T, Vec<LogItem>), Abort<E>> {
         let mut attempt = 0;
         loop {
@@ -104,7 +105,7 @@ impl Committer {
 
     fn attempt<T, E>(
         &mut self,
-        work: &mut impl FnMut(&mut Tx<'_, '_>) -> std::result::Result<T, Abort<E>>,
+        work: &mut impl FnMut(&mut Tx<'_>) -> std::result::Result<T, Abort<E>>,
         result: &mut Option<(T, Vec<LogItem>)>,
     ) -> std::result::Result<(), Failure<E>> {
         let now = (self.clock)();
@@ -113,9 +114,8 @@ impl Committer {
         let pooled = matches!(self.location, Location::Memory);
         let live = self.live.clone();
         let mut connection = self.connection().map_err(|error| Failure::Before(error.into()))?;
-        let outcome = connection.session().transact(|session| {
-            let mut tx = Tx::new(session, now);
-            let value = work(&mut tx)?;
+        let outcome = transact(connection.reader(), now, |tx| {
+            let value = work(tx)?;
             if doubtful {
                 tx.note_batch(&name, batch, now)?;
             }
@@ -142,7 +142,7 @@ impl Committer {
         };
         if self.is_postgres() && (is_new || self.noted.elapsed() >= IDLE) {
             // The row must be there before the batch, so that it can be waited for.
-            connection.session().note_batch(&self.name, 0, (self.clock)())?;
+            write(&mut connection, (self.clock)(), |tx| tx.note_batch(&self.name, 0, tx.now()))?;
             self.noted = Instant::now();
         }
         Ok(connection)
@@ -196,9 +196,22 @@ impl Committer {
     pub(crate) fn end(&mut self) {
         if let Some(mut own) = self.own.take()
             && self.is_postgres()
-            && let Err(error) = own.session().forget_writer(&self.name)
+            && let Err(error) = write(&mut own, (self.clock)(), |tx| tx.delete_writer(&self.name))
         {
             tracing::debug!(%error, "the writer could not be taken off the list");
         }
     }
+}
+
+/// A small write of the writer itself, in a transaction of its own.
+fn write(
+    connection: &mut Connection,
+    now: Timestamp,
+    work: impl FnOnce(&mut Tx<'_>) -> Result<()>,
+) -> Result<()> {
+    let done = transact(connection.reader(), now, |tx| work(tx).map_err(Abort::<Infallible>::Store));
+    done.map_err(|failure| match failure {
+        Failure::Before(Abort::Store(error)) | Failure::AtCommit(error) => error,
+        Failure::Before(Abort::Rejected(never)) => match never {},
+    })
 }

@@ -13,7 +13,7 @@ use eddyline_postgres_tls::{Route, without_socket};
 
 #[cfg(feature = "postgres")]
 use crate::cancel::{Backend, Canceller};
-use crate::session::{Inner, Session};
+use crate::reader::{Inner, Reader};
 use crate::{Error, Result};
 
 #[cfg(feature = "sqlite")]
@@ -111,8 +111,8 @@ pub(crate) enum Connection {
 }
 
 impl Connection {
-    pub(crate) fn session(&mut self) -> Session<'_> {
-        Session(match self {
+    pub(crate) fn reader(&mut self) -> Reader<'_> {
+        Reader(match self {
             #[cfg(feature = "sqlite")]
             Self::Sqlite(c) => Inner::Sqlite(c),
             #[cfg(feature = "sqlite")]
@@ -182,7 +182,8 @@ impl Connections {
         }
     }
 
-    /// A connection whose statements may take so long. On SQLite the thread's own deadline bounds them.
+    /// A connection that the database lets read only, whose statements may take so long. On SQLite the thread's own
+    /// deadline bounds them.
     #[cfg_attr(
         not(feature = "postgres"),
         allow(unused_variables, reason = "only PostgreSQL bounds a connection")
@@ -190,24 +191,53 @@ impl Connections {
     pub(crate) fn get_to_read(&self, time: Duration) -> Result<Connection> {
         match self {
             #[cfg(feature = "sqlite")]
-            Self::Sqlite(pool) => Ok(Connection::PooledSqlite(pool.get()?)),
+            Self::Sqlite(pool) => {
+                let mut connection = pool.get()?;
+                set_access(&mut connection, Access::Read, "pragma query_only = on")?;
+                Ok(Connection::PooledSqlite(connection))
+            }
             #[cfg(feature = "postgres")]
             Self::Postgres(pool, _) => {
                 let mut connection = pool.get()?;
+                set_access(&mut connection, Access::Read, "set default_transaction_read_only = on")?;
                 bound_statements(&mut connection, time)?;
                 Ok(Connection::PooledPostgres(connection))
             }
         }
     }
 
-    pub(crate) fn get(&self) -> Result<Connection> {
-        Ok(match self {
+    /// The connection of a database in memory, to write with.
+    fn get_to_write(&self) -> Result<Connection> {
+        match self {
             #[cfg(feature = "sqlite")]
-            Self::Sqlite(pool) => Connection::PooledSqlite(pool.get()?),
+            Self::Sqlite(pool) => {
+                let mut connection = pool.get()?;
+                set_access(&mut connection, Access::Write, "pragma query_only = off")?;
+                Ok(Connection::PooledSqlite(connection))
+            }
             #[cfg(feature = "postgres")]
-            Self::Postgres(pool, _) => Connection::PooledPostgres(pool.get()?),
-        })
+            Self::Postgres(..) => Err(Error::Unavailable("the pool of PostgreSQL is for reading".to_owned())),
+        }
     }
+}
+
+/// What a pooled connection may do, so that it is told only when that changes.
+#[derive(Clone, Copy, PartialEq)]
+enum Access {
+    Read,
+    Write,
+}
+
+fn set_access<M>(connection: &mut PooledConnection<M>, access: Access, statement: &str) -> Result<()>
+where
+    M: r2d2::ManageConnection<Connection: diesel::connection::SimpleConnection>,
+{
+    use diesel::connection::SimpleConnection as _;
+    if PooledConnection::extensions(connection).get::<Access>() != Some(&access) {
+        connection.batch_execute(statement)?;
+        PooledConnection::extensions_mut(connection).insert(access);
+    }
+    Ok(())
 }
 
 /// Whether there is a database with tables of ours.
@@ -241,7 +271,7 @@ struct Found {
 /// A connection outside the pool, to write with. A database in memory has no second one.
 pub(crate) fn connect(location: &Location, pool: &Connections) -> Result<Connection> {
     match location {
-        Location::Memory => pool.get(),
+        Location::Memory => pool.get_to_write(),
         #[cfg(feature = "sqlite")]
         Location::File(path) => {
             let mut connection = connect_sqlite(&path.to_string_lossy())?;

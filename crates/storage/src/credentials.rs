@@ -8,7 +8,7 @@
 use eddyline_model::{GrantId, UserId};
 
 use crate::Result;
-use crate::session::Session;
+use crate::transaction::Tx;
 
 #[cfg(feature = "postgres")]
 use crate::schema::{
@@ -17,7 +17,7 @@ use crate::schema::{
 #[cfg(feature = "postgres")]
 use diesel::prelude::*;
 
-impl Session<'_> {
+impl Tx<'_> {
     /// Keeps a browser's session from ending until the transaction ends; `false` when it has ended.
     ///
     /// # Errors
@@ -84,7 +84,7 @@ impl Session<'_> {
         self.password_of(user)
     }
 
-    /// The same as [`Session::keep_session`] for a flow token, and the source that it is of.
+    /// The same as [`Reader::keep_session`] for a flow token, and the source that it is of.
     ///
     /// # Errors
     ///

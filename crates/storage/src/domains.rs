@@ -2,18 +2,44 @@
 
 use diesel::prelude::*;
 use eddyline_model::{OrganizationId, Timestamp, UserId};
+use eddyline_portable::portable;
 
 use crate::Result;
+use crate::reader::Reader;
 use crate::schema::{identities, organization_domains, users};
-use crate::session::portable;
+use crate::transaction::Tx;
 
-portable! {
+#[portable]
+impl Reader<'_> {
+    /// The organization to which a domain belongs.
+    pub fn domain_holder(c: &mut Connection, domain: &str) -> Result<Option<OrganizationId>> {
+        let holder = organization_domains::table.find(domain).select(organization_domains::organization_id);
+        Ok(holder.get_result::<i64>(c).optional()?.map(OrganizationId))
+    }
+
+    /// The domains of an organization, in alphabetical order.
+    pub fn domains_of(c: &mut Connection, organization: OrganizationId) -> Result<Vec<String>> {
+        Ok(organization_domains::table
+            .filter(organization_domains::organization_id.eq(organization.0))
+            .order(organization_domains::domain)
+            .select(organization_domains::domain)
+            .load(c)?)
+    }
+}
+
+#[portable]
+impl Tx<'_> {
     /// Gives a domain to an organization.
     ///
     /// # Errors
     ///
     /// [`crate::Error::Exists`] when it belongs to one already.
-    pub fn insert_domain(c, domain: &str, organization: OrganizationId, now: Timestamp) -> Result<()> {
+    pub fn insert_domain(
+        c: &mut Connection,
+        domain: &str,
+        organization: OrganizationId,
+        now: Timestamp,
+    ) -> Result<()> {
         diesel::insert_into(organization_domains::table)
             .values((
                 organization_domains::domain.eq(domain),
@@ -25,32 +51,17 @@ portable! {
     }
 
     /// Takes a domain from an organization. Tells whether it had it.
-    pub fn delete_domain(c, domain: &str, organization: OrganizationId) -> Result<bool> {
+    pub fn delete_domain(c: &mut Connection, domain: &str, organization: OrganizationId) -> Result<bool> {
         let found = organization_domains::table.find(domain);
         let of_it = found.filter(organization_domains::organization_id.eq(organization.0));
         Ok(diesel::delete(of_it).execute(c)? > 0)
-    }
-
-    /// The organization to which a domain belongs.
-    pub fn domain_holder(c, domain: &str) -> Result<Option<OrganizationId>> {
-        let holder = organization_domains::table.find(domain).select(organization_domains::organization_id);
-        Ok(holder.get_result::<i64>(c).optional()?.map(OrganizationId))
-    }
-
-    /// The domains of an organization, in alphabetical order.
-    pub fn domains_of(c, organization: OrganizationId) -> Result<Vec<String>> {
-        Ok(organization_domains::table
-            .filter(organization_domains::organization_id.eq(organization.0))
-            .order(organization_domains::domain)
-            .select(organization_domains::domain)
-            .load(c)?)
     }
 
     /// Sets whether the addresses of a domain are proved that the providers of these organizations stated and
     /// that no mailed link has proved. Tells how many changed. An address that its owner has entered instead
     /// of the stated one stays as it is, and so does one that a provider put in the place of the owner's.
     pub fn set_stated_emails_proved(
-        c,
+        c: &mut Connection,
         domain: &str,
         organizations: &[OrganizationId],
         proved: bool,
@@ -70,7 +81,7 @@ portable! {
     }
 
     /// Notes that a mailed link proved the address of a user: it no longer depends on what a provider stated.
-    pub fn forget_stated_email(c, user: UserId) -> Result<()> {
+    pub fn forget_stated_email(c: &mut Connection, user: UserId) -> Result<()> {
         diesel::update(identities::table.find(user.0))
             .set(identities::stated_email.eq(None::<String>))
             .execute(c)?;
@@ -78,7 +89,7 @@ portable! {
     }
 }
 
-impl crate::Session<'_> {
+impl Tx<'_> {
     /// The organization to which a domain belongs, which keeps it until the transaction ends.
     ///
     /// # Errors
@@ -87,14 +98,14 @@ impl crate::Session<'_> {
     pub fn lock_domain(&mut self, domain: &str) -> Result<Option<OrganizationId>> {
         match &mut self.0 {
             #[cfg(feature = "postgres")]
-            crate::session::Inner::Postgres(c) => {
+            crate::reader::Inner::Postgres(c) => {
                 let found = organization_domains::table.find(domain);
                 let holder = found.select(organization_domains::organization_id).for_share();
                 Ok(holder.get_result::<i64>(*c).optional()?.map(OrganizationId))
             }
             // A transaction that writes to SQLite runs alone.
             #[cfg(feature = "sqlite")]
-            crate::session::Inner::Sqlite(_) => self.domain_holder(domain),
+            crate::reader::Inner::Sqlite(_) => self.domain_holder(domain),
         }
     }
 }

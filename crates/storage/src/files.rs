@@ -16,9 +16,11 @@ use diesel::result::{DatabaseErrorKind, Error as Diesel};
 use diesel::sql_types::{BigInt, Bool};
 use eddyline_model::files::{File, FileId, NewFile, NewObject};
 use eddyline_model::{MessageId, OrganizationId, RoomId, Timestamp, UserId};
+use eddyline_portable::portable;
 
+use crate::reader::{Inner, Reader};
 use crate::schema::{files, flows, messages, nodes, objects, private_rooms};
-use crate::session::{Inner, Session, portable};
+use crate::transaction::Tx;
 use crate::{Error, Result};
 
 const PENDING: i16 = 0;
@@ -74,10 +76,70 @@ fn to_file(row: FileRow) -> File {
     }
 }
 
-portable! {
+#[portable]
+impl Reader<'_> {
+    /// Whether processes that have shown no sign of life since `since` left pending objects.
+    pub fn has_abandoned_objects(c: &mut Connection, since: Timestamp) -> Result<bool> {
+        let living = nodes::table.filter(nodes::heartbeat.ge(since.0)).select(nodes::id).load::<String>(c)?;
+        let abandoned = objects::table
+            .filter(objects::state.eq(PENDING))
+            .filter(is_not_kept())
+            .filter(objects::touched_at.lt(since.0))
+            .filter(objects::node.ne_all(living));
+        Ok(diesel::select(diesel::dsl::exists(abandoned)).get_result(c)?)
+    }
+
+    /// The keys of some objects marked for deletion whose bytes could be removed before this time.
+    pub fn objects_marked_for_deletion(
+        c: &mut Connection,
+        before: Timestamp,
+        limit: i64,
+    ) -> Result<Vec<String>> {
+        Ok(objects::table
+            .filter(objects::state.eq(MARKED_FOR_DELETION))
+            .filter(is_not_kept())
+            .filter(objects::touched_at.lt(before.0))
+            .order((objects::touched_at, objects::object_key))
+            .limit(limit)
+            .select(objects::object_key)
+            .load(c)?)
+    }
+
+    /// The file with this id.
+    pub fn file(c: &mut Connection, id: &FileId) -> Result<Option<File>> {
+        let row = files::table.find(&id.0).select(FileRow::as_select()).get_result(c).optional()?;
+        Ok(row.map(to_file))
+    }
+
+    /// Bytes of all files in the flows of an organization. Equal files count each time, thumbnails do not, and each
+    /// counts for [`COUNTED_FILE_BYTES`] at least.
+    pub fn file_bytes_of_organization(c: &mut Connection, organization: OrganizationId) -> Result<u64> {
+        let rooms = flows::table.filter(flows::organization_id.eq(organization.0)).select(flows::room_id);
+        let bytes =
+            files::table.filter(files::room_id.eq_any(rooms)).select(sum_of_sizes()).get_result::<i64>(c)?;
+        Ok(bytes.unsigned_abs())
+    }
+
+    /// Bytes of all files that a user has sent in private conversations, counted as those of organizations.
+    pub fn private_file_bytes_of(c: &mut Connection, user: UserId) -> Result<u64> {
+        let with = private_rooms::low_user_id.eq(user.0).or(private_rooms::high_user_id.eq(user.0));
+        let rooms = private_rooms::table.filter(with).select(private_rooms::room_id);
+        let own = messages::room_id.eq(files::room_id).and(messages::id.eq(files::message_id));
+        let bytes = files::table
+            .inner_join(messages::table.on(own))
+            .filter(files::room_id.eq_any(rooms))
+            .filter(messages::user_id.eq(user.0))
+            .select(sum_of_sizes())
+            .get_result::<i64>(c)?;
+        Ok(bytes.unsigned_abs())
+    }
+}
+
+#[portable]
+impl Tx<'_> {
     /// Notes an object before its bytes are written. Should the process `node` die, the object is
     /// found among the abandoned ones.
-    pub fn note_object(c, key: &str, node: &str, now: Timestamp) -> Result<()> {
+    pub fn note_object(c: &mut Connection, key: &str, node: &str, now: Timestamp) -> Result<()> {
         diesel::insert_into(objects::table)
             .values((
                 objects::object_key.eq(key),
@@ -92,9 +154,10 @@ portable! {
 
     /// Marks those of some objects that are still pending: their upload was given up, or equal ones
     /// were kept. `from` is when their bytes can be removed: not before the last of them is written.
-    pub fn mark_pending_objects(c, keys: &[String], from: Timestamp) -> Result<()> {
+    pub fn mark_pending_objects(c: &mut Connection, keys: &[String], from: Timestamp) -> Result<()> {
         for part in keys.chunks(ROWS) {
-            let pending = objects::table.filter(objects::state.eq(PENDING)).filter(objects::object_key.eq_any(part));
+            let pending =
+                objects::table.filter(objects::state.eq(PENDING)).filter(objects::object_key.eq_any(part));
             diesel::update(pending)
                 .set((objects::state.eq(MARKED_FOR_DELETION), objects::touched_at.eq(from.0)))
                 .execute(c)?;
@@ -105,7 +168,7 @@ portable! {
     /// Marks objects whose upload `node` has given up, but for those that are kept. `from` is as above. An
     /// object that is not noted at all counts as marked too: somebody took this process for dead, and removed
     /// and forgot it, perhaps before its bytes came.
-    pub fn give_up_objects(c, keys: &[String], node: &str, from: Timestamp) -> Result<()> {
+    pub fn give_up_objects(c: &mut Connection, keys: &[String], node: &str, from: Timestamp) -> Result<()> {
         for part in keys.chunks(ROWS) {
             for key in part {
                 let row = (
@@ -125,20 +188,9 @@ portable! {
         Ok(())
     }
 
-    /// Whether processes that have shown no sign of life since `since` left pending objects.
-    pub fn has_abandoned_objects(c, since: Timestamp) -> Result<bool> {
-        let living = nodes::table.filter(nodes::heartbeat.ge(since.0)).select(nodes::id).load::<String>(c)?;
-        let abandoned = objects::table
-            .filter(objects::state.eq(PENDING))
-            .filter(is_not_kept())
-            .filter(objects::touched_at.lt(since.0))
-            .filter(objects::node.ne_all(living));
-        Ok(diesel::select(diesel::dsl::exists(abandoned)).get_result(c)?)
-    }
-
     /// Marks the pending objects of processes that have shown no sign of life since `since`. Returns how
     /// many there were.
-    pub fn mark_abandoned_objects(c, since: Timestamp, now: Timestamp) -> Result<usize> {
+    pub fn mark_abandoned_objects(c: &mut Connection, since: Timestamp, now: Timestamp) -> Result<usize> {
         let living = nodes::table.filter(nodes::heartbeat.ge(since.0)).select(nodes::id).load::<String>(c)?;
         let abandoned = objects::table
             .filter(objects::state.eq(PENDING))
@@ -151,22 +203,12 @@ portable! {
             .execute(c)?)
     }
 
-    /// The keys of some objects marked for deletion whose bytes could be removed before this time.
-    pub fn objects_marked_for_deletion(c, before: Timestamp, limit: i64) -> Result<Vec<String>> {
-        Ok(objects::table
-            .filter(objects::state.eq(MARKED_FOR_DELETION))
-            .filter(is_not_kept())
-            .filter(objects::touched_at.lt(before.0))
-            .order((objects::touched_at, objects::object_key))
-            .limit(limit)
-            .select(objects::object_key)
-            .load(c)?)
-    }
-
     /// Puts off the removal of objects marked for deletion.
-    pub fn postpone_objects(c, keys: &[String], until: Timestamp) -> Result<()> {
+    pub fn postpone_objects(c: &mut Connection, keys: &[String], until: Timestamp) -> Result<()> {
         for part in keys.chunks(ROWS) {
-            let marked = objects::table.filter(objects::state.eq(MARKED_FOR_DELETION)).filter(objects::object_key.eq_any(part));
+            let marked = objects::table
+                .filter(objects::state.eq(MARKED_FOR_DELETION))
+                .filter(objects::object_key.eq_any(part));
             diesel::update(marked).set(objects::touched_at.eq(until.0)).execute(c)?;
         }
         Ok(())
@@ -174,7 +216,7 @@ portable! {
 
     /// Forgets objects marked for deletion whose bytes are gone, but for those that were put off until `before` or
     /// later: more bytes may come.
-    pub fn forget_objects(c, keys: &[String], before: Timestamp) -> Result<()> {
+    pub fn forget_objects(c: &mut Connection, keys: &[String], before: Timestamp) -> Result<()> {
         for part in keys.chunks(ROWS) {
             let marked = objects::table
                 .filter(objects::state.eq(MARKED_FOR_DELETION))
@@ -185,40 +227,8 @@ portable! {
         Ok(())
     }
 
-    /// The file with this id.
-    pub fn file(c, id: &FileId) -> Result<Option<File>> {
-        let row = files::table
-            .find(&id.0)
-            .select(FileRow::as_select())
-            .get_result(c)
-            .optional()?;
-        Ok(row.map(to_file))
-    }
-
-    /// Bytes of all files in the flows of an organization. Equal files count each time, thumbnails do not, and each
-    /// counts for [`COUNTED_FILE_BYTES`] at least.
-    pub fn file_bytes_of_organization(c, organization: OrganizationId) -> Result<u64> {
-        let rooms = flows::table.filter(flows::organization_id.eq(organization.0)).select(flows::room_id);
-        let bytes = files::table.filter(files::room_id.eq_any(rooms)).select(sum_of_sizes()).get_result::<i64>(c)?;
-        Ok(bytes.unsigned_abs())
-    }
-
-    /// Bytes of all files that a user has sent in private conversations, counted as those of organizations.
-    pub fn private_file_bytes_of(c, user: UserId) -> Result<u64> {
-        let with = private_rooms::low_user_id.eq(user.0).or(private_rooms::high_user_id.eq(user.0));
-        let rooms = private_rooms::table.filter(with).select(private_rooms::room_id);
-        let own = messages::room_id.eq(files::room_id).and(messages::id.eq(files::message_id));
-        let bytes = files::table
-            .inner_join(messages::table.on(own))
-            .filter(files::room_id.eq_any(rooms))
-            .filter(messages::user_id.eq(user.0))
-            .select(sum_of_sizes())
-            .get_result::<i64>(c)?;
-        Ok(bytes.unsigned_abs())
-    }
-
     /// Makes a pending object kept. `None` when an equal one is, after all.
-    fn make_kept(c, object: &NewObject, now: Timestamp) -> Result<Option<()>> {
+    fn make_kept(c: &mut Connection, object: &NewObject, now: Timestamp) -> Result<Option<()>> {
         let pending = objects::table.find(&object.key).filter(objects::state.eq(PENDING));
         // In a transaction within, so that a failure does not end the one around it.
         let made = c.transaction(|c| {
@@ -239,8 +249,13 @@ portable! {
         }
     }
 
-    fn insert_files(c, new: &[(RoomId, MessageId, &[NewFile])], keys: &BTreeMap<&str, String>) -> Result<()> {
-        let key = |object: &NewObject| keys.get(object.key.as_str()).cloned().unwrap_or_else(|| object.key.clone());
+    fn insert_files(
+        c: &mut Connection,
+        new: &[(RoomId, MessageId, &[NewFile])],
+        keys: &BTreeMap<&str, String>,
+    ) -> Result<()> {
+        let key =
+            |object: &NewObject| keys.get(object.key.as_str()).cloned().unwrap_or_else(|| object.key.clone());
         let mut rows = Vec::new();
         for (room, message, with) in new {
             for (position, file) in (0_i16..).zip(with.iter()) {
@@ -269,9 +284,10 @@ portable! {
     }
 
     /// Takes the files off a message, and returns the keys of their objects.
-    fn take_files(c, room: RoomId, message: MessageId) -> Result<BTreeSet<String>> {
+    fn take_files(c: &mut Connection, room: RoomId, message: MessageId) -> Result<BTreeSet<String>> {
         let of = || files::table.filter(files::room_id.eq(room.0)).filter(files::message_id.eq(message.0));
-        let rows: Vec<(String, Option<String>)> = of().select((files::object_key, files::thumbnail_key)).load(c)?;
+        let rows: Vec<(String, Option<String>)> =
+            of().select((files::object_key, files::thumbnail_key)).load(c)?;
         if !rows.is_empty() {
             diesel::delete(of()).execute(c)?;
         }
@@ -279,7 +295,7 @@ portable! {
     }
 
     /// Marks a kept object, which was locked, unless a file has it.
-    fn mark_unused(c, key: &str) -> Result<()> {
+    fn mark_unused(c: &mut Connection, key: &str) -> Result<()> {
         let with = files::table.filter(files::object_key.eq(key));
         let with_thumbnail = files::table.filter(files::thumbnail_key.eq(key));
         let is_used = diesel::select(diesel::dsl::exists(with)).get_result::<bool>(c)?
@@ -293,7 +309,7 @@ portable! {
     }
 }
 
-impl Session<'_> {
+impl Tx<'_> {
     /// Keeps the files that come with messages. Of equal objects one is kept, and files that would have
     /// another have that one.
     ///

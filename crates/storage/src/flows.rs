@@ -5,9 +5,11 @@ use diesel::prelude::*;
 use eddyline_model::flows::{AccessMode, Flow, FlowMembership};
 use eddyline_model::users::User;
 use eddyline_model::{FlowId, MessageId, OrganizationId, RoomId, Timestamp, UserId};
+use eddyline_portable::portable;
 
+use crate::reader::Reader;
 use crate::schema::{flows, mentions, mentions_seen, organization_members, room_members, rooms, users};
-use crate::session::{Session, portable};
+use crate::transaction::Tx;
 use crate::users::{UserRow, to_user};
 use crate::{Error, Result};
 
@@ -116,13 +118,194 @@ pub struct NewFlow {
     pub created_at: Timestamp,
 }
 
-portable! {
+#[portable]
+impl Reader<'_> {
+    /// How many flows an organization has, and how many of them a user has made.
+    pub fn count_flows(
+        c: &mut Connection,
+        organization: OrganizationId,
+        creator: UserId,
+    ) -> Result<(i64, i64)> {
+        let all = || flows::table.filter(flows::organization_id.eq(organization.0)).count();
+        Ok((all().get_result(c)?, all().filter(flows::creator_id.eq(creator.0)).get_result(c)?))
+    }
+
+    /// The flow that is this room.
+    pub fn flow(c: &mut Connection, room: RoomId) -> Result<Option<Flow>> {
+        let row = flows::table
+            .inner_join(rooms::table.on(rooms::id.eq(flows::room_id)))
+            .filter(flows::room_id.eq(room.0))
+            .select((FlowRow::as_select(), RoomRow::as_select()))
+            .get_result::<(FlowRow, RoomRow)>(c)
+            .optional()?;
+        row.map(to_flow).transpose()
+    }
+
+    /// The room of the flow with this public id.
+    pub fn room_by_flow_id(c: &mut Connection, id: &str) -> Result<Option<RoomId>> {
+        let room =
+            flows::table.filter(flows::public_id.eq(id)).select(flows::room_id).get_result(c).optional()?;
+        Ok(room.map(RoomId))
+    }
+
+    /// The room of the flow with this name.
+    pub fn room_by_flow_name(
+        c: &mut Connection,
+        organization: OrganizationId,
+        parameterized_name: &str,
+    ) -> Result<Option<RoomId>> {
+        let room = flows::table
+            .filter(flows::organization_id.eq(organization.0))
+            .filter(flows::parameterized_name.eq(parameterized_name))
+            .select(flows::room_id)
+            .get_result(c)
+            .optional()?;
+        Ok(room.map(RoomId))
+    }
+
+    /// The room of the flow whose join link holds this secret.
+    pub fn room_by_join_secret(c: &mut Connection, secret: &str) -> Result<Option<RoomId>> {
+        let room =
+            flows::table.filter(flows::join_secret.eq(secret)).select(flows::room_id).first(c).optional()?;
+        Ok(room.map(RoomId))
+    }
+
+    /// The flows of some organizations, ordered by room.
+    pub fn flows_of(c: &mut Connection, organizations: &[OrganizationId]) -> Result<Vec<Flow>> {
+        let ids: Vec<i64> = organizations.iter().map(|id| id.0).collect();
+        let rows = flows::table
+            .inner_join(rooms::table.on(rooms::id.eq(flows::room_id)))
+            .filter(flows::organization_id.eq_any(ids))
+            .order(flows::room_id)
+            .select((FlowRow::as_select(), RoomRow::as_select()))
+            .load::<(FlowRow, RoomRow)>(c)?;
+        rows.into_iter().map(to_flow).collect()
+    }
+
+    /// The rooms of an organization's flows that have a join link, ordered by number.
+    pub fn rooms_with_join_link(c: &mut Connection, organization: OrganizationId) -> Result<Vec<RoomId>> {
+        let ids = flows::table
+            .filter(flows::organization_id.eq(organization.0))
+            .filter(flows::access_mode.ne(mode_code(AccessMode::Invitation)))
+            .order(flows::room_id)
+            .select(flows::room_id)
+            .load::<i64>(c)?;
+        Ok(ids.into_iter().map(RoomId).collect())
+    }
+
+    /// What a user is in a room; `None` when never there, or gone.
+    pub fn room_membership(c: &mut Connection, room: RoomId, user: UserId) -> Result<Option<FlowMembership>> {
+        let row = room_members::table
+            .find((room.0, user.0))
+            .select(MemberRow::as_select())
+            .get_result(c)
+            .optional()?;
+        Ok(row.map(membership))
+    }
+
+    /// Everything a user is in, blocked or not.
+    pub fn room_memberships_of(c: &mut Connection, user: UserId) -> Result<Vec<FlowMembership>> {
+        let rows = room_members::table
+            .filter(room_members::user_id.eq(user.0))
+            .order(room_members::room_id)
+            .select(MemberRow::as_select())
+            .load(c)?;
+        Ok(rows.into_iter().map(membership).collect())
+    }
+
+    /// The people of some rooms, the blocked ones too, ordered by room and user, each with whether
+    /// they administer the organization given.
+    pub fn room_users(c: &mut Connection, ids: &[RoomId]) -> Result<Vec<(FlowMembership, User)>> {
+        let ids: Vec<i64> = ids.iter().map(|id| id.0).collect();
+        let rows = room_members::table
+            .inner_join(users::table.on(users::id.eq(room_members::user_id)))
+            .filter(room_members::room_id.eq_any(ids))
+            .order((room_members::room_id, room_members::user_id))
+            .select((MemberRow::as_select(), UserRow::as_select()))
+            .load(c)?;
+        Ok(rows.into_iter().map(|(member, person)| (membership(member), to_user(person))).collect())
+    }
+
+    /// Who administers an organization. Inactive users do not.
+    pub fn administrators(c: &mut Connection, organization: OrganizationId) -> Result<Vec<UserId>> {
+        let ids = organization_members::table
+            .inner_join(users::table.on(users::id.eq(organization_members::user_id)))
+            .filter(organization_members::organization_id.eq(organization.0))
+            .filter(organization_members::admin.eq(true))
+            .filter(users::active.eq(true))
+            .select(organization_members::user_id)
+            .load(c)?;
+        Ok(ids.into_iter().map(UserId).collect())
+    }
+
+    /// The number of the last message of a room, 0 when there is none yet; `None` when there is no such
+    /// room.
+    pub fn last_message_id(c: &mut Connection, room: RoomId) -> Result<Option<MessageId>> {
+        let last = rooms::table.find(room.0).select(rooms::last_message_id).get_result(c).optional()?;
+        Ok(last.map(MessageId))
+    }
+
+    /// How many messages after the user's marker mention them.
+    pub fn unread_mentions(
+        c: &mut Connection,
+        room: RoomId,
+        user: UserId,
+        read_up_to: MessageId,
+    ) -> Result<i64> {
+        let own = diesel::alias!(mentions as own);
+        let mine = own
+            .filter(own.field(mentions::room_id).eq(room.0))
+            .filter(own.field(mentions::user_id).eq(user.0));
+        let personal: i64 =
+            mine.filter(own.field(mentions::message_id).gt(read_up_to.0)).count().get_result(c)?;
+        let seen = mentions_seen::table
+            .filter(mentions_seen::room_id.eq(room.0))
+            .filter(mentions_seen::user_id.eq(user.0));
+        let everyone: i64 = mentions::table
+            .filter(mentions::room_id.eq(room.0))
+            .filter(mentions::user_id.eq(0))
+            .filter(mentions::sender_id.ne(user.0))
+            .filter(mentions::message_id.gt(read_up_to.0))
+            .filter(not(exists(mine.filter(own.field(mentions::message_id).eq(mentions::message_id)))))
+            .filter(not(exists(seen.filter(mentions_seen::message_id.eq(mentions::message_id)))))
+            .count()
+            .get_result(c)?;
+        Ok(personal + everyone)
+    }
+}
+
+impl Tx<'_> {
+    /// Puts a user into a room. A new member has read what was said before.
+    ///
+    /// # Errors
+    ///
+    /// As any query.
+    pub fn insert_room_member(&mut self, room: RoomId, user: UserId, now: Timestamp) -> Result<()> {
+        self.insert_room_members(room, &[user], now)
+    }
+
+    /// Sets whether a user is blocked in the room. A user who is unblocked has read what was said meanwhile, like a
+    /// new member.
+    ///
+    /// # Errors
+    ///
+    /// As any query.
+    pub fn set_blocked(&mut self, room: RoomId, user: UserId, blocked: bool) -> Result<()> {
+        if !blocked && let Some(last) = self.last_message_id(room)? {
+            self.set_read(room, user, last)?;
+        }
+        self.write_blocked(room, user, blocked)
+    }
+}
+
+#[portable]
+impl Tx<'_> {
     /// Adds a flow with its room. It is invitation-only and has nobody in it.
     ///
     /// # Errors
     ///
     /// [`Error::Exists`] when the organization has a flow of that name.
-    pub fn insert_flow(c, new: &NewFlow) -> Result<RoomId> {
+    pub fn insert_flow(c: &mut Connection, new: &NewFlow) -> Result<RoomId> {
         let room: i64 = diesel::insert_into(rooms::table)
             .values(rooms::kind.eq(ROOM_KIND_FLOW))
             .returning(rooms::id)
@@ -144,64 +327,8 @@ portable! {
         Ok(RoomId(room))
     }
 
-    /// How many flows an organization has, and how many of them a user has made.
-    pub fn count_flows(c, organization: OrganizationId, creator: UserId) -> Result<(i64, i64)> {
-        let all = || flows::table.filter(flows::organization_id.eq(organization.0)).count();
-        Ok((all().get_result(c)?, all().filter(flows::creator_id.eq(creator.0)).get_result(c)?))
-    }
-
-    /// The flow that is this room.
-    pub fn flow(c, room: RoomId) -> Result<Option<Flow>> {
-        let row = flows::table
-            .inner_join(rooms::table.on(rooms::id.eq(flows::room_id)))
-            .filter(flows::room_id.eq(room.0))
-            .select((FlowRow::as_select(), RoomRow::as_select()))
-            .get_result::<(FlowRow, RoomRow)>(c)
-            .optional()?;
-        row.map(to_flow).transpose()
-    }
-
-    /// The room of the flow with this public id.
-    pub fn room_by_flow_id(c, id: &str) -> Result<Option<RoomId>> {
-        let room = flows::table.filter(flows::public_id.eq(id)).select(flows::room_id).get_result(c).optional()?;
-        Ok(room.map(RoomId))
-    }
-
-    /// The room of the flow with this name.
-    pub fn room_by_flow_name(c, organization: OrganizationId, parameterized_name: &str) -> Result<Option<RoomId>> {
-        let room = flows::table
-            .filter(flows::organization_id.eq(organization.0))
-            .filter(flows::parameterized_name.eq(parameterized_name))
-            .select(flows::room_id)
-            .get_result(c)
-            .optional()?;
-        Ok(room.map(RoomId))
-    }
-
-    /// The room of the flow whose join link holds this secret.
-    pub fn room_by_join_secret(c, secret: &str) -> Result<Option<RoomId>> {
-        let room = flows::table
-            .filter(flows::join_secret.eq(secret))
-            .select(flows::room_id)
-            .first(c)
-            .optional()?;
-        Ok(room.map(RoomId))
-    }
-
-    /// The flows of some organizations, ordered by room.
-    pub fn flows_of(c, organizations: &[OrganizationId]) -> Result<Vec<Flow>> {
-        let ids: Vec<i64> = organizations.iter().map(|id| id.0).collect();
-        let rows = flows::table
-            .inner_join(rooms::table.on(rooms::id.eq(flows::room_id)))
-            .filter(flows::organization_id.eq_any(ids))
-            .order(flows::room_id)
-            .select((FlowRow::as_select(), RoomRow::as_select()))
-            .load::<(FlowRow, RoomRow)>(c)?;
-        rows.into_iter().map(to_flow).collect()
-    }
-
     /// Writes a flow's changeable fields, but for the secret of its join link.
-    pub fn update_flow(c, changed: &Flow) -> Result<()> {
+    pub fn update_flow(c: &mut Connection, changed: &Flow) -> Result<()> {
         diesel::update(flows::table.find(changed.room.0))
             .set((
                 flows::name.eq(&changed.name),
@@ -213,24 +340,14 @@ portable! {
         Ok(())
     }
 
-    /// The rooms of an organization's flows that have a join link, ordered by number.
-    pub fn rooms_with_join_link(c, organization: OrganizationId) -> Result<Vec<RoomId>> {
-        let ids = flows::table
-            .filter(flows::organization_id.eq(organization.0))
-            .filter(flows::access_mode.ne(mode_code(AccessMode::Invitation)))
-            .order(flows::room_id)
-            .select(flows::room_id)
-            .load::<i64>(c)?;
-        Ok(ids.into_iter().map(RoomId).collect())
-    }
-
-    /// Sets the secrets of join links: 40 hexadecimal digits for each room. [`Session::update_flow`] does not
+    /// Sets the secrets of join links: 40 hexadecimal digits for each room. [`Reader::update_flow`] does not
     /// write them, so that it never brings an earlier one back.
-    pub fn set_join_secrets(c, secrets: &[(RoomId, String)]) -> Result<()> {
+    pub fn set_join_secrets(c: &mut Connection, secrets: &[(RoomId, String)]) -> Result<()> {
         debug_assert!(secrets.iter().all(|(_, secret)| secret.bytes().all(|byte| byte.is_ascii_hexdigit())));
         for part in secrets.chunks(ROWS) {
             // One statement for many rows. Numbers and digits need no quoting.
-            let rows: Vec<String> = part.iter().map(|(room, secret)| format!("({}, '{secret}')", room.0)).collect();
+            let rows: Vec<String> =
+                part.iter().map(|(room, secret)| format!("({}, '{secret}')", room.0)).collect();
             diesel::sql_query(format!(
                 "update flows set join_secret = fresh.column2 from (values {}) as fresh \
                  where flows.room_id = fresh.column1",
@@ -242,62 +359,20 @@ portable! {
     }
 
     /// Counts a change of who may read or post in a room: drafts checked before are checked again.
-    pub fn bump_access(c, room: RoomId) -> Result<()> {
+    pub fn bump_access(c: &mut Connection, room: RoomId) -> Result<()> {
         diesel::update(rooms::table.find(room.0))
             .set(rooms::access_version.eq(rooms::access_version + 1))
             .execute(c)?;
         Ok(())
     }
 
-    /// What a user is in a room; `None` when never there, or gone.
-    pub fn room_membership(c, room: RoomId, user: UserId) -> Result<Option<FlowMembership>> {
-        let row =
-            room_members::table.find((room.0, user.0)).select(MemberRow::as_select()).get_result(c).optional()?;
-        Ok(row.map(membership))
-    }
-
-    /// Everything a user is in, blocked or not.
-    pub fn room_memberships_of(c, user: UserId) -> Result<Vec<FlowMembership>> {
-        let rows = room_members::table
-            .filter(room_members::user_id.eq(user.0))
-            .order(room_members::room_id)
-            .select(MemberRow::as_select())
-            .load(c)?;
-        Ok(rows.into_iter().map(membership).collect())
-    }
-
-    /// The people of some rooms, the blocked ones too, ordered by room and user, each with whether
-    /// they administer the organization given.
-    pub fn room_users(c, ids: &[RoomId]) -> Result<Vec<(FlowMembership, User)>> {
-        let ids: Vec<i64> = ids.iter().map(|id| id.0).collect();
-        let rows = room_members::table
-            .inner_join(users::table.on(users::id.eq(room_members::user_id)))
-            .filter(room_members::room_id.eq_any(ids))
-            .order((room_members::room_id, room_members::user_id))
-            .select((MemberRow::as_select(), UserRow::as_select()))
-            .load(c)?;
-        Ok(rows.into_iter().map(|(member, person)| (membership(member), to_user(person))).collect())
-    }
-
-    /// Who administers an organization. Inactive users do not.
-    pub fn administrators(c, organization: OrganizationId) -> Result<Vec<UserId>> {
-        let ids = organization_members::table
-            .inner_join(users::table.on(users::id.eq(organization_members::user_id)))
-            .filter(organization_members::organization_id.eq(organization.0))
-            .filter(organization_members::admin.eq(true))
-            .filter(users::active.eq(true))
-            .select(organization_members::user_id)
-            .load(c)?;
-        Ok(ids.into_iter().map(UserId).collect())
-    }
-
-    /// Puts a user into a room. A new member has read what was said before.
-    pub fn insert_room_member(c, room: RoomId, user: UserId, now: Timestamp) -> Result<()> {
-        Session::from(&mut *c).insert_room_members(room, &[user], now)
-    }
-
     /// Puts users into a room, each of whom is not in it.
-    pub fn insert_room_members(c, room: RoomId, users: &[UserId], now: Timestamp) -> Result<()> {
+    pub fn insert_room_members(
+        c: &mut Connection,
+        room: RoomId,
+        users: &[UserId],
+        now: Timestamp,
+    ) -> Result<()> {
         let read: i64 = rooms::table.find(room.0).select(rooms::last_message_id).get_result(c)?;
         for part in users.chunks(ROWS) {
             let rows: Vec<_> = part
@@ -320,49 +395,36 @@ portable! {
     }
 
     /// Takes a user out of a room.
-    pub fn delete_room_member(c, room: RoomId, user: UserId) -> Result<()> {
+    pub fn delete_room_member(c: &mut Connection, room: RoomId, user: UserId) -> Result<()> {
         diesel::delete(room_members::table.find((room.0, user.0))).execute(c)?;
         Ok(())
     }
 
     /// Sets whether a user's clients show a tab for the room.
-    pub fn set_open(c, room: RoomId, user: UserId, open: bool) -> Result<()> {
-        diesel::update(room_members::table.find((room.0, user.0))).set(room_members::open.eq(open)).execute(c)?;
+    pub fn set_open(c: &mut Connection, room: RoomId, user: UserId, open: bool) -> Result<()> {
+        diesel::update(room_members::table.find((room.0, user.0)))
+            .set(room_members::open.eq(open))
+            .execute(c)?;
         Ok(())
     }
 
     /// Shows a room's tab to a user whose clients do not show it. Tells whether that changed anything.
-    pub(crate) fn open_if_closed(c, room: RoomId, user: UserId) -> Result<bool> {
+    pub(crate) fn open_if_closed(c: &mut Connection, room: RoomId, user: UserId) -> Result<bool> {
         let closed = room_members::table.find((room.0, user.0)).filter(room_members::open.eq(false));
         Ok(diesel::update(closed).set(room_members::open.eq(true)).execute(c)? > 0)
     }
 
-    /// Sets whether a user is shut out of the room. A user who is let in again has read what was said
-    /// meanwhile, as if coming in.
-    pub fn set_blocked(c, room: RoomId, user: UserId, blocked: bool) -> Result<()> {
-        if !blocked {
-            let last: i64 = rooms::table.find(room.0).select(rooms::last_message_id).get_result(c)?;
-            Session::from(&mut *c).set_read(room, user, MessageId(last))?;
-        }
+    fn write_blocked(c: &mut Connection, room: RoomId, user: UserId, blocked: bool) -> Result<()> {
         diesel::update(room_members::table.find((room.0, user.0)))
             .set(room_members::blocked.eq(blocked))
             .execute(c)?;
         Ok(())
     }
 
-    /// The number of the last message of a room, 0 when there is none yet; `None` when there is no such
-    /// room.
-    pub fn last_message_id(c, room: RoomId) -> Result<Option<MessageId>> {
-        let last = rooms::table.find(room.0).select(rooms::last_message_id).get_result(c).optional()?;
-        Ok(last.map(MessageId))
-    }
-
     /// Moves a user's marker of what is read forward; it never goes back. Tells whether it moved.
-    pub fn set_read(c, room: RoomId, user: UserId, message: MessageId) -> Result<bool> {
+    pub fn set_read(c: &mut Connection, room: RoomId, user: UserId, message: MessageId) -> Result<bool> {
         let moved = diesel::update(
-            room_members::table
-                .find((room.0, user.0))
-                .filter(room_members::read_up_to.lt(message.0)),
+            room_members::table.find((room.0, user.0)).filter(room_members::read_up_to.lt(message.0)),
         )
         .set(room_members::read_up_to.eq(message.0))
         .execute(c)?;
@@ -370,7 +432,7 @@ portable! {
     }
 
     /// Notes when users were last connected and last did something.
-    pub fn touch_members(c, seen: &[(RoomId, UserId, Timestamp, Timestamp)]) -> Result<()> {
+    pub fn touch_members(c: &mut Connection, seen: &[(RoomId, UserId, Timestamp, Timestamp)]) -> Result<()> {
         for (room, user, ping, activity) in seen {
             let member = room_members::table.find((room.0, user.0));
             if ping.0 > 0 {
@@ -385,30 +447,5 @@ portable! {
             }
         }
         Ok(())
-    }
-
-    /// How many messages after the user's marker mention them.
-    pub fn unread_mentions(c, room: RoomId, user: UserId, read_up_to: MessageId) -> Result<i64> {
-        let own = diesel::alias!(mentions as own);
-        let mine = own
-            .filter(own.field(mentions::room_id).eq(room.0))
-            .filter(own.field(mentions::user_id).eq(user.0));
-        let personal: i64 = mine
-            .filter(own.field(mentions::message_id).gt(read_up_to.0))
-            .count()
-            .get_result(c)?;
-        let seen = mentions_seen::table
-            .filter(mentions_seen::room_id.eq(room.0))
-            .filter(mentions_seen::user_id.eq(user.0));
-        let everyone: i64 = mentions::table
-            .filter(mentions::room_id.eq(room.0))
-            .filter(mentions::user_id.eq(0))
-            .filter(mentions::sender_id.ne(user.0))
-            .filter(mentions::message_id.gt(read_up_to.0))
-            .filter(not(exists(mine.filter(own.field(mentions::message_id).eq(mentions::message_id)))))
-            .filter(not(exists(seen.filter(mentions_seen::message_id.eq(mentions::message_id)))))
-            .count()
-            .get_result(c)?;
-        Ok(personal + everyone)
     }
 }

@@ -10,14 +10,16 @@ use eddyline_model::grants::{AccessToken, AuthorizationCode, Grant, RefreshToken
 use eddyline_model::scopes::Scopes;
 use eddyline_model::users::User;
 use eddyline_model::{ApplicationId, GrantId, OrganizationId, Timestamp, UserId};
+use eddyline_portable::portable;
 
 use crate::Result;
 use crate::applications::{self, to_application};
+use crate::reader::Reader;
 use crate::schema::{
     access_tokens, applications as all_applications, authorization_codes, grants, organization_members,
     refresh_tokens, users,
 };
-use crate::session::{Session, portable};
+use crate::transaction::Tx;
 use crate::users::{UserRow, to_user};
 
 #[derive(Clone, Copy, Queryable, Selectable)]
@@ -115,71 +117,22 @@ macro_rules! has_token {
     };
 }
 
-portable! {
-    /// Keeps a code by its hash.
-    pub fn insert_code(c, hash: &[u8], code: &AuthorizationCode) -> Result<()> {
-        diesel::insert_into(authorization_codes::table)
-            .values((
-                authorization_codes::hash.eq(hash),
-                authorization_codes::application_id.eq(code.application.0),
-                authorization_codes::user_id.eq(code.user.0),
-                authorization_codes::scopes.eq(code.scopes.bits()),
-                authorization_codes::redirect_uri.eq(&code.redirect_uri),
-                authorization_codes::redirect_named.eq(code.redirect_named),
-                authorization_codes::challenge.eq(code.challenge.as_deref()),
-                authorization_codes::expires_at.eq(code.expires_at.0),
-                authorization_codes::grant_id.eq(code.grant.map(|id| id.0)),
-            ))
-            .execute(c)?;
-        Ok(())
-    }
-
+#[portable]
+impl Reader<'_> {
     /// The code with this hash.
-    pub fn code(c, hash: &[u8]) -> Result<Option<AuthorizationCode>> {
+    pub fn code(c: &mut Connection, hash: &[u8]) -> Result<Option<AuthorizationCode>> {
         let row = authorization_codes::table.find(hash).select(CodeRow::as_select()).first(c).optional()?;
         Ok(row.map(to_code))
     }
 
-    /// Notes what a code was exchanged for.
-    pub fn use_code(c, hash: &[u8], grant: GrantId) -> Result<()> {
-        diesel::update(authorization_codes::table.find(hash))
-            .set(authorization_codes::grant_id.eq(grant.0))
-            .execute(c)?;
-        Ok(())
-    }
-
-    /// Adds a grant that begins now, and gives its number.
-    pub fn insert_grant(c, application: ApplicationId, user: UserId, scopes: Scopes, now: Timestamp) -> Result<GrantId> {
-        let id = diesel::insert_into(grants::table)
-            .values((
-                grants::application_id.eq(application.0),
-                grants::user_id.eq(user.0),
-                grants::scopes.eq(scopes.bits()),
-                grants::generation.eq(0),
-                grants::created_at.eq(now.0),
-                grants::used_at.eq(now.0),
-            ))
-            .returning(grants::id)
-            .get_result::<i64>(c)?;
-        Ok(GrantId(id))
-    }
-
     /// A grant.
-    pub fn grant(c, id: GrantId) -> Result<Option<Grant>> {
+    pub fn grant(c: &mut Connection, id: GrantId) -> Result<Option<Grant>> {
         let row = grants::table.find(id.0).select(GrantRow::as_select()).first(c).optional()?;
         Ok(row.map(to_grant))
     }
 
-    /// Notes that a grant was used, and which of its refresh tokens is the present one.
-    pub fn advance_grant(c, id: GrantId, generation: i64, now: Timestamp) -> Result<()> {
-        diesel::update(grants::table.find(id.0))
-            .set((grants::generation.eq(generation), grants::used_at.eq(now.0)))
-            .execute(c)?;
-        Ok(())
-    }
-
     /// The grants.
-    pub fn grants_of(c, whose: GrantsOf) -> Result<Vec<Grant>> {
+    pub fn grants_of(c: &mut Connection, whose: GrantsOf) -> Result<Vec<Grant>> {
         let all = grants::table.select(GrantRow::as_select()).order(grants::id);
         let rows = match whose {
             GrantsOf::User(user) => all.filter(grants::user_id.eq(user.0)).load(c)?,
@@ -187,13 +140,19 @@ portable! {
                 .filter(grants::user_id.eq(user.0))
                 .filter(grants::application_id.eq(application.0))
                 .load(c)?,
-            GrantsOf::Application(application) => all.filter(grants::application_id.eq(application.0)).load(c)?,
+            GrantsOf::Application(application) => {
+                all.filter(grants::application_id.eq(application.0)).load(c)?
+            }
         };
         Ok(rows.into_iter().map(to_grant).collect())
     }
 
     /// The grants of a user that still have a token, with their applications.
-    pub fn user_grants(c, user: UserId, now: Timestamp) -> Result<Vec<(Grant, Application)>> {
+    pub fn user_grants(
+        c: &mut Connection,
+        user: UserId,
+        now: Timestamp,
+    ) -> Result<Vec<(Grant, Application)>> {
         let rows = grants::table
             .inner_join(all_applications::table.on(all_applications::id.eq(grants::application_id)))
             .filter(grants::user_id.eq(user.0))
@@ -207,7 +166,7 @@ portable! {
     /// The grants by the people of an organization that still have a token, with who gave them and the
     /// applications.
     pub fn organization_grants(
-        c,
+        c: &mut Connection,
         organization: OrganizationId,
         now: Timestamp,
     ) -> Result<Vec<(Grant, User, Application)>> {
@@ -224,22 +183,8 @@ portable! {
         rows.into_iter().map(whole).collect()
     }
 
-    /// Keeps an access token by its hash.
-    pub fn insert_access_token(c, hash: &[u8], token: AccessToken) -> Result<()> {
-        diesel::insert_into(access_tokens::table)
-            .values((
-                access_tokens::hash.eq(hash),
-                access_tokens::grant_id.eq(token.grant.0),
-                access_tokens::scopes.eq(token.scopes.bits()),
-                access_tokens::created_at.eq(token.created_at.0),
-                access_tokens::expires_at.eq(token.expires_at.0),
-            ))
-            .execute(c)?;
-        Ok(())
-    }
-
     /// The access token with this hash and what it came from, also when it has ended.
-    pub fn access_token(c, hash: &[u8]) -> Result<Option<(AccessToken, Grant)>> {
+    pub fn access_token(c: &mut Connection, hash: &[u8]) -> Result<Option<(AccessToken, Grant)>> {
         let row = access_tokens::table
             .inner_join(grants::table.on(grants::id.eq(access_tokens::grant_id)))
             .filter(access_tokens::hash.eq(hash))
@@ -249,27 +194,9 @@ portable! {
         Ok(row.map(|(token, grant)| (to_access_token(token), to_grant(grant))))
     }
 
-    /// Ends an access token, and tells whether there was one.
-    pub fn delete_access_token(c, hash: &[u8]) -> Result<bool> {
-        Ok(diesel::delete(access_tokens::table.find(hash)).execute(c)? > 0)
-    }
-
-    /// Keeps a refresh token by its hash.
-    pub fn insert_refresh_token(c, hash: &[u8], token: RefreshToken) -> Result<()> {
-        diesel::insert_into(refresh_tokens::table)
-            .values((
-                refresh_tokens::hash.eq(hash),
-                refresh_tokens::grant_id.eq(token.grant.0),
-                refresh_tokens::generation.eq(token.generation),
-                refresh_tokens::expires_at.eq(token.expires_at.0),
-            ))
-            .execute(c)?;
-        Ok(())
-    }
-
     /// The refresh token with this hash and what it came from, also when it was replaced or has
     /// ended.
-    pub fn refresh_token(c, hash: &[u8]) -> Result<Option<(RefreshToken, Grant)>> {
+    pub fn refresh_token(c: &mut Connection, hash: &[u8]) -> Result<Option<(RefreshToken, Grant)>> {
         let row = refresh_tokens::table
             .inner_join(grants::table.on(grants::id.eq(refresh_tokens::grant_id)))
             .filter(refresh_tokens::hash.eq(hash))
@@ -282,14 +209,116 @@ portable! {
         }))
     }
 
-    fn delete_grant(c, id: GrantId) -> Result<bool> {
+    /// Some grants without a token that could still be used.
+    pub fn idle_grants(c: &mut Connection, now: Timestamp, limit: i64) -> Result<Vec<GrantId>> {
+        let ids = grants::table
+            .filter(diesel::dsl::not(has_token!(now)))
+            .order(grants::id)
+            .limit(limit)
+            .select(grants::id)
+            .load::<i64>(c)?;
+        Ok(ids.into_iter().map(GrantId).collect())
+    }
+}
+
+#[portable]
+impl Tx<'_> {
+    /// Keeps a code by its hash.
+    pub fn insert_code(c: &mut Connection, hash: &[u8], code: &AuthorizationCode) -> Result<()> {
+        diesel::insert_into(authorization_codes::table)
+            .values((
+                authorization_codes::hash.eq(hash),
+                authorization_codes::application_id.eq(code.application.0),
+                authorization_codes::user_id.eq(code.user.0),
+                authorization_codes::scopes.eq(code.scopes.bits()),
+                authorization_codes::redirect_uri.eq(&code.redirect_uri),
+                authorization_codes::redirect_named.eq(code.redirect_named),
+                authorization_codes::challenge.eq(code.challenge.as_deref()),
+                authorization_codes::expires_at.eq(code.expires_at.0),
+                authorization_codes::grant_id.eq(code.grant.map(|id| id.0)),
+            ))
+            .execute(c)?;
+        Ok(())
+    }
+
+    /// Notes what a code was exchanged for.
+    pub fn use_code(c: &mut Connection, hash: &[u8], grant: GrantId) -> Result<()> {
+        diesel::update(authorization_codes::table.find(hash))
+            .set(authorization_codes::grant_id.eq(grant.0))
+            .execute(c)?;
+        Ok(())
+    }
+
+    /// Adds a grant that begins now, and gives its number.
+    pub fn insert_grant(
+        c: &mut Connection,
+        application: ApplicationId,
+        user: UserId,
+        scopes: Scopes,
+        now: Timestamp,
+    ) -> Result<GrantId> {
+        let id = diesel::insert_into(grants::table)
+            .values((
+                grants::application_id.eq(application.0),
+                grants::user_id.eq(user.0),
+                grants::scopes.eq(scopes.bits()),
+                grants::generation.eq(0),
+                grants::created_at.eq(now.0),
+                grants::used_at.eq(now.0),
+            ))
+            .returning(grants::id)
+            .get_result::<i64>(c)?;
+        Ok(GrantId(id))
+    }
+
+    /// Notes that a grant was used, and which of its refresh tokens is the present one.
+    pub fn advance_grant(c: &mut Connection, id: GrantId, generation: i64, now: Timestamp) -> Result<()> {
+        diesel::update(grants::table.find(id.0))
+            .set((grants::generation.eq(generation), grants::used_at.eq(now.0)))
+            .execute(c)?;
+        Ok(())
+    }
+
+    /// Keeps an access token by its hash.
+    pub fn insert_access_token(c: &mut Connection, hash: &[u8], token: AccessToken) -> Result<()> {
+        diesel::insert_into(access_tokens::table)
+            .values((
+                access_tokens::hash.eq(hash),
+                access_tokens::grant_id.eq(token.grant.0),
+                access_tokens::scopes.eq(token.scopes.bits()),
+                access_tokens::created_at.eq(token.created_at.0),
+                access_tokens::expires_at.eq(token.expires_at.0),
+            ))
+            .execute(c)?;
+        Ok(())
+    }
+
+    /// Ends an access token, and tells whether there was one.
+    pub fn delete_access_token(c: &mut Connection, hash: &[u8]) -> Result<bool> {
+        Ok(diesel::delete(access_tokens::table.find(hash)).execute(c)? > 0)
+    }
+
+    /// Keeps a refresh token by its hash.
+    pub fn insert_refresh_token(c: &mut Connection, hash: &[u8], token: RefreshToken) -> Result<()> {
+        diesel::insert_into(refresh_tokens::table)
+            .values((
+                refresh_tokens::hash.eq(hash),
+                refresh_tokens::grant_id.eq(token.grant.0),
+                refresh_tokens::generation.eq(token.generation),
+                refresh_tokens::expires_at.eq(token.expires_at.0),
+            ))
+            .execute(c)?;
+        Ok(())
+    }
+
+    fn delete_grant(c: &mut Connection, id: GrantId) -> Result<bool> {
         diesel::delete(access_tokens::table.filter(access_tokens::grant_id.eq(id.0))).execute(c)?;
         diesel::delete(refresh_tokens::table.filter(refresh_tokens::grant_id.eq(id.0))).execute(c)?;
         Ok(diesel::delete(grants::table.find(id.0)).execute(c)? > 0)
     }
 
     /// Forgets codes.
-    pub fn delete_codes_of(c, whose: GrantsOf) -> Result<()> {
+    pub fn delete_codes_of(c: &mut Connection, whose: GrantsOf) -> Result<()> {
         let all = diesel::delete(authorization_codes::table);
         match whose {
             GrantsOf::User(user) => all.filter(authorization_codes::user_id.eq(user.0)).execute(c)?,
@@ -306,7 +335,7 @@ portable! {
 
     /// Forgets the codes that ended, but for those by which a grant could still be found: presented
     /// once more, they end it.
-    pub fn delete_ended_codes(c, now: Timestamp) -> Result<()> {
+    pub fn delete_ended_codes(c: &mut Connection, now: Timestamp) -> Result<()> {
         let ended = authorization_codes::table.filter(authorization_codes::expires_at.le(now.0));
         let living = diesel::dsl::exists(
             grants::table.filter(grants::id.nullable().eq(authorization_codes::grant_id)),
@@ -316,30 +345,19 @@ portable! {
     }
 
     /// Forgets the access tokens that ended.
-    pub fn delete_ended_access_tokens(c, now: Timestamp) -> Result<()> {
+    pub fn delete_ended_access_tokens(c: &mut Connection, now: Timestamp) -> Result<()> {
         diesel::delete(access_tokens::table.filter(access_tokens::expires_at.le(now.0))).execute(c)?;
         Ok(())
     }
 
     /// Forgets the refresh tokens that ended, those among them that were replaced before.
-    pub fn delete_ended_refresh_tokens(c, now: Timestamp) -> Result<()> {
+    pub fn delete_ended_refresh_tokens(c: &mut Connection, now: Timestamp) -> Result<()> {
         diesel::delete(refresh_tokens::table.filter(refresh_tokens::expires_at.le(now.0))).execute(c)?;
         Ok(())
     }
-
-    /// Some grants without a token that could still be used.
-    pub fn idle_grants(c, now: Timestamp, limit: i64) -> Result<Vec<GrantId>> {
-        let ids = grants::table
-            .filter(diesel::dsl::not(has_token!(now)))
-            .order(grants::id)
-            .limit(limit)
-            .select(grants::id)
-            .load::<i64>(c)?;
-        Ok(ids.into_iter().map(GrantId).collect())
-    }
 }
 
-impl Session<'_> {
+impl Tx<'_> {
     /// Holds a code against others until the transaction ends, so that it is used once.
     ///
     /// # Errors

@@ -6,10 +6,12 @@ use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 use eddyline_model::groups::Group;
 use eddyline_model::{GroupId, OrganizationId, Timestamp, UserId};
+use eddyline_portable::portable;
 
 use crate::Result;
+use crate::reader::Reader;
 use crate::schema::{organization_members, user_group_members, user_groups};
-use crate::session::portable;
+use crate::transaction::Tx;
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = user_groups)]
@@ -41,14 +43,94 @@ fn to_groups(mut rows: Vec<Row>, members: Vec<(i64, i64)>) -> Vec<Group> {
     rows.into_iter().map(group).collect()
 }
 
-portable! {
+#[portable]
+impl Reader<'_> {
+    /// Which of these users belong to an organization, ordered by number.
+    pub fn members_among(
+        c: &mut Connection,
+        organization: OrganizationId,
+        users: &[UserId],
+    ) -> Result<Vec<UserId>> {
+        let users: Vec<i64> = users.iter().map(|user| user.0).collect();
+        let found = organization_members::table
+            .filter(organization_members::organization_id.eq(organization.0))
+            .filter(organization_members::user_id.eq_any(users))
+            .order(organization_members::user_id)
+            .select(organization_members::user_id)
+            .load::<i64>(c)?;
+        Ok(found.into_iter().map(UserId).collect())
+    }
+
+    /// The group with this number.
+    pub fn group(c: &mut Connection, id: GroupId) -> Result<Option<Group>> {
+        let row = user_groups::table.find(id.0).select(Row::as_select()).get_result(c).optional()?;
+        let Some(row) = row else { return Ok(None) };
+        let members = user_group_members::table
+            .filter(user_group_members::group_id.eq(id.0))
+            .order(user_group_members::user_id)
+            .select((user_group_members::group_id, user_group_members::user_id))
+            .load(c)?;
+        Ok(to_groups(vec![row], members).pop())
+    }
+
+    /// The number of the group of an organization whose name has this key.
+    pub fn group_by_name(
+        c: &mut Connection,
+        organization: OrganizationId,
+        name_key: &str,
+    ) -> Result<Option<GroupId>> {
+        let id = user_groups::table
+            .filter(user_groups::organization_id.eq(organization.0))
+            .filter(user_groups::name_key.eq(name_key))
+            .select(user_groups::id);
+        Ok(id.get_result::<i64>(c).optional()?.map(GroupId))
+    }
+
+    /// How many groups an organization has.
+    pub fn count_groups(c: &mut Connection, organization: OrganizationId) -> Result<i64> {
+        let of_it = user_groups::table.filter(user_groups::organization_id.eq(organization.0));
+        Ok(of_it.count().get_result(c)?)
+    }
+
+    /// How many members the groups of an organization have, all together.
+    pub fn count_group_memberships(c: &mut Connection, organization: OrganizationId) -> Result<i64> {
+        let of_it = user_groups::table.filter(user_groups::organization_id.eq(organization.0));
+        let members = user_group_members::table
+            .filter(user_group_members::group_id.eq_any(of_it.select(user_groups::id)));
+        Ok(members.count().get_result(c)?)
+    }
+
+    /// The groups of some organizations, ordered by organization and by the keys of their names.
+    pub fn groups_of(c: &mut Connection, organizations: &[OrganizationId]) -> Result<Vec<Group>> {
+        let ids: Vec<i64> = organizations.iter().map(|id| id.0).collect();
+        let of_them = || user_groups::table.filter(user_groups::organization_id.eq_any(&ids));
+        let rows = of_them().select(Row::as_select()).load(c)?;
+        if rows.is_empty() {
+            return Ok(Vec::new());
+        }
+        let members = user_group_members::table
+            .filter(user_group_members::group_id.eq_any(of_them().select(user_groups::id)))
+            .order((user_group_members::group_id, user_group_members::user_id))
+            .select((user_group_members::group_id, user_group_members::user_id))
+            .load(c)?;
+        Ok(to_groups(rows, members))
+    }
+}
+
+#[portable]
+impl Tx<'_> {
     /// Adds a group without members. The caller holds the organization
-    /// ([`lock_organization`](crate::Session::lock_organization)) and has asked whether the name is taken there.
+    /// ([`lock_organization`](crate::Reader::lock_organization)) and has asked whether the name is taken there.
     ///
     /// # Errors
     ///
     /// [`crate::Error::Exists`] when another group of the organization has the name.
-    pub fn insert_group(c, organization: OrganizationId, name: (&str, &str), now: Timestamp) -> Result<GroupId> {
+    pub fn insert_group(
+        c: &mut Connection,
+        organization: OrganizationId,
+        name: (&str, &str),
+        now: Timestamp,
+    ) -> Result<GroupId> {
         let id = diesel::insert_into(user_groups::table)
             .values((
                 user_groups::organization_id.eq(organization.0),
@@ -66,7 +148,7 @@ portable! {
     /// # Errors
     ///
     /// [`crate::Error::Exists`] when another group of the organization has the name.
-    pub fn rename_group(c, id: GroupId, name: (&str, &str)) -> Result<()> {
+    pub fn rename_group(c: &mut Connection, id: GroupId, name: (&str, &str)) -> Result<()> {
         diesel::update(user_groups::table.find(id.0))
             .set((user_groups::name.eq(name.0), user_groups::name_key.eq(name.1)))
             .execute(c)?;
@@ -74,23 +156,11 @@ portable! {
     }
 
     /// Removes a group.
-    pub fn delete_group(c, id: GroupId) -> Result<()> {
+    pub fn delete_group(c: &mut Connection, id: GroupId) -> Result<()> {
         let members = user_group_members::table.filter(user_group_members::group_id.eq(id.0));
         diesel::delete(members).execute(c)?;
         diesel::delete(user_groups::table.find(id.0)).execute(c)?;
         Ok(())
-    }
-
-    /// Which of these users belong to an organization, ordered by number.
-    pub fn members_among(c, organization: OrganizationId, users: &[UserId]) -> Result<Vec<UserId>> {
-        let users: Vec<i64> = users.iter().map(|user| user.0).collect();
-        let found = organization_members::table
-            .filter(organization_members::organization_id.eq(organization.0))
-            .filter(organization_members::user_id.eq_any(users))
-            .order(organization_members::user_id)
-            .select(organization_members::user_id)
-            .load::<i64>(c)?;
-        Ok(found.into_iter().map(UserId).collect())
     }
 
     /// Brings users into a group of this organization. Those who do not belong to the organization are passed over.
@@ -98,7 +168,12 @@ portable! {
     /// # Errors
     ///
     /// [`crate::Error::Exists`] when one of them is in it already.
-    pub fn insert_group_members(c, organization: OrganizationId, group: GroupId, users: &[UserId]) -> Result<()> {
+    pub fn insert_group_members(
+        c: &mut Connection,
+        organization: OrganizationId,
+        group: GroupId,
+        users: &[UserId],
+    ) -> Result<()> {
         let users: Vec<i64> = users.iter().map(|user| user.0).collect();
         let members = organization_members::table
             .filter(organization_members::organization_id.eq(organization.0))
@@ -112,7 +187,7 @@ portable! {
     }
 
     /// Takes users out of a group.
-    pub fn delete_group_members(c, group: GroupId, users: &[UserId]) -> Result<()> {
+    pub fn delete_group_members(c: &mut Connection, group: GroupId, users: &[UserId]) -> Result<()> {
         let users: Vec<i64> = users.iter().map(|user| user.0).collect();
         let gone = user_group_members::table
             .filter(user_group_members::group_id.eq(group.0))
@@ -122,7 +197,11 @@ portable! {
     }
 
     /// Takes a user out of all groups of an organization.
-    pub(crate) fn delete_group_memberships(c, organization: OrganizationId, user: UserId) -> Result<()> {
+    pub(crate) fn delete_group_memberships(
+        c: &mut Connection,
+        organization: OrganizationId,
+        user: UserId,
+    ) -> Result<()> {
         let groups = user_groups::table
             .filter(user_groups::organization_id.eq(organization.0))
             .select(user_groups::id);
@@ -131,56 +210,5 @@ portable! {
             .filter(user_group_members::group_id.eq_any(groups));
         diesel::delete(memberships).execute(c)?;
         Ok(())
-    }
-
-    /// The group with this number.
-    pub fn group(c, id: GroupId) -> Result<Option<Group>> {
-        let row = user_groups::table.find(id.0).select(Row::as_select()).get_result(c).optional()?;
-        let Some(row) = row else { return Ok(None) };
-        let members = user_group_members::table
-            .filter(user_group_members::group_id.eq(id.0))
-            .order(user_group_members::user_id)
-            .select((user_group_members::group_id, user_group_members::user_id))
-            .load(c)?;
-        Ok(to_groups(vec![row], members).pop())
-    }
-
-    /// The number of the group of an organization whose name has this key.
-    pub fn group_by_name(c, organization: OrganizationId, name_key: &str) -> Result<Option<GroupId>> {
-        let id = user_groups::table
-            .filter(user_groups::organization_id.eq(organization.0))
-            .filter(user_groups::name_key.eq(name_key))
-            .select(user_groups::id);
-        Ok(id.get_result::<i64>(c).optional()?.map(GroupId))
-    }
-
-    /// How many groups an organization has.
-    pub fn count_groups(c, organization: OrganizationId) -> Result<i64> {
-        let of_it = user_groups::table.filter(user_groups::organization_id.eq(organization.0));
-        Ok(of_it.count().get_result(c)?)
-    }
-
-    /// How many members the groups of an organization have, all together.
-    pub fn count_group_memberships(c, organization: OrganizationId) -> Result<i64> {
-        let of_it = user_groups::table.filter(user_groups::organization_id.eq(organization.0));
-        let members = user_group_members::table
-            .filter(user_group_members::group_id.eq_any(of_it.select(user_groups::id)));
-        Ok(members.count().get_result(c)?)
-    }
-
-    /// The groups of some organizations, ordered by organization and by the keys of their names.
-    pub fn groups_of(c, organizations: &[OrganizationId]) -> Result<Vec<Group>> {
-        let ids: Vec<i64> = organizations.iter().map(|id| id.0).collect();
-        let of_them = || user_groups::table.filter(user_groups::organization_id.eq_any(&ids));
-        let rows = of_them().select(Row::as_select()).load(c)?;
-        if rows.is_empty() {
-            return Ok(Vec::new());
-        }
-        let members = user_group_members::table
-            .filter(user_group_members::group_id.eq_any(of_them().select(user_groups::id)))
-            .order((user_group_members::group_id, user_group_members::user_id))
-            .select((user_group_members::group_id, user_group_members::user_id))
-            .load(c)?;
-        Ok(to_groups(rows, members))
     }
 }

@@ -5,10 +5,12 @@ use eddyline_model::identities::{Identity, Provider};
 use eddyline_model::names::email_key;
 use eddyline_model::users::User;
 use eddyline_model::{OrganizationId, Timestamp, UserId};
+use eddyline_portable::portable;
 
 use crate::Result;
+use crate::reader::Reader;
 use crate::schema::{identities, identity_providers, users};
-use crate::session::portable;
+use crate::transaction::Tx;
 use crate::users::{UserRow, to_user};
 
 #[derive(Queryable, Selectable)]
@@ -104,52 +106,22 @@ fn to_provided((user, identity): (UserRow, IdentityRow)) -> (User, Identity) {
     (to_user(user), identity.into())
 }
 
-portable! {
+#[portable]
+impl Reader<'_> {
     /// The provider whose addresses have this uid.
-    pub fn provider(c, uid: &str) -> Result<Option<Provider>> {
+    pub fn provider(c: &mut Connection, uid: &str) -> Result<Option<Provider>> {
         let found = identity_providers::table.filter(identity_providers::uid.eq(uid));
         Ok(found.select(ProviderRow::as_select()).first(c).optional()?.map(Provider::from))
     }
 
     /// The provider of an organization.
-    pub fn provider_of(c, organization: OrganizationId) -> Result<Option<Provider>> {
+    pub fn provider_of(c: &mut Connection, organization: OrganizationId) -> Result<Option<Provider>> {
         let found = identity_providers::table.find(organization.0);
         Ok(found.select(ProviderRow::as_select()).first(c).optional()?.map(Provider::from))
     }
 
-    /// Gives an organization a provider with this uid and the digest of its token. One that is there
-    /// keeps its uid, and gets the token in place of its old one.
-    ///
-    /// # Errors
-    ///
-    /// [`crate::Error::Exists`] when another organization's provider has the uid.
-    pub fn put_provider(
-        c,
-        organization: OrganizationId,
-        uid: &str,
-        token_hash: &[u8],
-        now: Timestamp,
-    ) -> Result<()> {
-        diesel::insert_into(identity_providers::table)
-            .values((
-                identity_providers::organization_id.eq(organization.0),
-                identity_providers::uid.eq(uid),
-                identity_providers::token_hash.eq(token_hash),
-                identity_providers::created_at.eq(now.0),
-                identity_providers::rotated_at.eq(now.0),
-            ))
-            .on_conflict(identity_providers::organization_id)
-            .do_update()
-            .set((
-                identity_providers::token_hash.eq(token_hash),
-                identity_providers::rotated_at.eq(now.0),
-            ))
-            .execute(c)?;
-        Ok(())
-    }
-
     /// What a provider knows of a user, also of one it removed.
-    pub fn identity(c, user: UserId) -> Result<Option<Identity>> {
+    pub fn identity(c: &mut Connection, user: UserId) -> Result<Option<Identity>> {
         let found = identities::table.find(user.0);
         Ok(found.select(IdentityRow::as_select()).first(c).optional()?.map(Identity::from))
     }
@@ -157,7 +129,7 @@ portable! {
     /// The identity with this subject at an organization's provider, given in the form by which subjects
     /// are compared; also a removed one.
     pub fn identity_by_subject(
-        c,
+        c: &mut Connection,
         organization: OrganizationId,
         subject_key: &str,
     ) -> Result<Option<Identity>> {
@@ -167,72 +139,10 @@ portable! {
         Ok(found.select(IdentityRow::as_select()).first(c).optional()?.map(Identity::from))
     }
 
-    /// Makes a user known to a provider.
-    ///
-    /// # Errors
-    ///
-    /// [`crate::Error::Exists`] when the user is known to one already, or the provider knows another by
-    /// the subject, removed ones among them.
-    pub fn insert_identity(c, new: &Identity) -> Result<()> {
-        diesel::insert_into(identities::table)
-            .values((
-                identities::user_id.eq(new.user.0),
-                identities::organization_id.eq(new.organization.0),
-                identities::subject.eq(&new.subject),
-                identities::subject_key.eq(email_key(&new.subject)),
-                identities::external_id.eq(&new.external_id),
-                identities::version.eq(new.version),
-                identities::created_at.eq(new.created_at.0),
-                identities::updated_at.eq(new.updated_at.0),
-                identities::stated_email.eq(&new.stated_email),
-                identities::suspended_at.eq(new.suspended_at.map(|at| at.0)),
-                identities::removed_at.eq(new.removed_at.map(|at| at.0)),
-            ))
-            .execute(c)?;
-        Ok(())
-    }
-
-    /// Writes what can change about an identity: all but its user, its provider and when it was made.
-    /// A transaction that changes one locks the user ([`crate::Session::lock_user`]) from before they read it.
-    ///
-    /// # Errors
-    ///
-    /// [`crate::Error::Exists`] when the provider knows another by the subject, removed ones among them.
-    pub fn update_identity(c, changed: &Identity) -> Result<()> {
-        diesel::update(identities::table.find(changed.user.0))
-            .set((
-                identities::subject.eq(&changed.subject),
-                identities::subject_key.eq(email_key(&changed.subject)),
-                identities::external_id.eq(&changed.external_id),
-                identities::version.eq(changed.version),
-                identities::updated_at.eq(changed.updated_at.0),
-                identities::stated_email.eq(&changed.stated_email),
-                identities::suspended_at.eq(changed.suspended_at.map(|at| at.0)),
-                identities::removed_at.eq(changed.removed_at.map(|at| at.0)),
-            ))
-            .execute(c)?;
-        Ok(())
-    }
-
-    /// Forgets what a provider knows of a user; the account stays.
-    pub fn delete_identity(c, user: UserId) -> Result<()> {
-        diesel::delete(identities::table.find(user.0)).execute(c)?;
-        Ok(())
-    }
-
-    /// Counts a change of what a provider sees of a user. Without a provider that knows them, nothing
-    /// happens.
-    pub fn touch_identity(c, user: UserId, now: Timestamp) -> Result<()> {
-        diesel::update(identities::table.find(user.0))
-            .set((identities::version.eq(identities::version + 1), identities::updated_at.eq(now.0)))
-            .execute(c)?;
-        Ok(())
-    }
-
     /// The users that an organization's provider sees and that match, ordered by number, and how many
     /// match in all, whatever is skipped or left off.
     pub fn provided_users(
-        c,
+        c: &mut Connection,
         organization: OrganizationId,
         query: &ProvidedQuery,
     ) -> Result<(Vec<(User, Identity)>, i64)> {
@@ -257,12 +167,109 @@ portable! {
     }
 
     /// A user that an organization's provider sees.
-    pub fn provided_user(c, organization: OrganizationId, user: UserId) -> Result<Option<(User, Identity)>> {
+    pub fn provided_user(
+        c: &mut Connection,
+        organization: OrganizationId,
+        user: UserId,
+    ) -> Result<Option<(User, Identity)>> {
         let found = provided!(organization)
             .filter(identities::user_id.eq(user.0))
             .select((UserRow::as_select(), IdentityRow::as_select()))
             .get_result::<(UserRow, IdentityRow)>(c)
             .optional()?;
         Ok(found.map(to_provided))
+    }
+}
+
+#[portable]
+impl Tx<'_> {
+    /// Gives an organization a provider with this uid and the digest of its token. One that is there
+    /// keeps its uid, and gets the token in place of its old one.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::Exists`] when another organization's provider has the uid.
+    pub fn put_provider(
+        c: &mut Connection,
+        organization: OrganizationId,
+        uid: &str,
+        token_hash: &[u8],
+        now: Timestamp,
+    ) -> Result<()> {
+        diesel::insert_into(identity_providers::table)
+            .values((
+                identity_providers::organization_id.eq(organization.0),
+                identity_providers::uid.eq(uid),
+                identity_providers::token_hash.eq(token_hash),
+                identity_providers::created_at.eq(now.0),
+                identity_providers::rotated_at.eq(now.0),
+            ))
+            .on_conflict(identity_providers::organization_id)
+            .do_update()
+            .set((identity_providers::token_hash.eq(token_hash), identity_providers::rotated_at.eq(now.0)))
+            .execute(c)?;
+        Ok(())
+    }
+
+    /// Makes a user known to a provider.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::Exists`] when the user is known to one already, or the provider knows another by
+    /// the subject, removed ones among them.
+    pub fn insert_identity(c: &mut Connection, new: &Identity) -> Result<()> {
+        diesel::insert_into(identities::table)
+            .values((
+                identities::user_id.eq(new.user.0),
+                identities::organization_id.eq(new.organization.0),
+                identities::subject.eq(&new.subject),
+                identities::subject_key.eq(email_key(&new.subject)),
+                identities::external_id.eq(&new.external_id),
+                identities::version.eq(new.version),
+                identities::created_at.eq(new.created_at.0),
+                identities::updated_at.eq(new.updated_at.0),
+                identities::stated_email.eq(&new.stated_email),
+                identities::suspended_at.eq(new.suspended_at.map(|at| at.0)),
+                identities::removed_at.eq(new.removed_at.map(|at| at.0)),
+            ))
+            .execute(c)?;
+        Ok(())
+    }
+
+    /// Writes what can change about an identity: all but its user, its provider and when it was made.
+    /// A transaction that changes one locks the user ([`crate::Session::lock_user`]) from before they read it.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::Exists`] when the provider knows another by the subject, removed ones among them.
+    pub fn update_identity(c: &mut Connection, changed: &Identity) -> Result<()> {
+        diesel::update(identities::table.find(changed.user.0))
+            .set((
+                identities::subject.eq(&changed.subject),
+                identities::subject_key.eq(email_key(&changed.subject)),
+                identities::external_id.eq(&changed.external_id),
+                identities::version.eq(changed.version),
+                identities::updated_at.eq(changed.updated_at.0),
+                identities::stated_email.eq(&changed.stated_email),
+                identities::suspended_at.eq(changed.suspended_at.map(|at| at.0)),
+                identities::removed_at.eq(changed.removed_at.map(|at| at.0)),
+            ))
+            .execute(c)?;
+        Ok(())
+    }
+
+    /// Forgets what a provider knows of a user; the account stays.
+    pub fn delete_identity(c: &mut Connection, user: UserId) -> Result<()> {
+        diesel::delete(identities::table.find(user.0)).execute(c)?;
+        Ok(())
+    }
+
+    /// Counts a change of what a provider sees of a user. Without a provider that knows them, nothing
+    /// happens.
+    pub fn touch_identity(c: &mut Connection, user: UserId, now: Timestamp) -> Result<()> {
+        diesel::update(identities::table.find(user.0))
+            .set((identities::version.eq(identities::version + 1), identities::updated_at.eq(now.0)))
+            .execute(c)?;
+        Ok(())
     }
 }

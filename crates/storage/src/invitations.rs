@@ -9,9 +9,11 @@ use eddyline_model::invitations::{Invitation, InvitationState};
 use eddyline_model::names::{Email, email_key};
 use eddyline_model::users::User;
 use eddyline_model::{InvitationId, OrganizationId, RoomId, Timestamp, UserId};
+use eddyline_portable::portable;
 
+use crate::reader::Reader;
 use crate::schema::{flows, invitations, organization_members, users};
-use crate::session::{Session, portable};
+use crate::transaction::Tx;
 use crate::users::{UserRow, to_user};
 use crate::{Error, Result};
 
@@ -79,16 +81,22 @@ pub struct AddressOwner {
     pub belongs: bool,
 }
 
-portable! {
+#[portable]
+impl Reader<'_> {
     /// The invitation with this number.
-    pub fn invitation(c, id: InvitationId) -> Result<Option<Invitation>> {
+    pub fn invitation(c: &mut Connection, id: InvitationId) -> Result<Option<Invitation>> {
         let row = invitations::table.find(id.0).select(Row::as_select()).get_result(c).optional()?;
         row.map(to_invitation).transpose()
     }
 
     /// The pending invitations into a room with higher numbers than `after`, at most `limit`, ordered by
     /// number.
-    pub fn pending_invitations(c, room: RoomId, after: InvitationId, limit: i64) -> Result<Vec<Invitation>> {
+    pub fn pending_invitations(
+        c: &mut Connection,
+        room: RoomId,
+        after: InvitationId,
+        limit: i64,
+    ) -> Result<Vec<Invitation>> {
         let rows = invitations::table
             .filter(invitations::room_id.eq(room.0))
             .filter(invitations::id.gt(after.0))
@@ -102,7 +110,11 @@ portable! {
 
     /// The pending invitations into a room that were sent to some addresses, given in the form by
     /// which addresses are compared; in no order.
-    pub fn pending_invitations_to(c, room: RoomId, email_keys: &[String]) -> Result<Vec<Invitation>> {
+    pub fn pending_invitations_to(
+        c: &mut Connection,
+        room: RoomId,
+        email_keys: &[String],
+    ) -> Result<Vec<Invitation>> {
         let mut found = Vec::new();
         for part in email_keys.chunks(ROWS) {
             let rows = invitations::table
@@ -120,7 +132,7 @@ portable! {
 
     /// How many invitations into a room are pending: those that members sent, or those that were requested on
     /// the page of the join link.
-    pub fn count_pending_invitations(c, room: RoomId, by_members: bool) -> Result<i64> {
+    pub fn count_pending_invitations(c: &mut Connection, room: RoomId, by_members: bool) -> Result<i64> {
         let pending = || {
             invitations::table.filter(invitations::room_id.eq(room.0)).filter(sql::<Bool>(IS_PENDING)).count()
         };
@@ -131,7 +143,11 @@ portable! {
     }
 
     /// The pending invitations into the flows of an organization that were sent to an address.
-    pub fn invitations_into(c, organization: OrganizationId, email_key: &str) -> Result<Vec<InvitationId>> {
+    pub fn invitations_into(
+        c: &mut Connection,
+        organization: OrganizationId,
+        email_key: &str,
+    ) -> Result<Vec<InvitationId>> {
         let rooms = flows::table.filter(flows::organization_id.eq(organization.0)).select(flows::room_id);
         let ids = invitations::table
             .filter(invitations::email_key.eq(email_key))
@@ -145,7 +161,11 @@ portable! {
 
     /// The pending invitations into the flows of an organization that a user made, as room and number, ordered
     /// by number.
-    pub fn invitations_made_by(c, organization: OrganizationId, inviter: UserId) -> Result<Vec<(RoomId, InvitationId)>> {
+    pub fn invitations_made_by(
+        c: &mut Connection,
+        organization: OrganizationId,
+        inviter: UserId,
+    ) -> Result<Vec<(RoomId, InvitationId)>> {
         let rooms = flows::table.filter(flows::organization_id.eq(organization.0)).select(flows::room_id);
         let found = invitations::table
             .filter(invitations::room_id.eq_any(rooms))
@@ -158,7 +178,7 @@ portable! {
     }
 
     /// The pending invitations into some rooms that were requested on the pages of their join links.
-    pub fn requested_invitations(c, rooms: &[RoomId]) -> Result<Vec<InvitationId>> {
+    pub fn requested_invitations(c: &mut Connection, rooms: &[RoomId]) -> Result<Vec<InvitationId>> {
         let mut found = Vec::new();
         for part in rooms.chunks(ROWS) {
             let rooms: Vec<i64> = part.iter().map(|room| room.0).collect();
@@ -174,7 +194,7 @@ portable! {
     }
 
     /// The pending invitations into any room that were sent to an address, ordered by number.
-    pub fn invitations_for_email(c, email_key: &str) -> Result<Vec<Invitation>> {
+    pub fn invitations_for_email(c: &mut Connection, email_key: &str) -> Result<Vec<Invitation>> {
         let rows = invitations::table
             .filter(invitations::email_key.eq(email_key))
             .filter(sql::<Bool>(IS_PENDING))
@@ -184,12 +204,39 @@ portable! {
         rows.into_iter().map(to_invitation).collect()
     }
 
+    /// Whose some addresses are, given in the form by which addresses are compared, and whether they
+    /// belong to an organization; in no order.
+    pub fn owners_of_addresses(
+        c: &mut Connection,
+        email_keys: &[String],
+        organization: OrganizationId,
+    ) -> Result<Vec<AddressOwner>> {
+        let membership = organization_members::user_id
+            .eq(users::id)
+            .and(organization_members::organization_id.eq(organization.0));
+        let mut found = Vec::new();
+        for part in email_keys.chunks(ROWS) {
+            let rows = users::table
+                .left_join(organization_members::table.on(membership))
+                .filter(users::email_key.eq_any(part))
+                .select((UserRow::as_select(), users::email_key, organization_members::user_id.nullable()))
+                .load(c)?;
+            found.extend(rows.into_iter().map(|(row, email_key, member): (_, String, Option<i64>)| {
+                AddressOwner { email_key, user: to_user(row), belongs: member.is_some() }
+            }));
+        }
+        Ok(found)
+    }
+}
+
+#[portable]
+impl Tx<'_> {
     /// Adds pending invitations and gives them in the order of the addresses.
     ///
     /// # Errors
     ///
     /// [`Error::Exists`] when one to such an address is pending already.
-    pub fn insert_invitations(c, new: NewInvitations<'_>) -> Result<Vec<Invitation>> {
+    pub fn insert_invitations(c: &mut Connection, new: NewInvitations<'_>) -> Result<Vec<Invitation>> {
         let mut made = Vec::with_capacity(new.emails.len());
         for part in new.emails.chunks(ROWS) {
             let rows: Vec<_> = part
@@ -209,7 +256,7 @@ portable! {
                 .collect();
             diesel::insert_into(invitations::table).values(rows).execute(c)?;
             let keys: Vec<String> = part.iter().map(|email| email.key()).collect();
-            let found = Session::from(&mut *c).pending_invitations_to(new.room, &keys)?;
+            let found = Reader::from(&mut *c).pending_invitations_to(new.room, &keys)?;
             let mut by_key: HashMap<String, Invitation> =
                 found.into_iter().map(|invitation| (email_key(&invitation.email), invitation)).collect();
             made.extend(keys.iter().filter_map(|key| by_key.remove(key)));
@@ -218,7 +265,7 @@ portable! {
     }
 
     /// Records that the mails of invitations are sent again.
-    pub fn set_invitations_sent(c, ids: &[InvitationId], now: Timestamp) -> Result<()> {
+    pub fn set_invitations_sent(c: &mut Connection, ids: &[InvitationId], now: Timestamp) -> Result<()> {
         for part in ids.chunks(ROWS) {
             let ids: Vec<i64> = part.iter().map(|id| id.0).collect();
             diesel::update(invitations::table.filter(invitations::id.eq_any(ids)))
@@ -231,7 +278,12 @@ portable! {
     /// Records who asked for invitations again, and with which words. Words and the name under them go
     /// together: new words are the asker's; without new ones the old stay, and nobody's become the
     /// asker's.
-    pub fn touch_invitations(c, ids: &[InvitationId], asker: UserId, message: Option<&str>) -> Result<()> {
+    pub fn touch_invitations(
+        c: &mut Connection,
+        ids: &[InvitationId],
+        asker: UserId,
+        message: Option<&str>,
+    ) -> Result<()> {
         for part in ids.chunks(ROWS) {
             let ids: Vec<i64> = part.iter().map(|id| id.0).collect();
             let all = || invitations::table.filter(invitations::id.eq_any(&ids));
@@ -248,7 +300,7 @@ portable! {
     }
 
     /// Notes that somebody came in by each of these invitations.
-    pub fn set_invitations_accepted(c, ids: &[InvitationId]) -> Result<()> {
+    pub fn set_invitations_accepted(c: &mut Connection, ids: &[InvitationId]) -> Result<()> {
         for part in ids.chunks(ROWS) {
             let ids: Vec<i64> = part.iter().map(|id| id.0).collect();
             diesel::update(invitations::table.filter(invitations::id.eq_any(ids)))
@@ -259,31 +311,11 @@ portable! {
     }
 
     /// Removes invitations.
-    pub fn delete_invitations(c, ids: &[InvitationId]) -> Result<()> {
+    pub fn delete_invitations(c: &mut Connection, ids: &[InvitationId]) -> Result<()> {
         for part in ids.chunks(ROWS) {
             let ids: Vec<i64> = part.iter().map(|id| id.0).collect();
             diesel::delete(invitations::table.filter(invitations::id.eq_any(ids))).execute(c)?;
         }
         Ok(())
-    }
-
-    /// Whose some addresses are, given in the form by which addresses are compared, and whether they
-    /// belong to an organization; in no order.
-    pub fn owners_of_addresses(c, email_keys: &[String], organization: OrganizationId) -> Result<Vec<AddressOwner>> {
-        let membership = organization_members::user_id
-            .eq(users::id)
-            .and(organization_members::organization_id.eq(organization.0));
-        let mut found = Vec::new();
-        for part in email_keys.chunks(ROWS) {
-            let rows = users::table
-                .left_join(organization_members::table.on(membership))
-                .filter(users::email_key.eq_any(part))
-                .select((UserRow::as_select(), users::email_key, organization_members::user_id.nullable()))
-                .load(c)?;
-            found.extend(rows.into_iter().map(|(row, email_key, member): (_, String, Option<i64>)| {
-                AddressOwner { email_key, user: to_user(row), belongs: member.is_some() }
-            }));
-        }
-        Ok(found)
     }
 }

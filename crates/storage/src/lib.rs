@@ -1,7 +1,7 @@
 //! The store of the Eddyline messaging server, on SQLite or PostgreSQL.
 //!
-//! [`Store`] is the handle. Reads are closures over a [`Session`], which has every query as a
-//! method; writes are jobs for one writer, which commits posts in batches and answers only after
+//! [`Store`] is the handle. Reads are closures over a [`Reader`], which has every query as a method; writes are
+//! posts, or closures over a [`Tx`], for one writer, which commits posts in batches and answers only after
 //! the commit. Everything that is kept also stands in the log, whose order is the order of the
 //! commits; [`Store::committed`] and [`Store::change_notifier`] tell of its growth.
 //!
@@ -45,11 +45,11 @@ mod organizations;
 #[cfg(feature = "postgres")]
 mod postgres;
 mod private;
+mod reader;
 mod reads;
 mod recovery;
 mod removed_members;
 mod schema;
-mod session;
 mod sessions;
 mod settings;
 mod sources;
@@ -82,7 +82,7 @@ pub use node_presence::{OtherNode, PresenceRow};
 pub use operators::{FlowToken, ProviderDetails};
 pub use organizations::People;
 pub use private::{Conversation, PrivateRoom};
-pub use session::Session;
+pub use reader::Reader;
 pub use sessions::BrowserSession;
 pub use sources::{FlowTokenOf, NewSource};
 pub use store::{Clock, Options, Store};

@@ -6,7 +6,7 @@ use eddyline_model::{MessageId, RoomId};
 use crate::Result;
 use crate::find::{self, CANDIDATES};
 use crate::messages::message;
-use crate::session::{Session, dialect};
+use crate::reader::{Reader, dialect};
 
 /// A part of a list of messages.
 #[derive(Clone, Debug)]
@@ -48,7 +48,7 @@ impl Budget {
     }
 }
 
-impl Session<'_> {
+impl Reader<'_> {
     /// The matches of a query, of about so many bytes at most. A search by words may not find what was posted just
     /// now; [`crate::Store::list`] does.
     ///

@@ -4,10 +4,12 @@
 use diesel::prelude::*;
 use eddyline_model::mail::MailKind;
 use eddyline_model::{OrganizationId, Timestamp, UserId};
+use eddyline_portable::portable;
 
 use crate::Result;
+use crate::reader::Reader;
 use crate::schema::mail_records;
-use crate::session::{Session, portable};
+use crate::transaction::Tx;
 
 /// How many rows one statement adds, or how many keys it is given.
 const ROWS: usize = 500;
@@ -24,10 +26,74 @@ fn code(kind: MailKind) -> i16 {
     }
 }
 
-portable! {
+#[portable]
+impl Reader<'_> {
+    /// When mail of a kind went to these recipients since a time, each with the recipient; in no order.
+    pub fn mail_to(
+        c: &mut Connection,
+        kind: MailKind,
+        recipients: &[&str],
+        since: Timestamp,
+    ) -> Result<Vec<(String, Timestamp)>> {
+        let mut found = Vec::new();
+        for part in recipients.chunks(ROWS) {
+            let rows = mail_records::table
+                .filter(mail_records::recipient_key.eq_any(part.iter().copied()))
+                .filter(mail_records::kind.eq(code(kind)))
+                .filter(mail_records::at.gt(since.0))
+                .select((mail_records::recipient_key, mail_records::at))
+                .load::<(String, i64)>(c)?;
+            found.extend(rows.into_iter().map(|(recipient, at)| (recipient, Timestamp(at))));
+        }
+        Ok(found)
+    }
+
+    /// How much mail a user has caused since a time.
+    pub fn count_mail_by(c: &mut Connection, sender: UserId, since: Timestamp) -> Result<i64> {
+        let all = mail_records::table.filter(mail_records::sender_id.eq(sender.0));
+        Ok(all.filter(mail_records::at.gt(since.0)).count().get_result(c)?)
+    }
+
+    /// When a user caused the mail that is the `n`th from the last one, which is the 0th.
+    pub fn nth_last_mail_by(c: &mut Connection, sender: UserId, n: i64) -> Result<Option<Timestamp>> {
+        let all = mail_records::table.filter(mail_records::sender_id.eq(sender.0));
+        let at = all.order(mail_records::at.desc()).offset(n).select(mail_records::at).first(c).optional()?;
+        Ok(at.map(Timestamp))
+    }
+
+    /// How much mail of a kind an organization has caused since a time.
+    pub fn count_mail_of(
+        c: &mut Connection,
+        kind: MailKind,
+        organization: OrganizationId,
+        since: Timestamp,
+    ) -> Result<i64> {
+        let all = mail_records::table
+            .filter(mail_records::organization_id.eq(organization.0))
+            .filter(mail_records::kind.eq(code(kind)));
+        Ok(all.filter(mail_records::at.gt(since.0)).count().get_result(c)?)
+    }
+
+    /// When an organization caused the mail of a kind that is the `n`th from the last one, which is the 0th.
+    pub fn nth_last_mail_of(
+        c: &mut Connection,
+        kind: MailKind,
+        organization: OrganizationId,
+        n: i64,
+    ) -> Result<Option<Timestamp>> {
+        let all = mail_records::table
+            .filter(mail_records::organization_id.eq(organization.0))
+            .filter(mail_records::kind.eq(code(kind)));
+        let at = all.order(mail_records::at.desc()).offset(n).select(mail_records::at).first(c).optional()?;
+        Ok(at.map(Timestamp))
+    }
+}
+
+#[portable]
+impl Tx<'_> {
     /// Records mail to each of these recipients, who are given in the form by which addresses are compared.
     pub fn insert_mail_records(
-        c,
+        c: &mut Connection,
         kind: MailKind,
         recipients: &[&str],
         sender: Option<UserId>,
@@ -52,53 +118,8 @@ portable! {
         Ok(())
     }
 
-    /// When mail of a kind went to these recipients since a time, each with the recipient; in no order.
-    pub fn mail_to(c, kind: MailKind, recipients: &[&str], since: Timestamp) -> Result<Vec<(String, Timestamp)>> {
-        let mut found = Vec::new();
-        for part in recipients.chunks(ROWS) {
-            let rows = mail_records::table
-                .filter(mail_records::recipient_key.eq_any(part.iter().copied()))
-                .filter(mail_records::kind.eq(code(kind)))
-                .filter(mail_records::at.gt(since.0))
-                .select((mail_records::recipient_key, mail_records::at))
-                .load::<(String, i64)>(c)?;
-            found.extend(rows.into_iter().map(|(recipient, at)| (recipient, Timestamp(at))));
-        }
-        Ok(found)
-    }
-
-    /// How much mail a user has caused since a time.
-    pub fn count_mail_by(c, sender: UserId, since: Timestamp) -> Result<i64> {
-        let all = mail_records::table.filter(mail_records::sender_id.eq(sender.0));
-        Ok(all.filter(mail_records::at.gt(since.0)).count().get_result(c)?)
-    }
-
-    /// When a user caused the mail that is the `n`th from the last one, which is the 0th.
-    pub fn nth_last_mail_by(c, sender: UserId, n: i64) -> Result<Option<Timestamp>> {
-        let all = mail_records::table.filter(mail_records::sender_id.eq(sender.0));
-        let at = all.order(mail_records::at.desc()).offset(n).select(mail_records::at).first(c).optional()?;
-        Ok(at.map(Timestamp))
-    }
-
-    /// How much mail of a kind an organization has caused since a time.
-    pub fn count_mail_of(c, kind: MailKind, organization: OrganizationId, since: Timestamp) -> Result<i64> {
-        let all = mail_records::table
-            .filter(mail_records::organization_id.eq(organization.0))
-            .filter(mail_records::kind.eq(code(kind)));
-        Ok(all.filter(mail_records::at.gt(since.0)).count().get_result(c)?)
-    }
-
-    /// When an organization caused the mail of a kind that is the `n`th from the last one, which is the 0th.
-    pub fn nth_last_mail_of(c, kind: MailKind, organization: OrganizationId, n: i64) -> Result<Option<Timestamp>> {
-        let all = mail_records::table
-            .filter(mail_records::organization_id.eq(organization.0))
-            .filter(mail_records::kind.eq(code(kind)));
-        let at = all.order(mail_records::at.desc()).offset(n).select(mail_records::at).first(c).optional()?;
-        Ok(at.map(Timestamp))
-    }
-
     /// Deletes at most `limit` records of mail up to a time, and gives how many there were.
-    pub fn delete_mail_records(c, until: Timestamp, limit: i64) -> Result<usize> {
+    pub fn delete_mail_records(c: &mut Connection, until: Timestamp, limit: i64) -> Result<usize> {
         let ids: Vec<i64> = mail_records::table
             .filter(mail_records::at.le(until.0))
             .limit(limit)
@@ -108,7 +129,7 @@ portable! {
     }
 }
 
-impl Session<'_> {
+impl Tx<'_> {
     /// Makes every other transaction that counts mail wait for the end of this one. To be called after rooms,
     /// organizations and users are locked.
     ///

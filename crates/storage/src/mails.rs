@@ -5,9 +5,11 @@ use std::collections::HashSet;
 use diesel::prelude::*;
 use eddyline_model::mail::{Link, Purpose, QueuedMail};
 use eddyline_model::{InvitationId, Timestamp, UserId};
+use eddyline_portable::portable;
 
+use crate::reader::Reader;
 use crate::schema::{links, mails};
-use crate::session::portable;
+use crate::transaction::Tx;
 use crate::{Error, Result};
 
 #[derive(Queryable, Selectable)]
@@ -77,9 +79,65 @@ pub struct NewMail {
     pub detail: Option<String>,
 }
 
-portable! {
+#[portable]
+impl Reader<'_> {
+    /// Whether such a mail waits already.
+    pub fn mail_waits(c: &mut Connection, about: Purpose) -> Result<bool> {
+        let (purpose, target) = key(about);
+        let waiting = mails::table.filter(mails::purpose.eq(purpose)).filter(mails::target_id.eq(target));
+        Ok(diesel::select(diesel::dsl::exists(waiting)).get_result(c)?)
+    }
+
+    /// Those of some invitations whose mail waits already.
+    pub fn invitations_with_mail(c: &mut Connection, ids: &[InvitationId]) -> Result<HashSet<InvitationId>> {
+        let mut waiting = HashSet::new();
+        for part in ids.chunks(ROWS) {
+            let targets: Vec<i64> = part.iter().map(|id| id.0).collect();
+            let rows = mails::table
+                .filter(mails::purpose.eq(INVITATION))
+                .filter(mails::target_id.eq_any(targets))
+                .select(mails::target_id)
+                .load::<i64>(c)?;
+            waiting.extend(rows.into_iter().map(InvitationId));
+        }
+        Ok(waiting)
+    }
+
+    /// When the next mail is due; `None` when none waits.
+    pub fn next_mail_due(c: &mut Connection) -> Result<Option<Timestamp>> {
+        Ok(mails::table.select(diesel::dsl::min(mails::due_at)).get_result::<Option<i64>>(c)?.map(Timestamp))
+    }
+
+    /// The link with this digest, unless it has ended.
+    pub fn link(c: &mut Connection, hash: &[u8], now: Timestamp) -> Result<Option<Link>> {
+        let row = links::table
+            .find(hash)
+            .filter(links::expires_at.gt(now.0))
+            .select(LinkRow::as_select())
+            .get_result(c)
+            .optional()?;
+        row.map(|LinkRow { purpose: code, target_id, email, expires_at }| {
+            Ok(Link { purpose: purpose(code, target_id)?, email, expires_at: Timestamp(expires_at) })
+        })
+        .transpose()
+    }
+
+    /// When the last of the links that lead to something ends; `None` when there is none.
+    pub fn last_link_end(c: &mut Connection, to: Purpose) -> Result<Option<Timestamp>> {
+        let (purpose, target) = key(to);
+        let end = links::table
+            .filter(links::purpose.eq(purpose))
+            .filter(links::target_id.eq(target))
+            .select(diesel::dsl::max(links::expires_at))
+            .get_result::<Option<i64>>(c)?;
+        Ok(end.map(Timestamp))
+    }
+}
+
+#[portable]
+impl Tx<'_> {
     /// Puts mails into the queue.
-    pub fn queue_mails(c, new: &[NewMail], now: Timestamp) -> Result<()> {
+    pub fn queue_mails(c: &mut Connection, new: &[NewMail], now: Timestamp) -> Result<()> {
         for part in new.chunks(ROWS) {
             let rows: Vec<_> = part
                 .iter()
@@ -101,30 +159,8 @@ portable! {
         Ok(())
     }
 
-    /// Whether such a mail waits already.
-    pub fn mail_waits(c, about: Purpose) -> Result<bool> {
-        let (purpose, target) = key(about);
-        let waiting = mails::table.filter(mails::purpose.eq(purpose)).filter(mails::target_id.eq(target));
-        Ok(diesel::select(diesel::dsl::exists(waiting)).get_result(c)?)
-    }
-
-    /// Those of some invitations whose mail waits already.
-    pub fn invitations_with_mail(c, ids: &[InvitationId]) -> Result<HashSet<InvitationId>> {
-        let mut waiting = HashSet::new();
-        for part in ids.chunks(ROWS) {
-            let targets: Vec<i64> = part.iter().map(|id| id.0).collect();
-            let rows = mails::table
-                .filter(mails::purpose.eq(INVITATION))
-                .filter(mails::target_id.eq_any(targets))
-                .select(mails::target_id)
-                .load::<i64>(c)?;
-            waiting.extend(rows.into_iter().map(InvitationId));
-        }
-        Ok(waiting)
-    }
-
     /// Ends the links of some invitations, and takes their mails out of the queue.
-    pub fn delete_mail_of_invitations(c, ids: &[InvitationId]) -> Result<()> {
+    pub fn delete_mail_of_invitations(c: &mut Connection, ids: &[InvitationId]) -> Result<()> {
         for part in ids.chunks(ROWS) {
             let targets: Vec<i64> = part.iter().map(|id| id.0).collect();
             // Mails first: the process that sends one locks it until its link is stored.
@@ -139,8 +175,15 @@ portable! {
     /// Takes the mails that are due and puts them off until `again`, when they are due again unless they
     /// were sent: no other process takes them meanwhile. Oldest first, but those about an account before
     /// any invitation, of which there may be thousands.
-    pub fn take_due_mails(c, now: Timestamp, again: Timestamp, limit: i64) -> Result<Vec<QueuedMail>> {
-        let due = || mails::table.filter(mails::due_at.le(now.0)).order((mails::due_at, mails::id)).select(mails::id);
+    pub fn take_due_mails(
+        c: &mut Connection,
+        now: Timestamp,
+        again: Timestamp,
+        limit: i64,
+    ) -> Result<Vec<QueuedMail>> {
+        let due = || {
+            mails::table.filter(mails::due_at.le(now.0)).order((mails::due_at, mails::id)).select(mails::id)
+        };
         let mut ids: Vec<i64> = due().filter(mails::purpose.ne(INVITATION)).limit(limit).load(c)?;
         let left = limit - ids.len() as i64;
         ids.extend(due().filter(mails::purpose.eq(INVITATION)).limit(left).load::<i64>(c)?);
@@ -161,20 +204,15 @@ portable! {
         Ok(taken)
     }
 
-    /// When the next mail is due; `None` when none waits.
-    pub fn next_mail_due(c) -> Result<Option<Timestamp>> {
-        Ok(mails::table.select(diesel::dsl::min(mails::due_at)).get_result::<Option<i64>>(c)?.map(Timestamp))
-    }
-
     /// Sets when a mail is to be tried again.
-    pub fn put_mail_off(c, id: i64, until: Timestamp) -> Result<()> {
+    pub fn put_mail_off(c: &mut Connection, id: i64, until: Timestamp) -> Result<()> {
         diesel::update(mails::table.find(id)).set(mails::due_at.eq(until.0)).execute(c)?;
         Ok(())
     }
 
     /// Gives back a mail that was taken and never tried: it is due, and the taking does not count as
     /// an attempt. Nothing happens when it was taken again since.
-    pub fn give_mail_back(c, mail: &QueuedMail, now: Timestamp) -> Result<()> {
+    pub fn give_mail_back(c: &mut Connection, mail: &QueuedMail, now: Timestamp) -> Result<()> {
         diesel::update(mails::table.find(mail.id).filter(mails::attempts.eq(mail.attempts)))
             .set((mails::due_at.eq(now.0), mails::attempts.eq(mail.attempts - 1)))
             .execute(c)?;
@@ -182,13 +220,13 @@ portable! {
     }
 
     /// Takes a mail out of the queue: it was sent, or never will be.
-    pub fn delete_mail(c, id: i64) -> Result<()> {
+    pub fn delete_mail(c: &mut Connection, id: i64) -> Result<()> {
         diesel::delete(mails::table.find(id)).execute(c)?;
         Ok(())
     }
 
     /// Takes all mails about something out of the queue.
-    pub fn delete_mails_about(c, about: Purpose) -> Result<()> {
+    pub fn delete_mails_about(c: &mut Connection, about: Purpose) -> Result<()> {
         let (purpose, target) = key(about);
         diesel::delete(mails::table.filter(mails::purpose.eq(purpose)).filter(mails::target_id.eq(target)))
             .execute(c)?;
@@ -196,7 +234,7 @@ portable! {
     }
 
     /// Takes the mails about something out of the queue that were put there since.
-    pub fn delete_mails_since(c, about: Purpose, since: Timestamp) -> Result<()> {
+    pub fn delete_mails_since(c: &mut Connection, about: Purpose, since: Timestamp) -> Result<()> {
         let (purpose, target) = key(about);
         let all = mails::table.filter(mails::purpose.eq(purpose)).filter(mails::target_id.eq(target));
         diesel::delete(all.filter(mails::created_at.ge(since.0))).execute(c)?;
@@ -204,7 +242,7 @@ portable! {
     }
 
     /// Adds a link by the digest of its secret.
-    pub fn insert_link(c, hash: &[u8], link: &Link) -> Result<()> {
+    pub fn insert_link(c: &mut Connection, hash: &[u8], link: &Link) -> Result<()> {
         let (purpose, target) = key(link.purpose);
         diesel::insert_into(links::table)
             .values((
@@ -218,22 +256,8 @@ portable! {
         Ok(())
     }
 
-    /// The link with this digest, unless it has ended.
-    pub fn link(c, hash: &[u8], now: Timestamp) -> Result<Option<Link>> {
-        let row = links::table
-            .find(hash)
-            .filter(links::expires_at.gt(now.0))
-            .select(LinkRow::as_select())
-            .get_result(c)
-            .optional()?;
-        row.map(|LinkRow { purpose: code, target_id, email, expires_at }| {
-            Ok(Link { purpose: purpose(code, target_id)?, email, expires_at: Timestamp(expires_at) })
-        })
-        .transpose()
-    }
-
     /// Ends all links that lead to something.
-    pub fn delete_links(c, to: Purpose) -> Result<()> {
+    pub fn delete_links(c: &mut Connection, to: Purpose) -> Result<()> {
         let (purpose, target) = key(to);
         diesel::delete(links::table.filter(links::purpose.eq(purpose)).filter(links::target_id.eq(target)))
             .execute(c)?;
@@ -241,26 +265,15 @@ portable! {
     }
 
     /// Ends the links that lead to something and would not have ended before `end`.
-    pub fn delete_links_ending_from(c, to: Purpose, end: Timestamp) -> Result<()> {
+    pub fn delete_links_ending_from(c: &mut Connection, to: Purpose, end: Timestamp) -> Result<()> {
         let (purpose, target) = key(to);
         let all = links::table.filter(links::purpose.eq(purpose)).filter(links::target_id.eq(target));
         diesel::delete(all.filter(links::expires_at.ge(end.0))).execute(c)?;
         Ok(())
     }
 
-    /// When the last of the links that lead to something ends; `None` when there is none.
-    pub fn last_link_end(c, to: Purpose) -> Result<Option<Timestamp>> {
-        let (purpose, target) = key(to);
-        let end = links::table
-            .filter(links::purpose.eq(purpose))
-            .filter(links::target_id.eq(target))
-            .select(diesel::dsl::max(links::expires_at))
-            .get_result::<Option<i64>>(c)?;
-        Ok(end.map(Timestamp))
-    }
-
     /// Forgets the links that have ended.
-    pub fn delete_ended_links(c, now: Timestamp) -> Result<()> {
+    pub fn delete_ended_links(c: &mut Connection, now: Timestamp) -> Result<()> {
         diesel::delete(links::table.filter(links::expires_at.le(now.0))).execute(c)?;
         Ok(())
     }

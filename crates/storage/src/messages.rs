@@ -10,13 +10,15 @@ use eddyline_model::messages::{
 };
 use eddyline_model::search::Tokens;
 use eddyline_model::{MessageId, RoomId, Timestamp, UserId};
+use eddyline_portable::portable;
 
 use crate::backlog::Backlog;
 use crate::find;
 use crate::lists::Budget;
+use crate::reader::{Reader, dialect};
 use crate::schema::{mentions, mentions_seen, message_tags, messages};
-use crate::session::{Session, dialect, portable};
 use crate::threads::{Record, ThreadSnapshot};
+use crate::transaction::Tx;
 use crate::{Error, Result};
 
 #[derive(Clone, Queryable, QueryableByName)]
@@ -83,9 +85,10 @@ impl Referred {
     }
 }
 
-portable! {
+#[portable]
+impl Reader<'_> {
     /// Messages of one room by number, ascending. Numbers of no message are passed over.
-    pub(crate) fn rows_by_id(c, room: RoomId, ids: &[i64]) -> Result<Vec<Row>> {
+    pub(crate) fn rows_by_id(c: &mut Connection, room: RoomId, ids: &[i64]) -> Result<Vec<Row>> {
         Ok(messages::table
             .filter(messages::room_id.eq(room.0))
             .filter(messages::id.eq_any(ids))
@@ -93,7 +96,7 @@ portable! {
             .load(c)?)
     }
 
-    pub(crate) fn plain_list(c, room: RoomId, query: &MessageQuery) -> Result<Vec<Row>> {
+    pub(crate) fn plain_list(c: &mut Connection, room: RoomId, query: &MessageQuery) -> Result<Vec<Row>> {
         let mut found = messages::table.filter(messages::room_id.eq(room.0)).into_boxed();
         if query.events.is_empty() {
             found = found.filter(messages::event.lt(Event::MessageEdit.code()));
@@ -118,7 +121,7 @@ portable! {
         Ok(found.limit(query.limit).offset(query.skip).load(c)?)
     }
 
-    pub(crate) fn referred(c, room: RoomId, ids: &[i64]) -> Result<HashMap<i64, Referred>> {
+    pub(crate) fn referred(c: &mut Connection, room: RoomId, ids: &[i64]) -> Result<HashMap<i64, Referred>> {
         let rows = messages::table
             .filter(messages::room_id.eq(room.0))
             .filter(messages::id.eq_any(ids))
@@ -132,8 +135,11 @@ portable! {
             })
             .collect()
     }
+}
 
-    fn write_message(c, changed: &Message) -> Result<()> {
+#[portable]
+impl Tx<'_> {
+    fn write_message(c: &mut Connection, changed: &Message) -> Result<()> {
         diesel::update(messages::table.find((changed.room.0, changed.id.0)))
             .set((
                 messages::content.eq(&changed.content),
@@ -145,12 +151,12 @@ portable! {
         Ok(())
     }
 
-    fn remove_message(c, room: RoomId, id: MessageId) -> Result<()> {
+    fn remove_message(c: &mut Connection, room: RoomId, id: MessageId) -> Result<()> {
         diesel::delete(messages::table.find((room.0, id.0))).execute(c)?;
         Ok(())
     }
 
-    fn remove_tags(c, room: RoomId, id: MessageId, tags: &[String]) -> Result<()> {
+    fn remove_tags(c: &mut Connection, room: RoomId, id: MessageId, tags: &[String]) -> Result<()> {
         diesel::delete(
             message_tags::table
                 .filter(message_tags::room_id.eq(room.0))
@@ -161,7 +167,7 @@ portable! {
         Ok(())
     }
 
-    fn add_tags(c, room: RoomId, id: MessageId, tags: &[&String]) -> Result<()> {
+    fn add_tags(c: &mut Connection, room: RoomId, id: MessageId, tags: &[&String]) -> Result<()> {
         for tag in tags {
             diesel::insert_into(message_tags::table)
                 .values((
@@ -176,7 +182,7 @@ portable! {
     }
 
     /// Takes back that a message mentions these users; 0 stands for everyone.
-    fn remove_mentions(c, room: RoomId, id: MessageId, ids: &[i64]) -> Result<()> {
+    fn remove_mentions(c: &mut Connection, room: RoomId, id: MessageId, ids: &[i64]) -> Result<()> {
         diesel::delete(
             mentions::table
                 .filter(mentions::room_id.eq(room.0))
@@ -188,7 +194,7 @@ portable! {
     }
 
     /// Forgets who has dealt with a mention of everyone that is no more: another is news to all.
-    fn forget_seen(c, room: RoomId, id: MessageId) -> Result<()> {
+    fn forget_seen(c: &mut Connection, room: RoomId, id: MessageId) -> Result<()> {
         let of_message = mentions_seen::table
             .filter(mentions_seen::room_id.eq(room.0))
             .filter(mentions_seen::message_id.eq(id.0));
@@ -197,7 +203,7 @@ portable! {
     }
 
     /// Notes that a user has dealt with one message that mentions them.
-    pub fn see_mention(c, room: RoomId, user: UserId, id: MessageId) -> Result<()> {
+    pub fn see_mention(c: &mut Connection, room: RoomId, user: UserId, id: MessageId) -> Result<()> {
         diesel::insert_into(mentions_seen::table)
             .values((
                 mentions_seen::room_id.eq(room.0),
@@ -226,7 +232,7 @@ pub(crate) fn is_indexed(tag: &str) -> bool {
     !tag.starts_with(find::UNREAD)
 }
 
-impl Session<'_> {
+impl Reader<'_> {
     /// Messages of one room by number, ascending. Numbers of no message are passed over.
     pub fn messages_by_id(&mut self, room: RoomId, ids: &[i64]) -> Result<Vec<Message>> {
         self.rows_by_id(room, ids)?.into_iter().map(message).collect()
@@ -241,11 +247,6 @@ impl Session<'_> {
     /// after that.
     pub(crate) fn search_is_behind(&mut self, room: RoomId) -> Result<bool> {
         dialect!(self, is_behind, room)
-    }
-
-    /// Brings the index of words up to date.
-    pub(crate) fn catch_up_search(&mut self, backlog: &Backlog) -> Result<()> {
-        dialect!(self, catch_up, backlog)
     }
 
     /// The messages with what is needed to show them: what comments answer, and the threads as
@@ -344,6 +345,13 @@ impl Session<'_> {
             subject: None,
         });
         Ok(views.collect())
+    }
+}
+
+impl Tx<'_> {
+    /// Brings the index of words up to date.
+    pub(crate) fn catch_up_search(&mut self, backlog: &Backlog) -> Result<()> {
+        dialect!(self, catch_up, backlog)
     }
 
     /// Writes a message's changed content and tags, with everything it is found by.

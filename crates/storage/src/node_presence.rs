@@ -3,10 +3,12 @@
 
 use diesel::prelude::*;
 use eddyline_model::{Timestamp, UserId};
+use eddyline_portable::portable;
 
 use crate::Result;
+use crate::reader::Reader;
 use crate::schema::{node_presence, nodes};
-use crate::session::portable;
+use crate::transaction::Tx;
 
 /// A process other than the one that asks.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,15 +34,16 @@ pub struct PresenceRow {
     pub places: Vec<u8>,
 }
 
-portable! {
+#[portable]
+impl Reader<'_> {
     /// Whether a process other than this one showed a sign of life since `since`.
-    pub fn has_other_nodes(c, node: &str, since: Timestamp) -> Result<bool> {
+    pub fn has_other_nodes(c: &mut Connection, node: &str, since: Timestamp) -> Result<bool> {
         let others = nodes::table.filter(nodes::id.ne(node)).filter(nodes::heartbeat.ge(since.0));
         Ok(diesel::select(diesel::dsl::exists(others)).get_result(c)?)
     }
 
     /// The processes other than this one that showed a sign of life since `since`.
-    pub fn other_nodes(c, node: &str, since: Timestamp) -> Result<Vec<OtherNode>> {
+    pub fn other_nodes(c: &mut Connection, node: &str, since: Timestamp) -> Result<Vec<OtherNode>> {
         let rows: Vec<(String, i64, i64, i64)> = nodes::table
             .filter(nodes::id.ne(node))
             .filter(nodes::heartbeat.ge(since.0))
@@ -56,70 +59,9 @@ portable! {
         Ok(rows.into_iter().map(other).collect())
     }
 
-    /// Removes all rows of a process and begins anew at `at`. `false` when the process is not on the list of those
-    /// that live: then it has no rows.
-    pub fn start_presence(c, node: &str, at: Timestamp) -> Result<bool> {
-        diesel::delete(node_presence::table.filter(node_presence::node.eq(node))).execute(c)?;
-        let started = diesel::update(nodes::table.find(node))
-            .set((nodes::presence_at.eq(at.0), nodes::presence_from.eq(at.0)))
-            .execute(c)?;
-        Ok(started > 0)
-    }
-
-    /// Moves a process on from its last rows, of the time `from`, to those of the time `to`. `false` when its last
-    /// rows are not there any more, because it was taken off the list in between.
-    pub fn advance_presence(c, node: &str, from: Timestamp, to: Timestamp) -> Result<bool> {
-        let advanced = diesel::update(nodes::table.find(node).filter(nodes::presence_at.eq(from.0)))
-            .set(nodes::presence_at.eq(to.0))
-            .execute(c)?;
-        Ok(advanced > 0)
-    }
-
-    /// Replaces the rows of these users at a process, which has moved on to the time `at`.
-    pub fn put_presence(c, node: &str, at: Timestamp, rows: &[PresenceRow]) -> Result<()> {
-        let users: Vec<i64> = rows.iter().map(|row| row.user.0).collect();
-        let earlier = node_presence::table
-            .filter(node_presence::node.eq(node))
-            .filter(node_presence::user_id.eq_any(&users));
-        diesel::delete(earlier).execute(c)?;
-        let values = |row: &PresenceRow| (
-            node_presence::node.eq(node.to_owned()),
-            node_presence::user_id.eq(row.user.0),
-            node_presence::changed_at.eq(at.0),
-            node_presence::present.eq(row.present),
-            node_presence::places.eq(row.places.clone()),
-        );
-        diesel::insert_into(node_presence::table)
-            .values(rows.iter().map(values).collect::<Vec<_>>())
-            .execute(c)?;
-        Ok(())
-    }
-
-    /// Removes the rows of users who left a process by `until`.
-    pub fn clear_presence(c, node: &str, until: Timestamp) -> Result<()> {
-        let absent = node_presence::table
-            .filter(node_presence::node.eq(node))
-            .filter(node_presence::changed_at.le(until.0))
-            .filter(node_presence::present.eq(false));
-        diesel::delete(absent).execute(c)?;
-        diesel::update(nodes::table.find(node).filter(nodes::presence_from.lt(until.0)))
-            .set(nodes::presence_from.eq(until.0))
-            .execute(c)?;
-        Ok(())
-    }
-
-    /// Removes all rows of a process that has no others to tell.
-    pub fn end_presence(c, node: &str) -> Result<()> {
-        diesel::delete(node_presence::table.filter(node_presence::node.eq(node))).execute(c)?;
-        diesel::update(nodes::table.find(node))
-            .set((nodes::presence_at.eq(0), nodes::presence_from.eq(0)))
-            .execute(c)?;
-        Ok(())
-    }
-
     /// Since when no row of a process has been removed; see [`OtherNode::presence_from`]. `None` when the process is not
     /// on the list.
-    pub fn presence_from(c, node: &str) -> Result<Option<Timestamp>> {
+    pub fn presence_from(c: &mut Connection, node: &str) -> Result<Option<Timestamp>> {
         let from = nodes::table.find(node).select(nodes::presence_from).get_result::<i64>(c).optional()?;
         Ok(from.map(Timestamp))
     }
@@ -127,7 +69,7 @@ portable! {
     /// The next `limit` rows of a process that are newer than `after`, in the order of the users, of the users after
     /// `last`.
     pub fn presence_since(
-        c,
+        c: &mut Connection,
         node: &str,
         after: Timestamp,
         last: UserId,
@@ -143,5 +85,71 @@ portable! {
             .load(c)?;
         let row = |(user, present, places)| PresenceRow { user: UserId(user), present, places };
         Ok(rows.into_iter().map(row).collect())
+    }
+}
+
+#[portable]
+impl Tx<'_> {
+    /// Removes all rows of a process and begins anew at `at`. `false` when the process is not on the list of those
+    /// that live: then it has no rows.
+    pub fn start_presence(c: &mut Connection, node: &str, at: Timestamp) -> Result<bool> {
+        diesel::delete(node_presence::table.filter(node_presence::node.eq(node))).execute(c)?;
+        let started = diesel::update(nodes::table.find(node))
+            .set((nodes::presence_at.eq(at.0), nodes::presence_from.eq(at.0)))
+            .execute(c)?;
+        Ok(started > 0)
+    }
+
+    /// Moves a process on from its last rows, of the time `from`, to those of the time `to`. `false` when its last
+    /// rows are not there any more, because it was taken off the list in between.
+    pub fn advance_presence(c: &mut Connection, node: &str, from: Timestamp, to: Timestamp) -> Result<bool> {
+        let advanced = diesel::update(nodes::table.find(node).filter(nodes::presence_at.eq(from.0)))
+            .set(nodes::presence_at.eq(to.0))
+            .execute(c)?;
+        Ok(advanced > 0)
+    }
+
+    /// Replaces the rows of these users at a process, which has moved on to the time `at`.
+    pub fn put_presence(c: &mut Connection, node: &str, at: Timestamp, rows: &[PresenceRow]) -> Result<()> {
+        let users: Vec<i64> = rows.iter().map(|row| row.user.0).collect();
+        let earlier = node_presence::table
+            .filter(node_presence::node.eq(node))
+            .filter(node_presence::user_id.eq_any(&users));
+        diesel::delete(earlier).execute(c)?;
+        let values = |row: &PresenceRow| {
+            (
+                node_presence::node.eq(node.to_owned()),
+                node_presence::user_id.eq(row.user.0),
+                node_presence::changed_at.eq(at.0),
+                node_presence::present.eq(row.present),
+                node_presence::places.eq(row.places.clone()),
+            )
+        };
+        diesel::insert_into(node_presence::table)
+            .values(rows.iter().map(values).collect::<Vec<_>>())
+            .execute(c)?;
+        Ok(())
+    }
+
+    /// Removes the rows of users who left a process by `until`.
+    pub fn clear_presence(c: &mut Connection, node: &str, until: Timestamp) -> Result<()> {
+        let absent = node_presence::table
+            .filter(node_presence::node.eq(node))
+            .filter(node_presence::changed_at.le(until.0))
+            .filter(node_presence::present.eq(false));
+        diesel::delete(absent).execute(c)?;
+        diesel::update(nodes::table.find(node).filter(nodes::presence_from.lt(until.0)))
+            .set(nodes::presence_from.eq(until.0))
+            .execute(c)?;
+        Ok(())
+    }
+
+    /// Removes all rows of a process that has no others to tell.
+    pub fn end_presence(c: &mut Connection, node: &str) -> Result<()> {
+        diesel::delete(node_presence::table.filter(node_presence::node.eq(node))).execute(c)?;
+        diesel::update(nodes::table.find(node))
+            .set((nodes::presence_at.eq(0), nodes::presence_from.eq(0)))
+            .execute(c)?;
+        Ok(())
     }
 }

@@ -3,14 +3,31 @@
 use diesel::prelude::*;
 use eddyline_model::Timestamp;
 use eddyline_model::log::Seq;
+use eddyline_portable::portable;
 
 use crate::Result;
+use crate::reader::Reader;
 use crate::schema::nodes;
-use crate::session::portable;
+use crate::transaction::Tx;
 
-portable! {
+#[portable]
+impl Reader<'_> {
+    /// Whether every process that showed a sign of life since `since` has read the log up to
+    /// `seq`.
+    pub fn all_have_read(c: &mut Connection, seq: Seq, since: Timestamp) -> Result<bool> {
+        let behind: i64 = nodes::table
+            .filter(nodes::heartbeat.ge(since.0))
+            .filter(nodes::seq_read.lt(seq.0))
+            .count()
+            .get_result(c)?;
+        Ok(behind == 0)
+    }
+}
+
+#[portable]
+impl Tx<'_> {
     /// Notes that a serving process lives, and how far it has read the log.
-    pub fn beat(c, node: &str, now: Timestamp, read: Seq) -> Result<()> {
+    pub fn beat(c: &mut Connection, node: &str, now: Timestamp, read: Seq) -> Result<()> {
         diesel::insert_into(nodes::table)
             .values((nodes::id.eq(node), nodes::heartbeat.eq(now.0), nodes::seq_read.eq(read.0)))
             .on_conflict(nodes::id)
@@ -21,25 +38,15 @@ portable! {
     }
 
     /// Takes a serving process off the list, with all that have been silent since `since`.
-    pub fn forget_node(c, node: &str, since: Timestamp) -> Result<()> {
-        diesel::delete(nodes::table.filter(nodes::id.eq(node).or(nodes::heartbeat.lt(since.0)))).execute(c)?;
+    pub fn forget_node(c: &mut Connection, node: &str, since: Timestamp) -> Result<()> {
+        diesel::delete(nodes::table.filter(nodes::id.eq(node).or(nodes::heartbeat.lt(since.0))))
+            .execute(c)?;
         Ok(())
     }
 
     /// Takes the serving processes off the list that have been silent since `since`.
-    pub fn forget_silent_nodes(c, since: Timestamp) -> Result<()> {
+    pub fn forget_silent_nodes(c: &mut Connection, since: Timestamp) -> Result<()> {
         diesel::delete(nodes::table.filter(nodes::heartbeat.lt(since.0))).execute(c)?;
         Ok(())
-    }
-
-    /// Whether every process that showed a sign of life since `since` has read the log up to
-    /// `seq`.
-    pub fn all_have_read(c, seq: Seq, since: Timestamp) -> Result<bool> {
-        let behind: i64 = nodes::table
-            .filter(nodes::heartbeat.ge(since.0))
-            .filter(nodes::seq_read.lt(seq.0))
-            .count()
-            .get_result(c)?;
-        Ok(behind == 0)
     }
 }

@@ -8,16 +8,18 @@ use eddyline_model::flows::Flow;
 use eddyline_model::organizations::{Organization, OrganizationRole};
 use eddyline_model::users::User;
 use eddyline_model::{ApplicationId, OrganizationId, RoomId, SourceId, Timestamp, UserId};
+use eddyline_portable::portable;
 
 use crate::Result;
 use crate::applications::{self as apps, to_application};
 use crate::flows::{FlowRow, RoomRow, to_flow};
 use crate::organizations::{Row as OrganizationRow, to_organization};
+use crate::reader::Reader;
 use crate::schema::{
     api_tokens, applications, flow_tokens, flows, identities, identity_providers, nodes,
     organization_members, organization_names, organizations, room_members, rooms, sessions, settings, users,
 };
-use crate::session::portable;
+use crate::transaction::Tx;
 use crate::users::{UserRow, to_user};
 
 /// A token of a flow, without its secret.
@@ -46,9 +48,14 @@ pub struct ProviderDetails {
     pub users: i64,
 }
 
-portable! {
+#[portable]
+impl Reader<'_> {
     /// Organizations with a number above `after`, ordered by number.
-    pub fn organizations_page(c, after: OrganizationId, limit: i64) -> Result<Vec<Organization>> {
+    pub fn organizations_page(
+        c: &mut Connection,
+        after: OrganizationId,
+        limit: i64,
+    ) -> Result<Vec<Organization>> {
         let rows = organizations::table
             .filter(organizations::id.gt(after.0))
             .order(organizations::id)
@@ -59,7 +66,7 @@ portable! {
     }
 
     /// The names in URLs that lead to an organization, the present one among them.
-    pub fn names_of_organization(c, id: OrganizationId) -> Result<Vec<String>> {
+    pub fn names_of_organization(c: &mut Connection, id: OrganizationId) -> Result<Vec<String>> {
         Ok(organization_names::table
             .filter(organization_names::organization_id.eq(id.0))
             .order(organization_names::parameterized_name)
@@ -68,7 +75,7 @@ portable! {
     }
 
     /// Users with a number above `after`, ordered by number.
-    pub fn users_page(c, after: UserId, limit: i64) -> Result<Vec<User>> {
+    pub fn users_page(c: &mut Connection, after: UserId, limit: i64) -> Result<Vec<User>> {
         let rows = users::table
             .filter(users::id.gt(after.0))
             .order(users::id)
@@ -80,7 +87,7 @@ portable! {
 
     /// The same of those in an organization, each with whether they administer it.
     pub fn organization_users_page(
-        c,
+        c: &mut Connection,
         organization: OrganizationId,
         after: UserId,
         limit: i64,
@@ -96,22 +103,8 @@ portable! {
         Ok(rows.into_iter().map(|(row, admin)| (to_user(row), admin)).collect())
     }
 
-    /// Sets what a user is in an organization.
-    pub fn set_organization_role(
-        c,
-        organization: OrganizationId,
-        user: UserId,
-        role: OrganizationRole,
-    ) -> Result<()> {
-        let admin = role == OrganizationRole::Administrator;
-        diesel::update(organization_members::table.find((organization.0, user.0)))
-            .set(organization_members::admin.eq(admin))
-            .execute(c)?;
-        Ok(())
-    }
-
     /// How many API tokens and sessions a user has.
-    pub fn count_credentials(c, user: UserId) -> Result<(i64, i64)> {
+    pub fn count_credentials(c: &mut Connection, user: UserId) -> Result<(i64, i64)> {
         let tokens = api_tokens::table.filter(api_tokens::user_id.eq(user.0)).count().get_result(&mut *c)?;
         let sessions = sessions::table.filter(sessions::user_id.eq(user.0)).count().get_result(c)?;
         Ok((tokens, sessions))
@@ -119,7 +112,7 @@ portable! {
 
     /// Flows of an organization in rooms above `after`, ordered by room, each with how many people are in it.
     pub fn flows_page(
-        c,
+        c: &mut Connection,
         organization: OrganizationId,
         after: RoomId,
         limit: i64,
@@ -150,7 +143,7 @@ portable! {
 
     /// Applications with a number above `after`, ordered by number: all, or those of an organization.
     pub fn applications_page(
-        c,
+        c: &mut Connection,
         organization: Option<OrganizationId>,
         after: ApplicationId,
         limit: i64,
@@ -164,12 +157,12 @@ portable! {
     }
 
     /// How many applications have a sealed secret.
-    pub fn count_sealed_secrets(c) -> Result<i64> {
+    pub fn count_sealed_secrets(c: &mut Connection) -> Result<i64> {
         Ok(applications::table.filter(applications::secret.is_not_null()).count().get_result(c)?)
     }
 
     /// The tokens of a flow, its sources' among them, the oldest first.
-    pub fn flow_tokens_of(c, room: RoomId) -> Result<Vec<FlowToken>> {
+    pub fn flow_tokens_of(c: &mut Connection, room: RoomId) -> Result<Vec<FlowToken>> {
         let rows = flow_tokens::table
             .filter(flow_tokens::room_id.eq(room.0))
             .order((flow_tokens::created_at, flow_tokens::hash))
@@ -183,13 +176,11 @@ portable! {
         Ok(rows.into_iter().map(whole).collect())
     }
 
-    /// Ends a token of a flow, and tells whether there was one.
-    pub fn delete_flow_token(c, hash: &[u8]) -> Result<bool> {
-        Ok(diesel::delete(flow_tokens::table.find(hash)).execute(c)? > 0)
-    }
-
     /// What is known of the identity provider of an organization, if it ever had one.
-    pub fn provider_details(c, organization: OrganizationId) -> Result<Option<ProviderDetails>> {
+    pub fn provider_details(
+        c: &mut Connection,
+        organization: OrganizationId,
+    ) -> Result<Option<ProviderDetails>> {
         let found = identity_providers::table
             .find(organization.0)
             .select((
@@ -217,17 +208,51 @@ portable! {
         }))
     }
 
+    /// How many serving processes showed a sign of life since `since`.
+    pub fn count_nodes(c: &mut Connection, since: Timestamp) -> Result<i64> {
+        Ok(nodes::table.filter(nodes::heartbeat.ge(since.0)).count().get_result(c)?)
+    }
+}
+
+#[portable]
+impl Tx<'_> {
+    /// Sets what a user is in an organization.
+    pub fn set_organization_role(
+        c: &mut Connection,
+        organization: OrganizationId,
+        user: UserId,
+        role: OrganizationRole,
+    ) -> Result<()> {
+        let admin = role == OrganizationRole::Administrator;
+        diesel::update(organization_members::table.find((organization.0, user.0)))
+            .set(organization_members::admin.eq(admin))
+            .execute(c)?;
+        Ok(())
+    }
+
+    /// Ends a token of a flow, and tells whether there was one.
+    pub fn delete_flow_token(c: &mut Connection, hash: &[u8]) -> Result<bool> {
+        Ok(diesel::delete(flow_tokens::table.find(hash)).execute(c)? > 0)
+    }
+
     /// Takes the token of an organization's provider away, so that none is taken any more. Its uid stays, and
     /// so do the users that it is linked to.
-    pub fn clear_provider_token(c, organization: OrganizationId, now: Timestamp) -> Result<()> {
+    pub fn clear_provider_token(
+        c: &mut Connection,
+        organization: OrganizationId,
+        now: Timestamp,
+    ) -> Result<()> {
         diesel::update(identity_providers::table.find(organization.0))
-            .set((identity_providers::token_hash.eq(Vec::<u8>::new()), identity_providers::rotated_at.eq(now.0)))
+            .set((
+                identity_providers::token_hash.eq(Vec::<u8>::new()),
+                identity_providers::rotated_at.eq(now.0),
+            ))
             .execute(c)?;
         Ok(())
     }
 
     /// Sets a value that all processes share, in place of the one that there is.
-    pub fn put_setting(c, name: &str, value: &[u8]) -> Result<()> {
+    pub fn put_setting(c: &mut Connection, name: &str, value: &[u8]) -> Result<()> {
         diesel::insert_into(settings::table)
             .values((settings::name.eq(name), settings::value.eq(value)))
             .on_conflict(settings::name)
@@ -235,10 +260,5 @@ portable! {
             .set(settings::value.eq(value))
             .execute(c)?;
         Ok(())
-    }
-
-    /// How many serving processes showed a sign of life since `since`.
-    pub fn count_nodes(c, since: Timestamp) -> Result<i64> {
-        Ok(nodes::table.filter(nodes::heartbeat.ge(since.0)).count().get_result(c)?)
     }
 }

@@ -6,12 +6,14 @@ use diesel::prelude::*;
 use eddyline_model::organizations::{Organization, OrganizationMembership, OrganizationRole, Subscription};
 use eddyline_model::users::User;
 use eddyline_model::{Day, OrganizationId, RoomId, Timestamp, UserId};
+use eddyline_portable::portable;
 
 use crate::append::LockedRoom;
+use crate::reader::{Reader, dialect};
 use crate::schema::{
     flows, organization_members, organization_names, organizations, room_members, user_groups, users,
 };
-use crate::session::{Session, dialect, portable};
+use crate::transaction::Tx;
 use crate::users::{UserRow, to_user};
 use crate::{Error, Result};
 
@@ -58,83 +60,26 @@ pub(crate) fn to_organization(row: Row) -> Result<Organization> {
     })
 }
 
-portable! {
-    /// Adds an organization.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Exists`] when the name is taken.
-    pub fn insert_organization(c, name: &str, parameterized_name: &str, user_limit: i64, now: Timestamp) -> Result<OrganizationId> {
-        let id = diesel::insert_into(organizations::table)
-            .values((
-                organizations::name.eq(name),
-                organizations::parameterized_name.eq(parameterized_name),
-                organizations::user_limit.eq(user_limit),
-                organizations::active.eq(true),
-                organizations::created_at.eq(now.0),
-            ))
-            .returning(organizations::id)
-            .get_result(c)?;
-        Session::from(&mut *c).insert_organization_name(OrganizationId(id), parameterized_name)?;
-        Ok(OrganizationId(id))
-    }
-
-    /// Gives an organization a name in URLs, which it keeps for good beside those it has.
-    fn insert_organization_name(c, id: OrganizationId, parameterized_name: &str) -> Result<()> {
-        diesel::insert_into(organization_names::table)
-            .values((
-                organization_names::parameterized_name.eq(parameterized_name),
-                organization_names::organization_id.eq(id.0),
-            ))
-            .execute(c)?;
-        Ok(())
-    }
-
-    /// Writes an organization's changeable fields, its place under another among them, but not how many
-    /// people it holds. The name in URLs that it had goes on leading to it.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Exists`] when the name in URLs is or was another organization's.
-    pub fn update_organization(c, changed: &Organization) -> Result<()> {
-        let (id, name) = (changed.id, changed.parameterized_name.as_str());
-        if Session::from(&mut *c).organization_id_by_name(name)? != Some(id) {
-            Session::from(&mut *c).insert_organization_name(id, name)?;
-        }
-        let (trial_ends, billing_date) = match changed.subscription {
-            Subscription::Trial { ends } => (Some(ends.to_string()), None),
-            Subscription::Paid { next_bill } => (None, next_bill.map(|day| day.to_string())),
-        };
-        diesel::update(organizations::table.find(id.0))
-            .set((
-                organizations::name.eq(&changed.name),
-                organizations::parameterized_name.eq(name),
-                organizations::user_limit.eq(changed.user_limit),
-                organizations::active.eq(changed.active),
-                organizations::parent_id.eq(changed.parent.map(|parent| parent.0)),
-                organizations::trial_ends.eq(trial_ends),
-                organizations::billing_date.eq(billing_date),
-            ))
-            .execute(c)?;
-        Ok(())
-    }
-
+#[portable]
+impl Reader<'_> {
     /// The organization with this number.
-    pub fn organization(c, id: OrganizationId) -> Result<Option<Organization>> {
+    pub fn organization(c: &mut Connection, id: OrganizationId) -> Result<Option<Organization>> {
         let row = organizations::table.find(id.0).select(Row::as_select()).get_result(c).optional()?;
         row.map(to_organization).transpose()
     }
 
     /// The number of the organization that has this name, or had it before.
-    pub fn organization_id_by_name(c, parameterized_name: &str) -> Result<Option<OrganizationId>> {
-        let organization = organization_names::table
-            .find(parameterized_name)
-            .select(organization_names::organization_id);
+    pub fn organization_id_by_name(
+        c: &mut Connection,
+        parameterized_name: &str,
+    ) -> Result<Option<OrganizationId>> {
+        let organization =
+            organization_names::table.find(parameterized_name).select(organization_names::organization_id);
         Ok(organization.get_result::<i64>(c).optional()?.map(OrganizationId))
     }
 
     /// The organizations a user belongs to, ordered by number, each with its people.
-    pub fn organizations_of(c, user: UserId) -> Result<Vec<(Organization, People)>> {
+    pub fn organizations_of(c: &mut Connection, user: UserId) -> Result<Vec<(Organization, People)>> {
         let mine = || {
             organization_members::table
                 .filter(organization_members::user_id.eq(user.0))
@@ -161,7 +106,8 @@ portable! {
             .map(|row| {
                 let id = row.id;
                 let mut of_it = Vec::new();
-                while let Some((_, person, admin)) = people.next_if(|(organization, ..)| *organization == id) {
+                while let Some((_, person, admin)) = people.next_if(|(organization, ..)| *organization == id)
+                {
                     of_it.push((to_user(person), admin));
                 }
                 Ok((to_organization(row)?, of_it))
@@ -169,56 +115,7 @@ portable! {
             .collect()
     }
 
-    /// Brings a user into an organization. The record of an earlier removal ends.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Refused`] when the organization is full, [`Error::Exists`] when the user is in it
-    /// or the nick is taken there, by a user or by a group.
-    pub fn insert_organization_member(c, membership: OrganizationMembership, nick_key: &str, now: Timestamp) -> Result<()> {
-        let organization = Session::from(&mut *c)
-            .lock_organization(membership.organization)?
-            .ok_or(Error::Refused("no such organization"))?;
-        if organization.user_count >= organization.user_limit {
-            return Err(Error::Refused("the organization's user limit is reached"));
-        }
-        if Session::from(&mut *c).group_by_name(membership.organization, nick_key)?.is_some() {
-            return Err(Error::Exists("a group of this name".to_owned()));
-        }
-        diesel::insert_into(organization_members::table)
-            .values((
-                organization_members::organization_id.eq(membership.organization.0),
-                organization_members::user_id.eq(membership.user.0),
-                organization_members::nick_key.eq(nick_key),
-                organization_members::admin.eq(membership.role == OrganizationRole::Administrator),
-                organization_members::created_at.eq(now.0),
-            ))
-            .execute(c)?;
-        Session::from(&mut *c).delete_removed_member(membership.organization, membership.user)?;
-        Session::from(&mut *c).count_people(membership.organization, 1)
-    }
-
-    /// Takes a user out of an organization and of its groups, if they are in it.
-    pub fn delete_organization_member(c, organization: OrganizationId, user: UserId) -> Result<()> {
-        // Organizations are locked before their people, by everybody.
-        Session::from(&mut *c).lock_organization(organization)?;
-        let gone = diesel::delete(organization_members::table.find((organization.0, user.0))).execute(c)?;
-        if gone == 0 {
-            return Ok(());
-        }
-        Session::from(&mut *c).delete_group_memberships(organization, user)?;
-        Session::from(&mut *c).count_people(organization, -1)
-    }
-
-    /// Notes that more people are in an organization, or fewer.
-    fn count_people(c, id: OrganizationId, more: i64) -> Result<()> {
-        diesel::update(organizations::table.find(id.0))
-            .set(organizations::user_count.eq(organizations::user_count + more))
-            .execute(c)?;
-        Ok(())
-    }
-
-    fn children_of(c, parents: &[i64]) -> Result<Vec<i64>> {
+    fn children_of(c: &mut Connection, parents: &[i64]) -> Result<Vec<i64>> {
         Ok(organizations::table
             .filter(organizations::parent_id.eq_any(parents))
             .select(organizations::id)
@@ -226,7 +123,7 @@ portable! {
     }
 
     /// The rooms of an organization's flows that a user is in, blocked or not, ordered by number.
-    pub fn rooms_in(c, organization: OrganizationId, user: UserId) -> Result<Vec<RoomId>> {
+    pub fn rooms_in(c: &mut Connection, organization: OrganizationId, user: UserId) -> Result<Vec<RoomId>> {
         let ids = room_members::table
             .inner_join(flows::table.on(flows::room_id.eq(room_members::room_id)))
             .filter(room_members::user_id.eq(user.0))
@@ -239,7 +136,12 @@ portable! {
 
     /// Whether another user of an organization has a nick with this key, or a group there has it as the key of its
     /// name.
-    pub fn nick_is_taken(c, organization: OrganizationId, nick_key: &str, but: UserId) -> Result<bool> {
+    pub fn nick_is_taken(
+        c: &mut Connection,
+        organization: OrganizationId,
+        nick_key: &str,
+        but: UserId,
+    ) -> Result<bool> {
         let others = organization_members::table
             .filter(organization_members::organization_id.eq(organization.0))
             .filter(organization_members::nick_key.eq(nick_key))
@@ -252,7 +154,7 @@ portable! {
     }
 
     /// The organizations a user belongs to.
-    pub fn memberships_of(c, user: UserId) -> Result<Vec<OrganizationMembership>> {
+    pub fn memberships_of(c: &mut Connection, user: UserId) -> Result<Vec<OrganizationMembership>> {
         let rows = organization_members::table
             .filter(organization_members::user_id.eq(user.0))
             .order(organization_members::organization_id)
@@ -269,24 +171,172 @@ portable! {
     }
 }
 
-impl Session<'_> {
-    /// Holds the rooms of all flows of some organizations, and all private conversations of some users,
-    /// against other writers until the transaction ends. In one go, since everybody takes rooms in
-    /// ascending order.
+impl Tx<'_> {
+    /// Adds an organization.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Exists`] when the name is taken.
+    pub fn insert_organization(
+        &mut self,
+        name: &str,
+        parameterized_name: &str,
+        user_limit: i64,
+        now: Timestamp,
+    ) -> Result<OrganizationId> {
+        let id = self.insert_organization_row(name, parameterized_name, user_limit, now)?;
+        self.insert_organization_name(id, parameterized_name)?;
+        Ok(id)
+    }
+
+    /// Writes an organization's changeable fields, its parent among them, but not how many people it holds. The
+    /// name in URLs that it had goes on leading to it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Exists`] when the name in URLs is or was another organization's.
+    pub fn update_organization(&mut self, changed: &Organization) -> Result<()> {
+        let (id, name) = (changed.id, changed.parameterized_name.as_str());
+        if self.organization_id_by_name(name)? != Some(id) {
+            self.insert_organization_name(id, name)?;
+        }
+        self.update_organization_row(changed)
+    }
+
+    /// Adds a user to an organization. The record of an earlier removal ends.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Refused`] when the organization is full, [`Error::Exists`] when the user is in it
+    /// or the nick is taken there, by a user or by a group.
+    pub fn insert_organization_member(
+        &mut self,
+        membership: OrganizationMembership,
+        nick_key: &str,
+        now: Timestamp,
+    ) -> Result<()> {
+        let OrganizationMembership { organization: id, user, .. } = membership;
+        let organization = self.lock_organization(id)?.ok_or(Error::Refused("no such organization"))?;
+        if organization.user_count >= organization.user_limit {
+            return Err(Error::Refused("the organization's user limit is reached"));
+        }
+        if self.group_by_name(id, nick_key)?.is_some() {
+            return Err(Error::Exists("a group of this name".to_owned()));
+        }
+        self.insert_organization_member_row(membership, nick_key, now)?;
+        self.delete_removed_member(id, user)?;
+        self.count_people(id, 1)
+    }
+
+    /// Takes a user out of an organization and of its groups, if they are in it.
     ///
     /// # Errors
     ///
     /// As any query.
-    pub fn lock_rooms_of(&mut self, of: &[OrganizationId], users: &[UserId]) -> Result<()> {
-        let mut rooms: BTreeSet<i64> = self.flows_of(of)?.into_iter().map(|flow| flow.room.0).collect();
-        for user in users {
-            rooms.extend(self.private_rooms_of(*user)?);
+    pub fn delete_organization_member(&mut self, organization: OrganizationId, user: UserId) -> Result<()> {
+        // Organizations are locked before their people, by everybody.
+        self.lock_organization(organization)?;
+        if self.delete_organization_member_row(organization, user)? {
+            self.delete_group_memberships(organization, user)?;
+            self.count_people(organization, -1)?;
         }
-        let rooms: Vec<i64> = rooms.into_iter().collect();
-        let _locked: Vec<LockedRoom> = dialect!(self, lock_rooms, &rooms)?;
+        Ok(())
+    }
+}
+
+#[portable]
+impl Tx<'_> {
+    fn insert_organization_row(
+        c: &mut Connection,
+        name: &str,
+        parameterized_name: &str,
+        user_limit: i64,
+        now: Timestamp,
+    ) -> Result<OrganizationId> {
+        let id: i64 = diesel::insert_into(organizations::table)
+            .values((
+                organizations::name.eq(name),
+                organizations::parameterized_name.eq(parameterized_name),
+                organizations::user_limit.eq(user_limit),
+                organizations::active.eq(true),
+                organizations::created_at.eq(now.0),
+            ))
+            .returning(organizations::id)
+            .get_result(c)?;
+        Ok(OrganizationId(id))
+    }
+
+    /// Gives an organization a name in URLs, which it keeps for good beside those it has.
+    fn insert_organization_name(
+        c: &mut Connection,
+        id: OrganizationId,
+        parameterized_name: &str,
+    ) -> Result<()> {
+        diesel::insert_into(organization_names::table)
+            .values((
+                organization_names::parameterized_name.eq(parameterized_name),
+                organization_names::organization_id.eq(id.0),
+            ))
+            .execute(c)?;
         Ok(())
     }
 
+    fn update_organization_row(c: &mut Connection, changed: &Organization) -> Result<()> {
+        let (trial_ends, billing_date) = match changed.subscription {
+            Subscription::Trial { ends } => (Some(ends.to_string()), None),
+            Subscription::Paid { next_bill } => (None, next_bill.map(|day| day.to_string())),
+        };
+        diesel::update(organizations::table.find(changed.id.0))
+            .set((
+                organizations::name.eq(&changed.name),
+                organizations::parameterized_name.eq(&changed.parameterized_name),
+                organizations::user_limit.eq(changed.user_limit),
+                organizations::active.eq(changed.active),
+                organizations::parent_id.eq(changed.parent.map(|parent| parent.0)),
+                organizations::trial_ends.eq(trial_ends),
+                organizations::billing_date.eq(billing_date),
+            ))
+            .execute(c)?;
+        Ok(())
+    }
+
+    fn insert_organization_member_row(
+        c: &mut Connection,
+        membership: OrganizationMembership,
+        nick_key: &str,
+        now: Timestamp,
+    ) -> Result<()> {
+        diesel::insert_into(organization_members::table)
+            .values((
+                organization_members::organization_id.eq(membership.organization.0),
+                organization_members::user_id.eq(membership.user.0),
+                organization_members::nick_key.eq(nick_key),
+                organization_members::admin.eq(membership.role == OrganizationRole::Administrator),
+                organization_members::created_at.eq(now.0),
+            ))
+            .execute(c)?;
+        Ok(())
+    }
+
+    /// Deletes the row of a member; `false` when there was none.
+    fn delete_organization_member_row(
+        c: &mut Connection,
+        organization: OrganizationId,
+        user: UserId,
+    ) -> Result<bool> {
+        Ok(diesel::delete(organization_members::table.find((organization.0, user.0))).execute(c)? > 0)
+    }
+
+    /// Notes that more people are in an organization, or fewer.
+    fn count_people(c: &mut Connection, id: OrganizationId, more: i64) -> Result<()> {
+        diesel::update(organizations::table.find(id.0))
+            .set(organizations::user_count.eq(organizations::user_count + more))
+            .execute(c)?;
+        Ok(())
+    }
+}
+
+impl Reader<'_> {
     /// The organizations below another: its children, theirs, and so on, ordered by number. It is not
     /// below itself, even where parents form a ring.
     ///
@@ -306,6 +356,25 @@ impl Session<'_> {
         }
         Ok(below.into_iter().map(OrganizationId).collect())
     }
+}
+
+impl Tx<'_> {
+    /// Holds the rooms of all flows of some organizations, and all private conversations of some users,
+    /// against other writers until the transaction ends. In one go, since everybody takes rooms in
+    /// ascending order.
+    ///
+    /// # Errors
+    ///
+    /// As any query.
+    pub fn lock_rooms_of(&mut self, of: &[OrganizationId], users: &[UserId]) -> Result<()> {
+        let mut rooms: BTreeSet<i64> = self.flows_of(of)?.into_iter().map(|flow| flow.room.0).collect();
+        for user in users {
+            rooms.extend(self.private_rooms_of(*user)?);
+        }
+        let rooms: Vec<i64> = rooms.into_iter().collect();
+        let _locked: Vec<LockedRoom> = dialect!(self, lock_rooms, &rooms)?;
+        Ok(())
+    }
 
     /// The organization, held against other writers until the transaction ends, so that counting
     /// its people and adding one is one step.
@@ -316,7 +385,7 @@ impl Session<'_> {
     pub fn lock_organization(&mut self, id: OrganizationId) -> Result<Option<Organization>> {
         match &mut self.0 {
             #[cfg(feature = "postgres")]
-            crate::session::Inner::Postgres(c) => {
+            crate::reader::Inner::Postgres(c) => {
                 organizations::table
                     .find(id.0)
                     .select(organizations::id)
@@ -326,7 +395,7 @@ impl Session<'_> {
             }
             // A writer of SQLite writes alone.
             #[cfg(feature = "sqlite")]
-            crate::session::Inner::Sqlite(_) => {}
+            crate::reader::Inner::Sqlite(_) => {}
         }
         self.organization(id)
     }

@@ -5,13 +5,15 @@ use diesel::prelude::*;
 use eddyline_model::messages::Event;
 use eddyline_model::users::User;
 use eddyline_model::{OrganizationId, RoomId, UserId};
+use eddyline_portable::portable;
 
 use crate::Result;
 use crate::append::LockedRoom;
+use crate::reader::{Reader, dialect};
 use crate::schema::{
     mentions_seen, messages, organization_members, organizations, private_rooms, room_members, rooms, users,
 };
-use crate::session::{Session, dialect, portable};
+use crate::transaction::Tx;
 use crate::users::{UserRow, to_user};
 
 const ROOM_KIND_PRIVATE: i16 = 1;
@@ -55,9 +57,10 @@ macro_rules! other {
     };
 }
 
-portable! {
+#[portable]
+impl Reader<'_> {
     /// The room of the conversation between two users.
-    pub fn private_room(c, one: UserId, other: UserId) -> Result<Option<PrivateRoom>> {
+    pub fn private_room(c: &mut Connection, one: UserId, other: UserId) -> Result<Option<PrivateRoom>> {
         let (low, high) = ordered(one, other);
         let row = private_rooms::table
             .inner_join(rooms::table.on(rooms::id.eq(private_rooms::room_id)))
@@ -71,7 +74,7 @@ portable! {
 
     /// The two whose conversation a room is; twice the same in one with oneself. `None` for rooms
     /// that are no conversation.
-    pub fn private_users(c, room: RoomId) -> Result<Option<(UserId, UserId)>> {
+    pub fn private_users(c: &mut Connection, room: RoomId) -> Result<Option<(UserId, UserId)>> {
         let row = private_rooms::table
             .find(room.0)
             .select((private_rooms::low_user_id, private_rooms::high_user_id))
@@ -80,8 +83,88 @@ portable! {
         Ok(row.map(|(low, high)| (UserId(low), UserId(high))))
     }
 
+    /// The conversations of a user with people who share an organization with them, and with
+    /// themselves, ordered by the other's number; only the one with `with`, if that is given.
+    pub fn conversations(
+        c: &mut Connection,
+        user: UserId,
+        with: Option<UserId>,
+    ) -> Result<Vec<Conversation>> {
+        let theirs = diesel::alias!(organization_members as theirs);
+        let shared = organization_members::table
+            .inner_join(theirs.on(
+                theirs.field(organization_members::organization_id).eq(organization_members::organization_id),
+            ))
+            .filter(organization_members::user_id.eq(user.0))
+            .filter(theirs.field(organization_members::user_id).eq(users::id));
+        let seen = mentions_seen::table
+            .filter(mentions_seen::room_id.eq(messages::room_id))
+            .filter(mentions_seen::user_id.eq(user.0))
+            .filter(mentions_seen::message_id.eq(messages::id));
+        // Counted for each conversation from the marker on: joined, all that was ever written to the
+        // user would be read.
+        let unread = messages::table
+            .filter(messages::to_user_id.eq(user.0))
+            .filter(messages::room_id.eq(private_rooms::room_id))
+            .filter(messages::id.gt(room_members::read_up_to))
+            .filter(messages::event.lt(Event::MessageEdit.code()))
+            .filter(messages::content.ne(""))
+            .filter(private_rooms::low_user_id.ne(private_rooms::high_user_id))
+            .filter(not(exists(seen)))
+            .count();
+        let mut found = private_rooms::table
+            .inner_join(room_members::table.on(room_members::room_id.eq(private_rooms::room_id)))
+            .inner_join(users::table.on(users::id.eq(other!(user))))
+            .filter(with!(user))
+            .filter(room_members::user_id.eq(user.0))
+            .filter(users::id.eq(user.0).or(exists(shared)))
+            .order(users::id)
+            .select((room_members::open, unread.single_value().assume_not_null(), UserRow::as_select()))
+            .into_boxed();
+        if let Some(with) = with {
+            found = found.filter(users::id.eq(with.0));
+        }
+        let rows = found.load::<(bool, i64, UserRow)>(c)?;
+        Ok(rows
+            .into_iter()
+            .map(|(open, unread, other)| Conversation { other: to_user(other), open, unread })
+            .collect())
+    }
+
+    /// The organizations that two users both belong to, ordered by number, each with whether it is
+    /// active.
+    pub fn common_organizations(
+        c: &mut Connection,
+        one: UserId,
+        other: UserId,
+    ) -> Result<Vec<(OrganizationId, bool)>> {
+        let theirs = diesel::alias!(organization_members as theirs);
+        let rows = organization_members::table
+            .inner_join(theirs.on(
+                theirs.field(organization_members::organization_id).eq(organization_members::organization_id),
+            ))
+            .inner_join(organizations::table.on(organizations::id.eq(organization_members::organization_id)))
+            .filter(organization_members::user_id.eq(one.0))
+            .filter(theirs.field(organization_members::user_id).eq(other.0))
+            .order(organizations::id)
+            .select((organizations::id, organizations::active))
+            .load::<(i64, bool)>(c)?;
+        Ok(rows.into_iter().map(|(id, active)| (OrganizationId(id), active)).collect())
+    }
+
+    pub(crate) fn private_rooms_of(c: &mut Connection, user: UserId) -> Result<Vec<i64>> {
+        Ok(private_rooms::table
+            .filter(with!(user))
+            .order(private_rooms::room_id)
+            .select(private_rooms::room_id)
+            .load(c)?)
+    }
+}
+
+#[portable]
+impl Tx<'_> {
     /// Makes a conversation between two users, which neither of them has open, unless there is one.
-    pub fn insert_private_room(c, one: UserId, other: UserId) -> Result<RoomId> {
+    pub fn insert_private_room(c: &mut Connection, one: UserId, other: UserId) -> Result<RoomId> {
         let (low, high) = ordered(one, other);
         let room: i64 = diesel::insert_into(rooms::table)
             .values(rooms::kind.eq(ROOM_KIND_PRIVATE))
@@ -122,76 +205,7 @@ portable! {
         Ok(RoomId(room))
     }
 
-    /// The conversations of a user with people who share an organization with them, and with
-    /// themselves, ordered by the other's number; only the one with `with`, if that is given.
-    pub fn conversations(c, user: UserId, with: Option<UserId>) -> Result<Vec<Conversation>> {
-        let theirs = diesel::alias!(organization_members as theirs);
-        let shared = organization_members::table
-            .inner_join(theirs.on(theirs
-                .field(organization_members::organization_id)
-                .eq(organization_members::organization_id)))
-            .filter(organization_members::user_id.eq(user.0))
-            .filter(theirs.field(organization_members::user_id).eq(users::id));
-        let seen = mentions_seen::table
-            .filter(mentions_seen::room_id.eq(messages::room_id))
-            .filter(mentions_seen::user_id.eq(user.0))
-            .filter(mentions_seen::message_id.eq(messages::id));
-        // Counted for each conversation from the marker on: joined, all that was ever written to the
-        // user would be read.
-        let unread = messages::table
-            .filter(messages::to_user_id.eq(user.0))
-            .filter(messages::room_id.eq(private_rooms::room_id))
-            .filter(messages::id.gt(room_members::read_up_to))
-            .filter(messages::event.lt(Event::MessageEdit.code()))
-            .filter(messages::content.ne(""))
-            .filter(private_rooms::low_user_id.ne(private_rooms::high_user_id))
-            .filter(not(exists(seen)))
-            .count();
-        let mut found = private_rooms::table
-            .inner_join(room_members::table.on(room_members::room_id.eq(private_rooms::room_id)))
-            .inner_join(users::table.on(users::id.eq(other!(user))))
-            .filter(with!(user))
-            .filter(room_members::user_id.eq(user.0))
-            .filter(users::id.eq(user.0).or(exists(shared)))
-            .order(users::id)
-            .select((room_members::open, unread.single_value().assume_not_null(), UserRow::as_select()))
-            .into_boxed();
-        if let Some(with) = with {
-            found = found.filter(users::id.eq(with.0));
-        }
-        let rows = found.load::<(bool, i64, UserRow)>(c)?;
-        Ok(rows
-            .into_iter()
-            .map(|(open, unread, other)| Conversation { other: to_user(other), open, unread })
-            .collect())
-    }
-
-    /// The organizations that two users both belong to, ordered by number, each with whether it is
-    /// active.
-    pub fn common_organizations(c, one: UserId, other: UserId) -> Result<Vec<(OrganizationId, bool)>> {
-        let theirs = diesel::alias!(organization_members as theirs);
-        let rows = organization_members::table
-            .inner_join(theirs.on(theirs
-                .field(organization_members::organization_id)
-                .eq(organization_members::organization_id)))
-            .inner_join(organizations::table.on(organizations::id.eq(organization_members::organization_id)))
-            .filter(organization_members::user_id.eq(one.0))
-            .filter(theirs.field(organization_members::user_id).eq(other.0))
-            .order(organizations::id)
-            .select((organizations::id, organizations::active))
-            .load::<(i64, bool)>(c)?;
-        Ok(rows.into_iter().map(|(id, active)| (OrganizationId(id), active)).collect())
-    }
-
-    pub(crate) fn private_rooms_of(c, user: UserId) -> Result<Vec<i64>> {
-        Ok(private_rooms::table
-            .filter(with!(user))
-            .order(private_rooms::room_id)
-            .select(private_rooms::room_id)
-            .load(c)?)
-    }
-
-    fn bump_rooms(c, ids: &[i64]) -> Result<()> {
+    fn bump_rooms(c: &mut Connection, ids: &[i64]) -> Result<()> {
         for part in ids.chunks(ROWS) {
             diesel::update(rooms::table.filter(rooms::id.eq_any(part)))
                 .set(rooms::access_version.eq(rooms::access_version + 1))
@@ -204,7 +218,7 @@ portable! {
 /// How many rows one statement changes.
 const ROWS: usize = 500;
 
-impl Session<'_> {
+impl Tx<'_> {
     /// Counts a change of who may write to a user, or to whom they may: private messages that were
     /// checked before are checked again. To be called when somebody leaves an organization.
     ///

@@ -15,7 +15,7 @@ use crate::connect::Connections;
 use crate::deadline::Deadline;
 use crate::fair::{FairSemaphore, Key, Limits, LineFull, Permit, Share};
 use crate::lists::MessagePage;
-use crate::session::Session;
+use crate::reader::Reader;
 use crate::store::Store;
 use crate::{Error, Result};
 
@@ -64,7 +64,7 @@ impl Store {
     pub async fn read<R, F>(&self, work: F) -> Result<R>
     where
         R: Send + 'static,
-        F: FnOnce(&mut Session<'_>) -> Result<R> + Send + 'static,
+        F: FnOnce(&mut Reader<'_>) -> Result<R> + Send + 'static,
     {
         let budget = ReadBudget::current();
         let permit = self.readers().acquire(budget).await?;
@@ -106,13 +106,13 @@ impl Store {
     {
         let searches = query.search.is_some();
         if searches
-            && self.read(move |session| session.search_is_behind(room)).await?
+            && self.read(move |reader| reader.search_is_behind(room)).await?
             && let Err(error) = self.index_words(room).await
         {
             // A full disk keeps nobody from finding what was said before.
             tracing::warn!(%error, "a search does without the latest messages");
         }
-        self.read(move |session| Ok(show(session.list_messages(room, &query, bytes)?))).await
+        self.read(move |reader| Ok(show(reader.list_messages(room, &query, bytes)?))).await
     }
 }
 
@@ -127,7 +127,7 @@ struct Read {
 
 impl Read {
     /// Does it on this thread, which may block.
-    fn run<R>(self, work: impl FnOnce(&mut Session<'_>) -> Result<R>) -> Result<R> {
+    fn run<R>(self, work: impl FnOnce(&mut Reader<'_>) -> Result<R>) -> Result<R> {
         let Self { pool, time, deadline, .. } = &self;
         if deadline.has_passed() {
             return Err(Error::Deadline);
@@ -142,7 +142,7 @@ impl Read {
         // would end.
         deadline
             .clone()
-            .run(|| catch_unwind(AssertUnwindSafe(|| work(&mut connection.session()))))
+            .run(|| catch_unwind(AssertUnwindSafe(|| work(&mut connection.reader()))))
             .unwrap_or(Err(Error::Panicked("a read")))
             .map_err(|error| error.of_read(deadline.has_passed()))
     }

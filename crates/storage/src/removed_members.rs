@@ -2,14 +2,31 @@
 
 use diesel::prelude::*;
 use eddyline_model::{OrganizationId, Timestamp, UserId};
+use eddyline_portable::portable;
 
 use crate::Result;
+use crate::reader::Reader;
 use crate::schema::removed_members;
-use crate::session::portable;
+use crate::transaction::Tx;
 
-portable! {
+#[portable]
+impl Reader<'_> {
+    /// Whether a user was removed from an organization and has not come back since.
+    pub fn is_removed_member(c: &mut Connection, organization: OrganizationId, user: UserId) -> Result<bool> {
+        let row = removed_members::table.find((organization.0, user.0));
+        Ok(diesel::select(diesel::dsl::exists(row)).get_result(c)?)
+    }
+}
+
+#[portable]
+impl Tx<'_> {
     /// Records that a user was removed from an organization.
-    pub fn insert_removed_member(c, organization: OrganizationId, user: UserId, at: Timestamp) -> Result<()> {
+    pub fn insert_removed_member(
+        c: &mut Connection,
+        organization: OrganizationId,
+        user: UserId,
+        at: Timestamp,
+    ) -> Result<()> {
         diesel::insert_into(removed_members::table)
             .values((
                 removed_members::organization_id.eq(organization.0),
@@ -24,14 +41,12 @@ portable! {
     }
 
     /// Deletes the record that a user was removed from an organization, if there is one.
-    pub(crate) fn delete_removed_member(c, organization: OrganizationId, user: UserId) -> Result<()> {
+    pub(crate) fn delete_removed_member(
+        c: &mut Connection,
+        organization: OrganizationId,
+        user: UserId,
+    ) -> Result<()> {
         diesel::delete(removed_members::table.find((organization.0, user.0))).execute(c)?;
         Ok(())
-    }
-
-    /// Whether a user was removed from an organization and has not come back since.
-    pub fn is_removed_member(c, organization: OrganizationId, user: UserId) -> Result<bool> {
-        let row = removed_members::table.find((organization.0, user.0));
-        Ok(diesel::select(diesel::dsl::exists(row)).get_result(c)?)
     }
 }

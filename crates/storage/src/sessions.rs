@@ -2,10 +2,12 @@
 
 use diesel::prelude::*;
 use eddyline_model::{Timestamp, UserId};
+use eddyline_portable::portable;
 
 use crate::Result;
+use crate::reader::Reader;
 use crate::schema::sessions;
-use crate::session::{Session, portable};
+use crate::transaction::Tx;
 
 /// A session, without its secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,22 +22,14 @@ pub struct BrowserSession {
     pub seen_at: Timestamp,
 }
 
-portable! {
-    /// Adds a session.
-    pub fn insert_session(c, hash: &[u8], user: UserId, now: Timestamp) -> Result<()> {
-        diesel::insert_into(sessions::table)
-            .values((
-                sessions::hash.eq(hash),
-                sessions::user_id.eq(user.0),
-                sessions::created_at.eq(now.0),
-                sessions::seen_at.eq(now.0),
-            ))
-            .execute(c)?;
-        Ok(())
-    }
-
+#[portable]
+impl Reader<'_> {
     /// The user of a session that was last used after `since`, and when that was.
-    pub fn session_user(c, hash: &[u8], since: Timestamp) -> Result<Option<(UserId, Timestamp)>> {
+    pub fn session_user(
+        c: &mut Connection,
+        hash: &[u8],
+        since: Timestamp,
+    ) -> Result<Option<(UserId, Timestamp)>> {
         let row = sessions::table
             .find(hash)
             .filter(sessions::seen_at.gt(since.0))
@@ -46,13 +40,13 @@ portable! {
     }
 
     /// When a session began.
-    pub fn session_begun(c, hash: &[u8]) -> Result<Option<Timestamp>> {
+    pub fn session_begun(c: &mut Connection, hash: &[u8]) -> Result<Option<Timestamp>> {
         let row = sessions::table.find(hash).select(sessions::created_at).first::<i64>(c).optional()?;
         Ok(row.map(Timestamp))
     }
 
     /// The sessions of a user that were used after `since`, the latest first.
-    pub fn sessions_of(c, user: UserId, since: Timestamp) -> Result<Vec<BrowserSession>> {
+    pub fn sessions_of(c: &mut Connection, user: UserId, since: Timestamp) -> Result<Vec<BrowserSession>> {
         let rows = sessions::table
             .filter(sessions::user_id.eq(user.0))
             .filter(sessions::seen_at.gt(since.0))
@@ -67,27 +61,43 @@ portable! {
         };
         Ok(rows.into_iter().map(whole).collect())
     }
+}
+
+#[portable]
+impl Tx<'_> {
+    /// Adds a session.
+    pub fn insert_session(c: &mut Connection, hash: &[u8], user: UserId, now: Timestamp) -> Result<()> {
+        diesel::insert_into(sessions::table)
+            .values((
+                sessions::hash.eq(hash),
+                sessions::user_id.eq(user.0),
+                sessions::created_at.eq(now.0),
+                sessions::seen_at.eq(now.0),
+            ))
+            .execute(c)?;
+        Ok(())
+    }
 
     /// Notes what the browser of a session calls itself.
-    pub fn set_session_agent(c, hash: &[u8], agent: &str) -> Result<()> {
+    pub fn set_session_agent(c: &mut Connection, hash: &[u8], agent: &str) -> Result<()> {
         diesel::update(sessions::table.find(hash)).set(sessions::agent.eq(agent)).execute(c)?;
         Ok(())
     }
 
     /// Notes that a session is used.
-    pub fn touch_session(c, hash: &[u8], now: Timestamp) -> Result<()> {
+    pub fn touch_session(c: &mut Connection, hash: &[u8], now: Timestamp) -> Result<()> {
         diesel::update(sessions::table.find(hash)).set(sessions::seen_at.eq(now.0)).execute(c)?;
         Ok(())
     }
 
     /// Ends a session.
-    pub fn delete_session(c, hash: &[u8]) -> Result<()> {
+    pub fn delete_session(c: &mut Connection, hash: &[u8]) -> Result<()> {
         diesel::delete(sessions::table.find(hash)).execute(c)?;
         Ok(())
     }
 
     /// Ends all sessions of a user, but for one perhaps.
-    pub fn delete_sessions_of(c, user: UserId, but: Option<&[u8]>) -> Result<()> {
+    pub fn delete_sessions_of(c: &mut Connection, user: UserId, but: Option<&[u8]>) -> Result<()> {
         let all = sessions::table.filter(sessions::user_id.eq(user.0));
         match but {
             Some(kept) => diesel::delete(all.filter(sessions::hash.ne(kept))).execute(c)?,
@@ -97,13 +107,13 @@ portable! {
     }
 
     /// Forgets the sessions that were not used since.
-    pub fn delete_idle_sessions(c, since: Timestamp) -> Result<()> {
+    pub fn delete_idle_sessions(c: &mut Connection, since: Timestamp) -> Result<()> {
         diesel::delete(sessions::table.filter(sessions::seen_at.le(since.0))).execute(c)?;
         Ok(())
     }
 }
 
-impl Session<'_> {
+impl Tx<'_> {
     /// Holds a user's row against other writers until the transaction ends, so that checking a
     /// password and beginning a session is one step. Rows that refer to the user can still be added by
     /// those who do not ask for the same.

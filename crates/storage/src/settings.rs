@@ -2,19 +2,25 @@
 
 use diesel::prelude::*;
 use eddyline_model::Timestamp;
+use eddyline_portable::portable;
 
 use crate::Result;
+use crate::reader::Reader;
 use crate::schema::{settings, writers};
-use crate::session::portable;
+use crate::transaction::Tx;
 
-portable! {
+#[portable]
+impl Reader<'_> {
     /// The value under this name.
-    pub fn setting(c, name: &str) -> Result<Option<Vec<u8>>> {
+    pub fn setting(c: &mut Connection, name: &str) -> Result<Option<Vec<u8>>> {
         Ok(settings::table.find(name).select(settings::value).get_result(c).optional()?)
     }
+}
 
+#[portable]
+impl Tx<'_> {
     /// Sets a value unless there is one, and gives the one that holds.
-    pub fn setting_or_insert(c, name: &str, value: &[u8]) -> Result<Vec<u8>> {
+    pub fn setting_or_insert(c: &mut Connection, name: &str, value: &[u8]) -> Result<Vec<u8>> {
         diesel::insert_into(settings::table)
             .values((settings::name.eq(name), settings::value.eq(value)))
             .on_conflict_do_nothing()
@@ -23,7 +29,7 @@ portable! {
     }
 
     /// Notes a writer's batch in the transaction that holds it.
-    pub(crate) fn note_batch(c, writer: &str, batch: i64, now: Timestamp) -> Result<()> {
+    pub(crate) fn note_batch(c: &mut Connection, writer: &str, batch: i64, now: Timestamp) -> Result<()> {
         diesel::insert_into(writers::table)
             .values((writers::id.eq(writer), writers::batch.eq(batch), writers::noted_at.eq(now.0)))
             .on_conflict(writers::id)
@@ -33,8 +39,8 @@ portable! {
         Ok(())
     }
 
-    /// Takes a writer that ended in order off the list.
-    pub(crate) fn forget_writer(c, writer: &str) -> Result<()> {
+    /// Deletes the row of a writer that ended in order.
+    pub(crate) fn delete_writer(c: &mut Connection, writer: &str) -> Result<()> {
         diesel::delete(writers::table.find(writer)).execute(c)?;
         Ok(())
     }
@@ -42,7 +48,7 @@ portable! {
     /// Removes the rows of writers that have committed nothing since `since`, and gives how many those were: of
     /// processes that were killed. A writer that lives adds its row again before it commits, once it has been
     /// idle for an hour; so `since` must be longer ago than that.
-    pub fn delete_silent_writers(c, since: Timestamp) -> Result<usize> {
+    pub fn delete_silent_writers(c: &mut Connection, since: Timestamp) -> Result<usize> {
         Ok(diesel::delete(writers::table.filter(writers::noted_at.lt(since.0))).execute(c)?)
     }
 }

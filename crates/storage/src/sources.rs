@@ -3,10 +3,12 @@
 use diesel::prelude::*;
 use eddyline_model::sources::{Source, ThreadSource};
 use eddyline_model::{ApplicationId, RoomId, SourceId, Timestamp, UserId};
+use eddyline_portable::portable;
 
 use crate::Result;
+use crate::reader::Reader;
 use crate::schema::{applications, flow_tokens, sources};
-use crate::session::portable;
+use crate::transaction::Tx;
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = sources)]
@@ -74,31 +76,15 @@ fn shown(source: &Source, application: Option<String>, icon: Option<String>) -> 
     ThreadSource { id: source.id, icon, application }
 }
 
-portable! {
-    /// Makes a source and gives its number.
-    pub fn insert_source(c, new: &NewSource) -> Result<SourceId> {
-        let id = diesel::insert_into(sources::table)
-            .values((
-                sources::room_id.eq(new.room.0),
-                sources::application_id.eq(new.application.0),
-                sources::name.eq(&new.name),
-                sources::external_url.eq(&new.external_url),
-                sources::creator_id.eq(new.creator.map(|id| id.0)),
-                sources::created_at.eq(new.created_at.0),
-                sources::updated_at.eq(new.created_at.0),
-            ))
-            .returning(sources::id)
-            .get_result::<i64>(c)?;
-        Ok(SourceId(id))
-    }
-
+#[portable]
+impl Reader<'_> {
     /// A source, also one that was removed.
-    pub fn source(c, id: SourceId) -> Result<Option<Source>> {
+    pub fn source(c: &mut Connection, id: SourceId) -> Result<Option<Source>> {
         Ok(sources::table.find(id.0).select(Row::as_select()).first(c).optional()?.map(Source::from))
     }
 
     /// The sources of flows that were not removed, the oldest first.
-    pub fn sources_of(c, rooms: &[RoomId]) -> Result<Vec<Source>> {
+    pub fn sources_of(c: &mut Connection, rooms: &[RoomId]) -> Result<Vec<Source>> {
         let rows = sources::table
             .filter(sources::room_id.eq_any(rooms.iter().map(|room| room.0)))
             .filter(sources::removed_at.is_null())
@@ -110,7 +96,7 @@ portable! {
 
     /// The first sources of an application in a flow that were not removed.
     pub fn application_sources_in(
-        c,
+        c: &mut Connection,
         application: ApplicationId,
         room: RoomId,
         limit: i64,
@@ -127,7 +113,7 @@ portable! {
     }
 
     /// The flows in which an application has sources that were not removed.
-    pub fn rooms_of_application(c, application: ApplicationId) -> Result<Vec<RoomId>> {
+    pub fn rooms_of_application(c: &mut Connection, application: ApplicationId) -> Result<Vec<RoomId>> {
         let rooms = sources::table
             .filter(sources::application_id.eq(application.0))
             .filter(sources::removed_at.is_null())
@@ -138,32 +124,8 @@ portable! {
         Ok(rooms.into_iter().map(RoomId).collect())
     }
 
-    /// Removes the sources of an application in a flow.
-    pub fn remove_application_sources(
-        c,
-        application: ApplicationId,
-        room: RoomId,
-        now: Timestamp,
-    ) -> Result<()> {
-        let there = sources::table
-            .filter(sources::application_id.eq(application.0))
-            .filter(sources::room_id.eq(room.0))
-            .filter(sources::removed_at.is_null());
-        diesel::update(there)
-            .set((sources::removed_at.eq(now.0), sources::updated_at.eq(now.0)))
-            .execute(c)?;
-        Ok(())
-    }
-
-    /// Parts all sources, which were removed before, from an application that goes.
-    pub fn part_from_application(c, application: ApplicationId) -> Result<()> {
-        let of_application = sources::table.filter(sources::application_id.eq(application.0));
-        diesel::update(of_application).set(sources::application_id.eq(None::<i64>)).execute(c)?;
-        Ok(())
-    }
-
     /// What threads show of a source.
-    pub fn source_shown(c, source: &Source) -> Result<ThreadSource> {
+    pub fn source_shown(c: &mut Connection, source: &Source) -> Result<ThreadSource> {
         let application = match source.application {
             None => None,
             Some(id) => applications::table
@@ -176,49 +138,8 @@ portable! {
         Ok(shown(source, name, icon.flatten()))
     }
 
-    /// Changes what can be changed about a source: its name, its addresses and its message.
-    pub fn update_source(c, changed: &Source) -> Result<()> {
-        diesel::update(sources::table.find(changed.id.0))
-            .set((
-                sources::name.eq(&changed.name),
-                sources::external_url.eq(&changed.external_url),
-                sources::configuration_url.eq(&changed.configuration_url),
-                sources::error_message.eq(&changed.error_message),
-                sources::updated_at.eq(changed.updated_at.0),
-            ))
-            .execute(c)?;
-        Ok(())
-    }
-
-    /// Removes a source; its token is refused from now on.
-    pub fn remove_source(c, id: SourceId, now: Timestamp) -> Result<()> {
-        diesel::update(sources::table.find(id.0))
-            .set((sources::removed_at.eq(now.0), sources::updated_at.eq(now.0)))
-            .execute(c)?;
-        Ok(())
-    }
-
-    /// Adds a token of a flow by its hash: the flow's own, or that of a source.
-    pub fn insert_flow_token(
-        c,
-        hash: &[u8],
-        room: RoomId,
-        source: Option<SourceId>,
-        now: Timestamp,
-    ) -> Result<()> {
-        diesel::insert_into(flow_tokens::table)
-            .values((
-                flow_tokens::hash.eq(hash),
-                flow_tokens::room_id.eq(room.0),
-                flow_tokens::source_id.eq(source.map(|id| id.0)),
-                flow_tokens::created_at.eq(now.0),
-            ))
-            .execute(c)?;
-        Ok(())
-    }
-
     /// What the token with this hash stands for.
-    pub fn flow_token(c, hash: &[u8]) -> Result<Option<FlowTokenOf>> {
+    pub fn flow_token(c: &mut Connection, hash: &[u8]) -> Result<Option<FlowTokenOf>> {
         let found = flow_tokens::table
             .left_join(sources::table.on(sources::id.nullable().eq(flow_tokens::source_id)))
             .left_join(applications::table.on(applications::id.nullable().eq(sources::application_id)))
@@ -239,5 +160,90 @@ portable! {
             });
             FlowTokenOf { room: RoomId(room), source }
         }))
+    }
+}
+
+#[portable]
+impl Tx<'_> {
+    /// Makes a source and gives its number.
+    pub fn insert_source(c: &mut Connection, new: &NewSource) -> Result<SourceId> {
+        let id = diesel::insert_into(sources::table)
+            .values((
+                sources::room_id.eq(new.room.0),
+                sources::application_id.eq(new.application.0),
+                sources::name.eq(&new.name),
+                sources::external_url.eq(&new.external_url),
+                sources::creator_id.eq(new.creator.map(|id| id.0)),
+                sources::created_at.eq(new.created_at.0),
+                sources::updated_at.eq(new.created_at.0),
+            ))
+            .returning(sources::id)
+            .get_result::<i64>(c)?;
+        Ok(SourceId(id))
+    }
+
+    /// Removes the sources of an application in a flow.
+    pub fn remove_application_sources(
+        c: &mut Connection,
+        application: ApplicationId,
+        room: RoomId,
+        now: Timestamp,
+    ) -> Result<()> {
+        let there = sources::table
+            .filter(sources::application_id.eq(application.0))
+            .filter(sources::room_id.eq(room.0))
+            .filter(sources::removed_at.is_null());
+        diesel::update(there)
+            .set((sources::removed_at.eq(now.0), sources::updated_at.eq(now.0)))
+            .execute(c)?;
+        Ok(())
+    }
+
+    /// Parts all sources, which were removed before, from an application that goes.
+    pub fn part_from_application(c: &mut Connection, application: ApplicationId) -> Result<()> {
+        let of_application = sources::table.filter(sources::application_id.eq(application.0));
+        diesel::update(of_application).set(sources::application_id.eq(None::<i64>)).execute(c)?;
+        Ok(())
+    }
+
+    /// Changes what can be changed about a source: its name, its addresses and its message.
+    pub fn update_source(c: &mut Connection, changed: &Source) -> Result<()> {
+        diesel::update(sources::table.find(changed.id.0))
+            .set((
+                sources::name.eq(&changed.name),
+                sources::external_url.eq(&changed.external_url),
+                sources::configuration_url.eq(&changed.configuration_url),
+                sources::error_message.eq(&changed.error_message),
+                sources::updated_at.eq(changed.updated_at.0),
+            ))
+            .execute(c)?;
+        Ok(())
+    }
+
+    /// Removes a source; its token is refused from now on.
+    pub fn remove_source(c: &mut Connection, id: SourceId, now: Timestamp) -> Result<()> {
+        diesel::update(sources::table.find(id.0))
+            .set((sources::removed_at.eq(now.0), sources::updated_at.eq(now.0)))
+            .execute(c)?;
+        Ok(())
+    }
+
+    /// Adds a token of a flow by its hash: the flow's own, or that of a source.
+    pub fn insert_flow_token(
+        c: &mut Connection,
+        hash: &[u8],
+        room: RoomId,
+        source: Option<SourceId>,
+        now: Timestamp,
+    ) -> Result<()> {
+        diesel::insert_into(flow_tokens::table)
+            .values((
+                flow_tokens::hash.eq(hash),
+                flow_tokens::room_id.eq(room.0),
+                flow_tokens::source_id.eq(source.map(|id| id.0)),
+                flow_tokens::created_at.eq(now.0),
+            ))
+            .execute(c)?;
+        Ok(())
     }
 }

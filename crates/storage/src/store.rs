@@ -211,9 +211,9 @@ impl Store {
     pub async fn write<R, F>(&self, mut work: F) -> Result<(R, Option<EventId>)>
     where
         R: Send + 'static,
-        F: FnMut(&mut Tx<'_, '_>) -> Result<R> + Send + 'static,
+        F: FnMut(&mut Tx<'_>) -> Result<R> + Send + 'static,
     {
-        let done = self.change(move |tx| work(tx).map_err(Abort::Store)).await;
+        let done = self.transaction(move |tx| work(tx).map_err(Abort::Store)).await;
         done.map_err(|Abort::Store(error): Abort<Infallible>| error)
     }
 
@@ -223,11 +223,11 @@ impl Store {
     /// # Errors
     ///
     /// The closure's reason, and what [`Store::write`] gives.
-    pub async fn change<R, E, F>(&self, work: F) -> std::result::Result<(R, Option<EventId>), Abort<E>>
+    pub async fn transaction<R, E, F>(&self, work: F) -> std::result::Result<(R, Option<EventId>), Abort<E>>
     where
         R: Send + 'static,
         E: Send + 'static,
-        F: FnMut(&mut Tx<'_, '_>) -> std::result::Result<R, Abort<E>> + Send + 'static,
+        F: FnMut(&mut Tx<'_>) -> std::result::Result<R, Abort<E>> + Send + 'static,
     {
         let (reply, answer) = oneshot::channel();
         self.send(Job::Run(Box::new(Closure { work, result: None, reply })))?;

@@ -7,21 +7,37 @@ use eddyline_model::messages::Draft;
 
 use crate::append::Outcome;
 use crate::log::{NewRow, new_row};
-use crate::session::{Inner, Session};
+use crate::reader::{Inner, Reader};
 use crate::work::Abort;
 use crate::{Error, Result};
 
-/// A writing transaction under way. Everything a [`Session`] can do, and telling the log.
+/// A writing transaction under way: everything that a [`Reader`] can do, the methods that write, and the events of
+/// the log that the transaction adds.
 #[derive(Debug)]
-pub struct Tx<'s, 'c> {
-    session: &'s mut Session<'c>,
-    told: Vec<LogBody>,
+pub struct Tx<'c> {
+    reader: Reader<'c>,
+    pending_events: Vec<LogBody>,
     now: Timestamp,
 }
 
-impl<'s, 'c> Tx<'s, 'c> {
-    pub(crate) fn new(session: &'s mut Session<'c>, now: Timestamp) -> Self {
-        Self { session, told: Vec::new(), now }
+impl<'c> Tx<'c> {
+    fn new(reader: Reader<'c>, now: Timestamp) -> Self {
+        Self { reader, pending_events: Vec::new(), now }
+    }
+
+    pub(crate) fn connection(&mut self) -> &mut Inner<'c> {
+        self.reader.connection()
+    }
+
+    /// The connection, if it is one to PostgreSQL, where rows are locked against others. A transaction that writes
+    /// to SQLite writes alone.
+    #[cfg(feature = "postgres")]
+    pub(crate) fn postgres(&mut self) -> Option<&mut diesel::PgConnection> {
+        match self.connection() {
+            #[cfg(feature = "sqlite")]
+            Inner::Sqlite(_) => None,
+            Inner::Postgres(c) => Some(c),
+        }
     }
 
     /// When the transaction began.
@@ -41,38 +57,39 @@ impl<'s, 'c> Tx<'s, 'c> {
         drafts: &[Draft],
         admits: impl Fn(&Draft) -> bool,
     ) -> Result<Vec<Outcome>> {
-        let outcomes = self.session.append_messages(drafts, admits)?;
+        let outcomes = self.append_messages(drafts, admits)?;
         for outcome in &outcomes {
             if let Outcome::Added(view) = outcome {
-                self.told.push(LogBody::Message(Some(view.clone())));
+                self.pending_events.push(LogBody::Message(Some(view.clone())));
             }
         }
         Ok(outcomes)
     }
 
     /// Adds an entry to the log that is no message.
-    pub fn tell(&mut self, control: Control) {
-        self.told.push(LogBody::Control(control));
+    pub fn record_event(&mut self, control: Control) {
+        self.pending_events.push(LogBody::Control(control));
     }
 
-    /// Writes what was told, last of all.
-    pub(crate) fn finish(self) -> Result<Vec<LogItem>> {
-        let rows: Vec<NewRow> = self.told.iter().filter_map(|body| new_row(body, self.now)).collect();
-        let ids = self.session.append_log(rows)?;
-        Ok(ids.into_iter().zip(self.told).map(|(id, body)| LogItem { id, body }).collect())
-    }
-}
-
-impl<'c> std::ops::Deref for Tx<'_, 'c> {
-    type Target = Session<'c>;
-    fn deref(&self) -> &Session<'c> {
-        self.session
+    /// Writes the events to the log, last of all.
+    pub(crate) fn finish(&mut self) -> Result<Vec<LogItem>> {
+        let events = std::mem::take(&mut self.pending_events);
+        let rows: Vec<NewRow> = events.iter().filter_map(|body| new_row(body, self.now)).collect();
+        let ids = self.append_log(rows)?;
+        Ok(ids.into_iter().zip(events).map(|(id, body)| LogItem { id, body }).collect())
     }
 }
 
-impl<'c> std::ops::DerefMut for Tx<'_, 'c> {
-    fn deref_mut(&mut self) -> &mut Session<'c> {
-        self.session
+impl<'c> std::ops::Deref for Tx<'c> {
+    type Target = Reader<'c>;
+    fn deref(&self) -> &Reader<'c> {
+        &self.reader
+    }
+}
+
+impl<'c> std::ops::DerefMut for Tx<'c> {
+    fn deref_mut(&mut self) -> &mut Reader<'c> {
+        &mut self.reader
     }
 }
 
@@ -84,39 +101,43 @@ pub(crate) enum Failure<E> {
     AtCommit(Error),
 }
 
-impl Session<'_> {
-    /// Runs `work` in a writing transaction.
-    pub(crate) fn transact<T, E>(
-        &mut self,
-        work: impl FnOnce(&mut Self) -> std::result::Result<T, Abort<E>>,
-    ) -> std::result::Result<T, Failure<E>> {
-        self.begin().map_err(|error| Failure::Before(error.into()))?;
-        match work(self) {
-            Ok(value) => match self.commit() {
-                Ok(()) => Ok(value),
-                Err(error) => {
-                    self.rollback();
-                    Err(Failure::AtCommit(error))
-                }
-            },
-            Err(abort) => {
-                self.rollback();
-                Err(Failure::Before(abort))
+/// Runs `work` in a writing transaction on this connection.
+pub(crate) fn transact<T, E>(
+    reader: Reader<'_>,
+    now: Timestamp,
+    work: impl FnOnce(&mut Tx<'_>) -> std::result::Result<T, Abort<E>>,
+) -> std::result::Result<T, Failure<E>> {
+    let mut tx = Tx::new(reader, now);
+    tx.begin().map_err(|error| Failure::Before(error.into()))?;
+    match work(&mut tx) {
+        Ok(value) => match tx.commit() {
+            Ok(()) => Ok(value),
+            Err(error) => {
+                tx.rollback();
+                Err(Failure::AtCommit(error))
+            }
+        },
+        Err(abort) => {
+            tx.rollback();
+            Err(Failure::Before(abort))
+        }
+    }
+}
+
+impl Tx<'_> {
+    fn begin(&mut self) -> Result<()> {
+        match self.connection() {
+            #[cfg(feature = "sqlite")]
+            Inner::Sqlite(c) => crate::sqlite::begin(c),
+            #[cfg(feature = "postgres")]
+            Inner::Postgres(c) => {
+                Ok(AnsiTransactionManager::begin_transaction_sql(&mut **c, "begin read write")?)
             }
         }
     }
 
-    fn begin(&mut self) -> Result<()> {
-        match &mut self.0 {
-            #[cfg(feature = "sqlite")]
-            Inner::Sqlite(c) => crate::sqlite::begin(c),
-            #[cfg(feature = "postgres")]
-            Inner::Postgres(c) => Ok(AnsiTransactionManager::begin_transaction(&mut **c)?),
-        }
-    }
-
     fn commit(&mut self) -> Result<()> {
-        match &mut self.0 {
+        match self.connection() {
             #[cfg(feature = "sqlite")]
             Inner::Sqlite(c) => Ok(AnsiTransactionManager::commit_transaction(&mut **c)?),
             #[cfg(feature = "postgres")]
@@ -126,7 +147,7 @@ impl Session<'_> {
 
     // A connection that cannot even roll back is given up by its holder.
     fn rollback(&mut self) {
-        let outcome = match &mut self.0 {
+        let outcome = match self.connection() {
             #[cfg(feature = "sqlite")]
             Inner::Sqlite(c) => AnsiTransactionManager::rollback_transaction(&mut **c),
             #[cfg(feature = "postgres")]

@@ -5,11 +5,13 @@ use std::collections::BTreeMap;
 use diesel::prelude::*;
 use eddyline_model::users::{Account, User};
 use eddyline_model::{OrganizationId, RoomId, Timestamp, UserId};
+use eddyline_portable::portable;
 
 use crate::Result;
 use crate::organizations::People;
+use crate::reader::{Inner, Reader};
 use crate::schema::{email_claims, flows, organization_members, room_members, users};
-use crate::session::{Inner, Session, portable};
+use crate::transaction::Tx;
 
 /// What of a user is read. The address's key and the password's hash are asked for by name.
 #[derive(Queryable, Selectable)]
@@ -84,7 +86,30 @@ struct NewUserRow<'a> {
     created_at: i64,
 }
 
-impl Session<'_> {
+impl Reader<'_> {
+    /// Has the next user get a larger number than this one.
+    #[cfg_attr(
+        not(feature = "postgres"),
+        allow(unused_variables, reason = "only PostgreSQL counts by a sequence")
+    )]
+    fn number_users_beyond(&mut self, id: UserId) -> Result<()> {
+        match &mut self.0 {
+            // The next number follows the largest.
+            #[cfg(feature = "sqlite")]
+            Inner::Sqlite(_) => Ok(()),
+            #[cfg(feature = "postgres")]
+            Inner::Postgres(c) => {
+                // A new sequence has the number 1 without having given it.
+                let sql = "select setval('users_id_seq', $1) from users_id_seq \
+                           where last_value < $1 or (last_value = $1 and not is_called)";
+                diesel::sql_query(sql).bind::<diesel::sql_types::BigInt, _>(id.0).execute(*c)?;
+                Ok(())
+            }
+        }
+    }
+}
+
+impl Tx<'_> {
     /// Adds a user.
     ///
     /// # Errors
@@ -113,54 +138,17 @@ impl Session<'_> {
             }
         }
     }
-
-    /// Has the next user get a larger number than this one.
-    #[cfg_attr(
-        not(feature = "postgres"),
-        allow(unused_variables, reason = "only PostgreSQL counts by a sequence")
-    )]
-    fn number_users_beyond(&mut self, id: UserId) -> Result<()> {
-        match &mut self.0 {
-            // The next number follows the largest.
-            #[cfg(feature = "sqlite")]
-            Inner::Sqlite(_) => Ok(()),
-            #[cfg(feature = "postgres")]
-            Inner::Postgres(c) => {
-                // A new sequence has the number 1 without having given it.
-                let sql = "select setval('users_id_seq', $1) from users_id_seq \
-                           where last_value < $1 or (last_value = $1 and not is_called)";
-                diesel::sql_query(sql).bind::<diesel::sql_types::BigInt, _>(id.0).execute(*c)?;
-                Ok(())
-            }
-        }
-    }
 }
 
-portable! {
-    fn insert_user_row(c, new: &NewUser) -> Result<UserId> {
-        let row = NewUserRow {
-            id: new.id.map(|id| id.0),
-            email: &new.email,
-            email_key: &new.email_key,
-            name: &new.name,
-            nick: &new.nick,
-            avatar: &new.avatar,
-            bot: new.bot,
-            active: new.active,
-            password_hash: new.password_hash.as_deref(),
-            created_at: new.created_at.0,
-        };
-        let id = diesel::insert_into(users::table).values(row).returning(users::id).get_result(c)?;
-        Ok(UserId(id))
-    }
-
+#[portable]
+impl Reader<'_> {
     /// The user with this number.
-    pub fn user(c, id: UserId) -> Result<Option<User>> {
+    pub fn user(c: &mut Connection, id: UserId) -> Result<Option<User>> {
         Ok(users::table.find(id.0).select(UserRow::as_select()).get_result(c).optional()?.map(to_user))
     }
 
     /// Several users, ordered by number.
-    pub fn users(c, ids: &[UserId]) -> Result<Vec<User>> {
+    pub fn users(c: &mut Connection, ids: &[UserId]) -> Result<Vec<User>> {
         let ids: Vec<i64> = ids.iter().map(|id| id.0).collect();
         let rows = users::table
             .filter(users::id.eq_any(ids))
@@ -171,7 +159,7 @@ portable! {
     }
 
     /// The account with this address, given in the form by which addresses are compared.
-    pub fn account_by_email(c, email_key: &str) -> Result<Option<Account>> {
+    pub fn account_by_email(c: &mut Connection, email_key: &str) -> Result<Option<Account>> {
         let row = users::table
             .filter(users::email_key.eq(email_key))
             .select((UserRow::as_select(), users::password_hash))
@@ -180,29 +168,13 @@ portable! {
         Ok(row.map(|(row, password_hash)| Account { user: to_user(row), password_hash }))
     }
 
-    /// Sets whether a user's address is proved.
-    pub fn set_email_proved(c, id: UserId, proved: bool) -> Result<()> {
-        diesel::update(users::table.find(id.0)).set(users::email_proved.eq(proved)).execute(c)?;
-        Ok(())
-    }
-
-    /// Keeps an address that a user gives up for them, until they can no longer take it back.
-    pub fn claim_email(c, email_key: &str, user: UserId, until: Timestamp) -> Result<()> {
-        diesel::insert_into(email_claims::table)
-            .values((
-                email_claims::email_key.eq(email_key),
-                email_claims::user_id.eq(user.0),
-                email_claims::expires_at.eq(until.0),
-            ))
-            .on_conflict((email_claims::email_key, email_claims::user_id))
-            .do_update()
-            .set(email_claims::expires_at.eq(until.0))
-            .execute(c)?;
-        Ok(())
-    }
-
     /// Whether somebody else may still take an address back.
-    pub fn email_is_claimed(c, email_key: &str, but: UserId, now: Timestamp) -> Result<bool> {
+    pub fn email_is_claimed(
+        c: &mut Connection,
+        email_key: &str,
+        but: UserId,
+        now: Timestamp,
+    ) -> Result<bool> {
         let others = email_claims::table
             .filter(email_claims::email_key.eq(email_key))
             .filter(email_claims::user_id.ne(but.0))
@@ -212,7 +184,7 @@ portable! {
 
     /// The address that a user gave up last and may still take back, in the form by which addresses are
     /// compared.
-    pub fn claim_of(c, user: UserId, now: Timestamp) -> Result<Option<String>> {
+    pub fn claim_of(c: &mut Connection, user: UserId, now: Timestamp) -> Result<Option<String>> {
         Ok(email_claims::table
             .filter(email_claims::user_id.eq(user.0))
             .filter(email_claims::expires_at.gt(now.0))
@@ -222,81 +194,14 @@ portable! {
             .optional()?)
     }
 
-    /// Ends a user's claims that end at a time or later.
-    pub fn delete_claims_ending_from(c, user: UserId, end: Timestamp) -> Result<()> {
-        let of_user = email_claims::table.filter(email_claims::user_id.eq(user.0));
-        diesel::delete(of_user.filter(email_claims::expires_at.ge(end.0))).execute(c)?;
-        Ok(())
-    }
-
-    /// Forgets the claims that have ended.
-    pub fn delete_ended_claims(c, now: Timestamp) -> Result<()> {
-        diesel::delete(email_claims::table.filter(email_claims::expires_at.le(now.0))).execute(c)?;
-        Ok(())
-    }
-
-    /// Takes a user's password away, so that none opens the account.
-    pub fn clear_password(c, id: UserId) -> Result<()> {
-        diesel::update(users::table.find(id.0)).set(users::password_hash.eq(None::<String>)).execute(c)?;
-        Ok(())
-    }
-
     /// The hash of a user's password; `None` when the user is not active or has none.
-    pub fn password_of(c, id: UserId) -> Result<Option<String>> {
+    pub fn password_of(c: &mut Connection, id: UserId) -> Result<Option<String>> {
         let row = users::table.find(id.0).filter(users::active).select(users::password_hash);
         Ok(row.first::<Option<String>>(c).optional()?.flatten())
     }
 
-    /// Sets the hash of a user's password.
-    pub fn set_password_hash(c, id: UserId, hash: &str) -> Result<()> {
-        diesel::update(users::table.find(id.0)).set(users::password_hash.eq(hash)).execute(c)?;
-        Ok(())
-    }
-
-    /// Sets what the user says about what they are doing.
-    pub fn set_status(c, id: UserId, status: Option<&str>) -> Result<()> {
-        diesel::update(users::table.find(id.0)).set(users::status.eq(status)).execute(c)?;
-        Ok(())
-    }
-
-    /// Changes a user's address and nick.
-    ///
-    /// # Errors
-    ///
-    /// [`crate::Error::Exists`] when the address is taken, or the nick within one of the user's
-    /// organizations.
-    pub fn update_user(c, id: UserId, nick: (&str, &str), email: (&str, &str)) -> Result<()> {
-        diesel::update(users::table.find(id.0))
-            .set((users::nick.eq(nick.0), users::email.eq(email.0), users::email_key.eq(email.1)))
-            .execute(c)?;
-        diesel::update(organization_members::table.filter(organization_members::user_id.eq(id.0)))
-            .set(organization_members::nick_key.eq(nick.1))
-            .execute(c)?;
-        Ok(())
-    }
-
-    /// Sets a user's full name and home page; the latter is empty for none.
-    pub fn set_profile(c, id: UserId, name: &str, website: &str) -> Result<()> {
-        diesel::update(users::table.find(id.0))
-            .set((users::name.eq(name), users::website.eq(website)))
-            .execute(c)?;
-        Ok(())
-    }
-
-    /// Sets a user's full name alone.
-    pub fn set_name(c, id: UserId, name: &str) -> Result<()> {
-        diesel::update(users::table.find(id.0)).set(users::name.eq(name)).execute(c)?;
-        Ok(())
-    }
-
-    /// Sets whether a user's account may be used.
-    pub fn set_active(c, id: UserId, active: bool) -> Result<()> {
-        diesel::update(users::table.find(id.0)).set(users::active.eq(active)).execute(c)?;
-        Ok(())
-    }
-
     /// The people of an organization.
-    pub fn organization_users(c, organization: OrganizationId) -> Result<People> {
+    pub fn organization_users(c: &mut Connection, organization: OrganizationId) -> Result<People> {
         let rows = organization_members::table
             .inner_join(users::table.on(users::id.eq(organization_members::user_id)))
             .filter(organization_members::organization_id.eq(organization.0))
@@ -307,7 +212,11 @@ portable! {
     }
 
     /// A user of an organization, and whether they administer it.
-    pub fn organization_user(c, organization: OrganizationId, user: UserId) -> Result<Option<(User, bool)>> {
+    pub fn organization_user(
+        c: &mut Connection,
+        organization: OrganizationId,
+        user: UserId,
+    ) -> Result<Option<(User, bool)>> {
         let row = organization_members::table
             .find((organization.0, user.0))
             .inner_join(users::table.on(users::id.eq(organization_members::user_id)))
@@ -320,15 +229,17 @@ portable! {
     /// Whom a user gets to see in a list of users, ordered by number: the user, all of the
     /// organizations they administer, and those in a flow with them. Who is blocked from a flow is
     /// not in it, and in an archived one there is nobody.
-    pub fn users_seen_by(c, user: UserId) -> Result<Vec<User>> {
+    pub fn users_seen_by(c: &mut Connection, user: UserId) -> Result<Vec<User>> {
         let administered = diesel::alias!(organization_members as administered);
         let of_mine = organization_members::table
-            .filter(organization_members::organization_id.eq_any(
-                administered
-                    .filter(administered.field(organization_members::user_id).eq(user.0))
-                    .filter(administered.field(organization_members::admin).eq(true))
-                    .select(administered.field(organization_members::organization_id)),
-            ))
+            .filter(
+                organization_members::organization_id.eq_any(
+                    administered
+                        .filter(administered.field(organization_members::user_id).eq(user.0))
+                        .filter(administered.field(organization_members::admin).eq(true))
+                        .select(administered.field(organization_members::organization_id)),
+                ),
+            )
             .select(organization_members::user_id);
         let own = diesel::alias!(room_members as own);
         let my_flows = own
@@ -348,14 +259,17 @@ portable! {
             all.filter(users::id.eq(user.0)).load(c)?,
             all.filter(users::id.eq_any(of_mine)).load(c)?,
             all.filter(users::id.eq_any(beside_me)).load(c)?,
-        ].into_iter().flatten() {
+        ]
+        .into_iter()
+        .flatten()
+        {
             seen.entry(row.id).or_insert_with(|| to_user(row));
         }
         Ok(seen.into_values().collect())
     }
 
     /// Whether two users belong to a common organization.
-    pub fn share_organization(c, one: UserId, other: UserId) -> Result<bool> {
+    pub fn share_organization(c: &mut Connection, one: UserId, other: UserId) -> Result<bool> {
         let mine = organization_members::table
             .filter(organization_members::user_id.eq(one.0))
             .select(organization_members::organization_id)
@@ -369,12 +283,125 @@ portable! {
     }
 
     /// The rooms whose people a user is among, also those they are blocked from.
-    pub fn rooms_of(c, user: UserId) -> Result<Vec<RoomId>> {
+    pub fn rooms_of(c: &mut Connection, user: UserId) -> Result<Vec<RoomId>> {
         let ids = room_members::table
             .filter(room_members::user_id.eq(user.0))
             .order(room_members::room_id)
             .select(room_members::room_id)
             .load::<i64>(c)?;
         Ok(ids.into_iter().map(RoomId).collect())
+    }
+}
+
+#[portable]
+impl Tx<'_> {
+    fn insert_user_row(c: &mut Connection, new: &NewUser) -> Result<UserId> {
+        let row = NewUserRow {
+            id: new.id.map(|id| id.0),
+            email: &new.email,
+            email_key: &new.email_key,
+            name: &new.name,
+            nick: &new.nick,
+            avatar: &new.avatar,
+            bot: new.bot,
+            active: new.active,
+            password_hash: new.password_hash.as_deref(),
+            created_at: new.created_at.0,
+        };
+        let id = diesel::insert_into(users::table).values(row).returning(users::id).get_result(c)?;
+        Ok(UserId(id))
+    }
+
+    /// Sets whether a user's address is proved.
+    pub fn set_email_proved(c: &mut Connection, id: UserId, proved: bool) -> Result<()> {
+        diesel::update(users::table.find(id.0)).set(users::email_proved.eq(proved)).execute(c)?;
+        Ok(())
+    }
+
+    /// Keeps an address that a user gives up for them, until they can no longer take it back.
+    pub fn claim_email(c: &mut Connection, email_key: &str, user: UserId, until: Timestamp) -> Result<()> {
+        diesel::insert_into(email_claims::table)
+            .values((
+                email_claims::email_key.eq(email_key),
+                email_claims::user_id.eq(user.0),
+                email_claims::expires_at.eq(until.0),
+            ))
+            .on_conflict((email_claims::email_key, email_claims::user_id))
+            .do_update()
+            .set(email_claims::expires_at.eq(until.0))
+            .execute(c)?;
+        Ok(())
+    }
+
+    /// Ends a user's claims that end at a time or later.
+    pub fn delete_claims_ending_from(c: &mut Connection, user: UserId, end: Timestamp) -> Result<()> {
+        let of_user = email_claims::table.filter(email_claims::user_id.eq(user.0));
+        diesel::delete(of_user.filter(email_claims::expires_at.ge(end.0))).execute(c)?;
+        Ok(())
+    }
+
+    /// Forgets the claims that have ended.
+    pub fn delete_ended_claims(c: &mut Connection, now: Timestamp) -> Result<()> {
+        diesel::delete(email_claims::table.filter(email_claims::expires_at.le(now.0))).execute(c)?;
+        Ok(())
+    }
+
+    /// Takes a user's password away, so that none opens the account.
+    pub fn clear_password(c: &mut Connection, id: UserId) -> Result<()> {
+        diesel::update(users::table.find(id.0)).set(users::password_hash.eq(None::<String>)).execute(c)?;
+        Ok(())
+    }
+
+    /// Sets the hash of a user's password.
+    pub fn set_password_hash(c: &mut Connection, id: UserId, hash: &str) -> Result<()> {
+        diesel::update(users::table.find(id.0)).set(users::password_hash.eq(hash)).execute(c)?;
+        Ok(())
+    }
+
+    /// Sets what the user says about what they are doing.
+    pub fn set_status(c: &mut Connection, id: UserId, status: Option<&str>) -> Result<()> {
+        diesel::update(users::table.find(id.0)).set(users::status.eq(status)).execute(c)?;
+        Ok(())
+    }
+
+    /// Changes a user's address and nick.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::Exists`] when the address is taken, or the nick within one of the user's
+    /// organizations.
+    pub fn update_user(
+        c: &mut Connection,
+        id: UserId,
+        nick: (&str, &str),
+        email: (&str, &str),
+    ) -> Result<()> {
+        diesel::update(users::table.find(id.0))
+            .set((users::nick.eq(nick.0), users::email.eq(email.0), users::email_key.eq(email.1)))
+            .execute(c)?;
+        diesel::update(organization_members::table.filter(organization_members::user_id.eq(id.0)))
+            .set(organization_members::nick_key.eq(nick.1))
+            .execute(c)?;
+        Ok(())
+    }
+
+    /// Sets a user's full name and home page; the latter is empty for none.
+    pub fn set_profile(c: &mut Connection, id: UserId, name: &str, website: &str) -> Result<()> {
+        diesel::update(users::table.find(id.0))
+            .set((users::name.eq(name), users::website.eq(website)))
+            .execute(c)?;
+        Ok(())
+    }
+
+    /// Sets a user's full name alone.
+    pub fn set_name(c: &mut Connection, id: UserId, name: &str) -> Result<()> {
+        diesel::update(users::table.find(id.0)).set(users::name.eq(name)).execute(c)?;
+        Ok(())
+    }
+
+    /// Sets whether a user's account may be used.
+    pub fn set_active(c: &mut Connection, id: UserId, active: bool) -> Result<()> {
+        diesel::update(users::table.find(id.0)).set(users::active.eq(active)).execute(c)?;
+        Ok(())
     }
 }

@@ -25,7 +25,7 @@ impl<E> From<Error> for Abort<E> {
 pub(crate) trait Work: Send {
     /// Does it. May be called again when nothing of the first call was kept. Keeps the reason of a
     /// refusal to itself.
-    fn run(&mut self, tx: &mut Tx<'_, '_>) -> Result<(), Abort<()>>;
+    fn run(&mut self, tx: &mut Tx<'_>) -> Result<(), Abort<()>>;
     /// Answers the caller.
     fn done(self: Box<Self>, outcome: Result<Option<EventId>, Abort<()>>);
 }
@@ -43,11 +43,11 @@ pub(crate) struct Closure<F, R, E> {
 
 impl<F, R, E> Work for Closure<F, R, E>
 where
-    F: FnMut(&mut Tx<'_, '_>) -> Result<R, Abort<E>> + Send,
+    F: FnMut(&mut Tx<'_>) -> Result<R, Abort<E>> + Send,
     R: Send,
     E: Send,
 {
-    fn run(&mut self, tx: &mut Tx<'_, '_>) -> Result<(), Abort<()>> {
+    fn run(&mut self, tx: &mut Tx<'_>) -> Result<(), Abort<()>> {
         let (result, outcome) = match (self.work)(tx) {
             Ok(result) => (Ok(result), Ok(())),
             Err(Abort::Rejected(reason)) => (Err(reason), Err(Abort::Rejected(()))),

@@ -211,7 +211,7 @@ impl Writer {
                     let _ = reply.send(Ok(Posted { outcome, event }));
                 }
                 // After the answers, which would else wait for all the streams to be written.
-                self.tell(items);
+                self.publish(items);
             }
             Err(error) if drafts.len() > 1 && error.may_be_of_one() => {
                 tracing::warn!(%error, items = drafts.len(), "a batch failed; its items are tried one by one");
@@ -261,13 +261,13 @@ impl Writer {
                     }
                 }
             }
-            self.tell(items);
+            self.publish(items);
             last
         });
         work.done(outcome);
     }
 
-    fn tell(&mut self, items: Vec<LogItem>) {
+    fn publish(&mut self, items: Vec<LogItem>) {
         if items.is_empty() {
             return;
         }

@@ -21,7 +21,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("streaming", &["model"]),
     ("sqlite-interrupt", &[]),
     ("postgres-tls", &[]),
-    ("storage", &["model", "postgres-tls", "random", "sqlite-interrupt"]),
+    ("portable", &[]),
+    ("storage", &["model", "portable", "postgres-tls", "random", "sqlite-interrupt"]),
     (
         "app",
         &[

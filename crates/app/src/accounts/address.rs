@@ -5,7 +5,7 @@ use eddyline_model::log::Control;
 use eddyline_model::mail::{Purpose, UNDO_DAYS};
 use eddyline_model::names::{email_key, nick_key};
 use eddyline_model::users::{Account, User};
-use eddyline_storage::{NewMail, Result as StoreResult, Session, Tx};
+use eddyline_storage::{NewMail, Reader, Result as StoreResult, Tx};
 
 use super::password::end_resets;
 
@@ -13,7 +13,7 @@ use super::password::end_resets;
 /// links to a new password that went to the old one end, and the owner of an old address that was proved gets
 /// a letter with a link that undoes the change, and may take the address back as long as that link leads
 /// somewhere. The caller calls [`crate::App::mail_is_queued`] after the commit.
-pub(crate) fn follow_up_change(tx: &mut Tx<'_, '_>, before: &User, new: &str) -> StoreResult<()> {
+pub(crate) fn follow_up_change(tx: &mut Tx<'_>, before: &User, new: &str) -> StoreResult<()> {
     let (id, now) = (before.id, tx.now());
     end_resets(tx, id)?;
     tx.set_email_proved(id, false)?;
@@ -34,7 +34,7 @@ pub(crate) fn follow_up_change(tx: &mut Tx<'_, '_>, before: &User, new: &str) ->
 /// the last address that it proved, if its claim to it still holds; else the address that receives its password
 /// reset links; else a placeholder that no mail reaches. Password reset links keep their present recipient until
 /// the account proves an address.
-pub(crate) fn displace(tx: &mut Tx<'_, '_>, user: &User) -> StoreResult<()> {
+pub(crate) fn displace(tx: &mut Tx<'_>, user: &User) -> StoreResult<()> {
     tx.lock_user(user.id)?;
     let now = tx.now();
     let (email, proved) = match tx.claim_of(user.id, now)? {
@@ -48,11 +48,11 @@ pub(crate) fn displace(tx: &mut Tx<'_, '_>, user: &User) -> StoreResult<()> {
     }
     tx.touch_identity(user.id, now)?;
     end_resets(tx, user.id)?;
-    tx.tell(Control::UserEdit { user: user.id });
+    tx.record_event(Control::UserEdit { user: user.id });
     Ok(())
 }
 
-fn last_resort(tx: &mut Tx<'_, '_>, user: &User) -> StoreResult<String> {
+fn last_resort(tx: &mut Tx<'_>, user: &User) -> StoreResult<String> {
     if let Some(recovery) = tx.recovery_key(user.id)?
         && tx.account_by_email(&recovery)?.is_none()
     {
@@ -64,24 +64,24 @@ fn last_resort(tx: &mut Tx<'_, '_>, user: &User) -> StoreResult<String> {
 /// The account that holds an address, as an organization sees it. An account with an unproved address does not
 /// hold it (see [`keeps_address`]).
 pub(crate) fn holder_of(
-    session: &mut Session<'_>,
+    reader: &mut Reader<'_>,
     email_key: &str,
     organization: OrganizationId,
 ) -> StoreResult<Option<Account>> {
-    let Some(account) = session.account_by_email(email_key)? else { return Ok(None) };
-    Ok(keeps_address(session, &account, organization)?.then_some(account))
+    let Some(account) = reader.account_by_email(email_key)? else { return Ok(None) };
+    Ok(keeps_address(reader, &account, organization)?.then_some(account))
 }
 
 /// Whether a user holds their own address, as an organization sees it (see [`holder_of`]).
 pub(crate) fn holds_address(
-    session: &mut Session<'_>,
+    reader: &mut Reader<'_>,
     user: &User,
     organization: OrganizationId,
 ) -> StoreResult<bool> {
     if user.email_proved {
         return Ok(true);
     }
-    let holder = holder_of(session, &email_key(&user.email), organization)?;
+    let holder = holder_of(reader, &email_key(&user.email), organization)?;
     Ok(holder.is_some_and(|account| account.user.id == user.id))
 }
 
@@ -89,14 +89,14 @@ pub(crate) fn holds_address(
 /// when the address is proved, and also when the account was made for this very organization by its identity
 /// provider and waits for its owner, who proves the address by a link to a new password.
 pub(crate) fn keeps_address(
-    session: &mut Session<'_>,
+    reader: &mut Reader<'_>,
     account: &Account,
     organization: OrganizationId,
 ) -> StoreResult<bool> {
     if account.user.email_proved {
         return Ok(true);
     }
-    let known = session.identity(account.user.id)?;
+    let known = reader.identity(account.user.id)?;
     let Some(known) = known.filter(|known| known.removed_at.is_none() && known.suspended_at.is_none()) else {
         return Ok(false);
     };
@@ -105,5 +105,5 @@ pub(crate) fn keeps_address(
         return Ok(false);
     }
     Ok(known.organization == organization
-        || session.organizations_below(known.organization)?.contains(&organization))
+        || reader.organizations_below(known.organization)?.contains(&organization))
 }

@@ -4,7 +4,7 @@ use eddyline_auth::{Secret, TokenHash};
 use eddyline_model::log::Control;
 use eddyline_model::names::display_name;
 use eddyline_model::{CredentialId, Timestamp, UserId};
-use eddyline_storage::{Result as StoreResult, Session, Tx};
+use eddyline_storage::{Reader, Result as StoreResult, Tx};
 
 use crate::actor::{Actor, Credential};
 use crate::{App, Error, Result};
@@ -31,7 +31,7 @@ impl App {
     /// [`Error::Denied`] for applications and flow tokens.
     pub async fn api_tokens(&self, actor: &Actor) -> Result<Vec<ApiToken>> {
         let user = owner(actor)?;
-        let found = self.store().read(move |session| tokens_of(session, user)).await?;
+        let found = self.store().read(move |reader| tokens_of(reader, user)).await?;
         Ok(found.into_iter().map(|(_, token)| token).collect())
     }
 
@@ -88,7 +88,7 @@ impl App {
         &self,
         actor: &Actor,
         id: CredentialId,
-        work: impl Fn(&mut Tx<'_, '_>, &TokenHash) -> StoreResult<()> + Send + Sync + 'static,
+        work: impl Fn(&mut Tx<'_>, &TokenHash) -> StoreResult<()> + Send + Sync + 'static,
     ) -> Result<()> {
         let user = owner(actor)?;
         let ((), event) = self
@@ -107,9 +107,9 @@ impl App {
 }
 
 /// Ends an API token of a user, who is held, with the streams opened with it.
-pub(crate) fn end_token(tx: &mut Tx<'_, '_>, user: UserId, hash: &TokenHash) -> StoreResult<()> {
+pub(crate) fn end_token(tx: &mut Tx<'_>, user: UserId, hash: &TokenHash) -> StoreResult<()> {
     if tx.delete_api_token(&hash.0)? {
-        tx.tell(Control::CredentialEnd { user, credential: hash.credential() });
+        tx.record_event(Control::CredentialEnd { user, credential: hash.credential() });
     }
     Ok(())
 }
@@ -124,8 +124,8 @@ pub(super) fn owner(actor: &Actor) -> Result<UserId> {
 }
 
 /// The API tokens of a user with their digests, the oldest first.
-pub(crate) fn tokens_of(session: &mut Session<'_>, user: UserId) -> StoreResult<Vec<(TokenHash, ApiToken)>> {
-    let found = session.api_tokens_of(user)?.into_iter().filter_map(|token| {
+pub(crate) fn tokens_of(reader: &mut Reader<'_>, user: UserId) -> StoreResult<Vec<(TokenHash, ApiToken)>> {
+    let found = reader.api_tokens_of(user)?.into_iter().filter_map(|token| {
         let hash = TokenHash::from_bytes(&token.hash)?;
         let token = ApiToken { id: hash.credential(), name: token.name, created_at: token.created_at };
         Some((hash, token))

@@ -7,14 +7,14 @@ use eddyline_model::flows::Flow;
 use eddyline_model::names::Email;
 use eddyline_model::organizations::Organization;
 use eddyline_model::policy::{self, Place};
-use eddyline_storage::{Session, Tx};
+use eddyline_storage::{Reader, Tx};
 
 use super::FlowPath;
 use crate::actor::Actor;
-use crate::change::TxResult;
 use crate::invitations::accept::request_join_in;
 use crate::join::join_flow;
 use crate::transaction::NoCaller;
+use crate::transaction::TxResult;
 use crate::{App, Error, Result};
 
 /// What the page of a join link shows.
@@ -39,8 +39,8 @@ impl App {
     /// [`Error::Denied`] for one who is blocked from it, and when its organization is inactive.
     pub async fn join_link(&self, actor: Option<&Actor>, secret: &str, flow: &str) -> Result<JoinLink> {
         let (secret, name, user) = (secret.to_owned(), flow.to_owned(), actor.and_then(Actor::user_id));
-        self.look(move |session| {
-            let Door { flow, organization, place } = find(session, &secret, &name, user)?;
+        self.read(move |reader| {
+            let Door { flow, organization, place } = find(reader, &secret, &name, user)?;
             Ok(JoinLink {
                 path: FlowPath::of(&organization, &flow),
                 flow_name: flow.name,
@@ -85,7 +85,7 @@ impl App {
         let (secret, name, email) = (secret.to_owned(), flow.to_owned(), email.clone());
         let limits = self.mail_limits();
         let ((), event) = self
-            .change(NoCaller::Link, move |tx| {
+            .transaction(NoCaller::Link, move |tx| {
                 let door = find_locked(tx, &secret, &name, None)?;
                 request_join_in(tx, limits, door.flow.room, &email)
             })
@@ -105,21 +105,21 @@ struct Door {
 
 /// Finds the flow and locks its room, so that a concurrent request cannot replace the link before this
 /// transaction ends.
-fn find_locked(tx: &mut Tx<'_, '_>, secret: &str, name: &str, user: Option<UserId>) -> TxResult<Door> {
+fn find_locked(tx: &mut Tx<'_>, secret: &str, name: &str, user: Option<UserId>) -> TxResult<Door> {
     let found = find(tx, secret, name, user)?;
     tx.lock_room(found.flow.room)?;
     find(tx, secret, name, user)
 }
 
-fn find(session: &mut Session<'_>, secret: &str, name: &str, user: Option<UserId>) -> TxResult<Door> {
-    let room = session.room_by_join_secret(secret)?.ok_or(Error::NotFound)?;
-    let flow = session.flow(room)?.ok_or(Error::NotFound)?;
+fn find(reader: &mut Reader<'_>, secret: &str, name: &str, user: Option<UserId>) -> TxResult<Door> {
+    let room = reader.room_by_join_secret(secret)?.ok_or(Error::NotFound)?;
+    let flow = reader.flow(room)?.ok_or(Error::NotFound)?;
     if flow.parameterized_name != name {
         return Err(Error::NotFound.into());
     }
-    let organization = session.organization(flow.organization)?.ok_or(Error::NotFound)?;
+    let organization = reader.organization(flow.organization)?.ok_or(Error::NotFound)?;
     let membership = match user {
-        Some(user) => session.room_membership(room, user)?,
+        Some(user) => reader.room_membership(room, user)?,
         None => None,
     };
     let place = match membership {

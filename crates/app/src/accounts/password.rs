@@ -17,16 +17,16 @@ use crate::{App, Error, Limit, Result};
 
 /// Sets the hash of a password, and ends what the old one or a link has opened: all sessions, and the
 /// links to a new password.
-pub(crate) fn replace(tx: &mut Tx<'_, '_>, user: UserId, hash: &str) -> StoreResult<()> {
+pub(crate) fn replace(tx: &mut Tx<'_>, user: UserId, hash: &str) -> StoreResult<()> {
     tx.set_password_hash(user, hash)?;
     tx.delete_sessions_of(user, None)?;
     end_resets(tx, user)?;
-    tx.tell(Control::Revoked { user });
+    tx.record_event(Control::Revoked { user });
     Ok(())
 }
 
 /// Ends the links to a new password, also those that are not sent yet, and those that sign in.
-pub(crate) fn end_resets(tx: &mut Tx<'_, '_>, user: UserId) -> StoreResult<()> {
+pub(crate) fn end_resets(tx: &mut Tx<'_>, user: UserId) -> StoreResult<()> {
     // Mails first: the process that sends one locks it until its link is stored.
     tx.delete_mails_about(Purpose::PasswordReset(user))?;
     tx.delete_links(Purpose::PasswordReset(user))?;
@@ -36,7 +36,7 @@ pub(crate) fn end_resets(tx: &mut Tx<'_, '_>, user: UserId) -> StoreResult<()> {
 /// Whether what a password was checked against still opens the account with this address, whose user is
 /// held.
 pub(crate) fn still_opens(
-    tx: &mut Tx<'_, '_>,
+    tx: &mut Tx<'_>,
     email_key: &str,
     user: UserId,
     checked: Option<&str>,

@@ -6,7 +6,7 @@ use eddyline_auth::{Password, Secret};
 use eddyline_model::mail::{Purpose, RESET_HOURS};
 use eddyline_model::users::User;
 use eddyline_model::{Timestamp, UserId, names};
-use eddyline_storage::{GrantsOf, NewMail, Result as StoreResult, Session, Tx};
+use eddyline_storage::{GrantsOf, NewMail, Reader, Result as StoreResult, Tx};
 
 use super::{password, sessions};
 use crate::oauth::end_grants;
@@ -71,7 +71,7 @@ impl App {
         let secret = Secret::generate_long();
         let (link, session) = (link.hash(), secret.hash());
         let ((), event) = self
-            .change(NoCaller::Link, move |tx| {
+            .transaction(NoCaller::Link, move |tx| {
                 let now = tx.now();
                 let user = find(tx, &link.0, now)?.ok_or(Error::NotFound)?;
                 tx.lock_user(user.id)?;
@@ -100,19 +100,19 @@ impl App {
 
     async fn user_of_reset_link(&self, link: &Secret) -> Result<User> {
         let (hash, now) = (link.hash(), self.now());
-        self.store().read(move |session| find(session, &hash.0, now)).await?.ok_or(Error::NotFound)
+        self.store().read(move |reader| find(reader, &hash.0, now)).await?.ok_or(Error::NotFound)
     }
 }
 
-fn find(session: &mut Session<'_>, hash: &[u8], now: Timestamp) -> StoreResult<Option<User>> {
-    match session.link(hash, now)?.map(|link| link.purpose) {
-        Some(Purpose::PasswordReset(user)) => session.user(user),
+fn find(reader: &mut Reader<'_>, hash: &[u8], now: Timestamp) -> StoreResult<Option<User>> {
+    match reader.link(hash, now)?.map(|link| link.purpose) {
+        Some(Purpose::PasswordReset(user)) => reader.user(user),
         _ => Ok(None),
     }
 }
 
 /// Whether such a mail waits for the user, or went out a moment ago.
-fn was_mailed(tx: &mut Tx<'_, '_>, user: UserId) -> StoreResult<bool> {
+fn was_mailed(tx: &mut Tx<'_>, user: UserId) -> StoreResult<bool> {
     let purpose = Purpose::PasswordReset(user);
     if tx.mail_waits(purpose)? {
         return Ok(true);
@@ -123,7 +123,7 @@ fn was_mailed(tx: &mut Tx<'_, '_>, user: UserId) -> StoreResult<bool> {
 
 /// Whose password is asked for by an address: of the account that has it, or else of one whose links to a new
 /// password go there.
-fn find_owner(tx: &mut Tx<'_, '_>, email_key: &str) -> StoreResult<Option<User>> {
+fn find_owner(tx: &mut Tx<'_>, email_key: &str) -> StoreResult<Option<User>> {
     let account = tx.account_by_email(email_key)?;
     // Both are looked for in any case, so that the time of the answer does not tell which there is.
     let recovered = tx.user_by_recovery(email_key)?;
@@ -131,7 +131,7 @@ fn find_owner(tx: &mut Tx<'_, '_>, email_key: &str) -> StoreResult<Option<User>>
 }
 
 /// Has a link to a new password mailed to a user.
-pub(super) fn queue(tx: &mut Tx<'_, '_>, user: &User) -> StoreResult<()> {
+pub(super) fn queue(tx: &mut Tx<'_>, user: &User) -> StoreResult<()> {
     let purpose = Purpose::PasswordReset(user.id);
     let recipient = tx.recovery_key(user.id)?.unwrap_or_else(|| user.email.clone());
     let now = tx.now();
@@ -139,7 +139,7 @@ pub(super) fn queue(tx: &mut Tx<'_, '_>, user: &User) -> StoreResult<()> {
 }
 
 /// Writes as much as for a mail, so that the time of the answer does not tell whether there is one.
-fn queue_nothing(tx: &mut Tx<'_, '_>) -> StoreResult<()> {
+fn queue_nothing(tx: &mut Tx<'_>) -> StoreResult<()> {
     let purpose = Purpose::PasswordReset(UserId(0));
     let now = tx.now();
     tx.queue_mails(&[NewMail { purpose, recipient: String::new(), detail: None }], now)?;

@@ -47,7 +47,7 @@ pub struct OneSession {
 
 /// Begins a session within a transaction that has locked the user. When the user has [`MAX_SESSIONS`], the least
 /// recently used ones end.
-pub(super) fn begin(tx: &mut Tx<'_, '_>, hash: &TokenHash, user: UserId) -> StoreResult<()> {
+pub(super) fn begin(tx: &mut Tx<'_>, hash: &TokenHash, user: UserId) -> StoreResult<()> {
     let all = tx.sessions_of(user, Timestamp(0))?;
     for oldest in all.iter().skip(MAX_SESSIONS - 1).filter_map(|one| TokenHash::from_bytes(&one.hash)) {
         end(tx, &oldest, user)?;
@@ -57,9 +57,9 @@ pub(super) fn begin(tx: &mut Tx<'_, '_>, hash: &TokenHash, user: UserId) -> Stor
 }
 
 /// Ends a session and what was opened with it.
-fn end(tx: &mut Tx<'_, '_>, hash: &TokenHash, user: UserId) -> StoreResult<()> {
+fn end(tx: &mut Tx<'_>, hash: &TokenHash, user: UserId) -> StoreResult<()> {
     tx.delete_session(&hash.0)?;
-    tx.tell(Control::CredentialEnd { user, credential: hash.credential() });
+    tx.record_event(Control::CredentialEnd { user, credential: hash.credential() });
     Ok(())
 }
 
@@ -76,7 +76,7 @@ impl App {
         let (secret, key) = (Secret::generate_long(), names::email_key(email));
         let hash = secret.hash();
         let ((), event) = self
-            .change(NoCaller::SignIn, move |tx| {
+            .transaction(NoCaller::SignIn, move |tx| {
                 // A change of the password ends all sessions. The lock keeps this one from beginning right
                 // after such a change with the password before.
                 tx.lock_user(user)?;
@@ -102,10 +102,10 @@ impl App {
         let since = now.plus_millis(-SESSION_MILLIS);
         let found = self
             .store()
-            .read(move |session| {
-                let Some((id, seen)) = session.session_user(&hash.0, since)? else { return Ok(None) };
-                let Some(user) = session.user(id)? else { return Ok(None) };
-                Ok(load_caller(session, user)?.map(|caller| (caller, seen)))
+            .read(move |reader| {
+                let Some((id, seen)) = reader.session_user(&hash.0, since)? else { return Ok(None) };
+                let Some(user) = reader.user(id)? else { return Ok(None) };
+                Ok(load_caller(reader, user)?.map(|caller| (caller, seen)))
             })
             .await?;
         let Some((caller, seen)) = found else { return Ok(None) };
@@ -141,7 +141,7 @@ impl App {
             Some(Credential::ApiToken(_) | Credential::AccessToken(_)) | None => return Ok(false),
         };
         let since = self.now().plus_millis(-FRESH_MILLIS);
-        let begun = self.store().read(move |session| session.session_begun(&hash.0)).await?;
+        let begun = self.store().read(move |reader| reader.session_begun(&hash.0)).await?;
         Ok(begun.is_some_and(|begun| begun > since))
     }
 
@@ -166,7 +166,7 @@ impl App {
     pub async fn sign_out(&self, session: &Secret) -> Result<()> {
         let hash = session.hash();
         // Read first, so that invented sessions cost no transaction.
-        if self.store().read(move |session| session.session_user(&hash.0, Timestamp(0))).await?.is_none() {
+        if self.store().read(move |reader| reader.session_user(&hash.0, Timestamp(0))).await?.is_none() {
             return Ok(());
         }
         let ((), event) = self
@@ -190,7 +190,7 @@ impl App {
     pub async fn sessions(&self, actor: &Actor) -> Result<Vec<OneSession>> {
         let (user, this) = (owner(actor)?, session_of(actor));
         let since = self.now().plus_millis(-SESSION_MILLIS);
-        let found = self.store().read(move |session| session.sessions_of(user, since)).await?;
+        let found = self.store().read(move |reader| reader.sessions_of(user, since)).await?;
         let shown = found.into_iter().filter_map(|session| {
             let hash = TokenHash::from_bytes(&session.hash)?;
             Some(OneSession {

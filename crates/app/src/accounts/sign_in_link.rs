@@ -5,7 +5,7 @@ use eddyline_model::Timestamp;
 use eddyline_model::mail::{Link, Purpose, SIGN_IN_MINUTES};
 use eddyline_model::names::Email;
 use eddyline_model::users::User;
-use eddyline_storage::{Result as StoreResult, Session};
+use eddyline_storage::{Reader, Result as StoreResult};
 
 use super::sessions;
 use crate::transaction::NoCaller;
@@ -22,7 +22,7 @@ impl App {
         let (secret, key) = (Secret::generate_hex::<32>(), email.key());
         let hash = secret.hash();
         let (purpose, _) = self
-            .change(NoCaller::Operator, move |tx| {
+            .transaction(NoCaller::Operator, move |tx| {
                 let user = tx.account_by_email(&key)?.ok_or(Error::NotFound)?.user.id;
                 tx.lock_user(user)?;
                 let purpose = Purpose::SignIn(user);
@@ -42,7 +42,7 @@ impl App {
     /// [`Error::NotFound`] when the link was used, has ended, or never was.
     pub async fn sign_in_link(&self, link: &Secret) -> Result<String> {
         let (hash, now) = (link.hash(), self.now());
-        let found = self.store().read(move |session| find(session, &hash.0, now)).await?;
+        let found = self.store().read(move |reader| find(reader, &hash.0, now)).await?;
         Ok(found.ok_or(Error::NotFound)?.name)
     }
 
@@ -57,7 +57,7 @@ impl App {
         let secret = Secret::generate_long();
         let (link, session) = (link.hash(), secret.hash());
         let ((), event) = self
-            .change(NoCaller::Link, move |tx| {
+            .transaction(NoCaller::Link, move |tx| {
                 let now = tx.now();
                 let user = find(tx, &link.0, now)?.ok_or(Error::NotFound)?;
                 tx.lock_user(user.id)?;
@@ -73,9 +73,9 @@ impl App {
     }
 }
 
-fn find(session: &mut Session<'_>, hash: &[u8], now: Timestamp) -> StoreResult<Option<User>> {
-    let Some(Purpose::SignIn(user)) = session.link(hash, now)?.map(|link| link.purpose) else {
+fn find(reader: &mut Reader<'_>, hash: &[u8], now: Timestamp) -> StoreResult<Option<User>> {
+    let Some(Purpose::SignIn(user)) = reader.link(hash, now)?.map(|link| link.purpose) else {
         return Ok(None);
     };
-    Ok(session.user(user)?.filter(|user| user.active))
+    Ok(reader.user(user)?.filter(|user| user.active))
 }

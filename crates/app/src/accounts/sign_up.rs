@@ -11,10 +11,10 @@ use eddyline_storage::{Error as StoreError, NewUser, Result as StoreResult, Tx};
 
 use super::{FlowPath, displace, holder_of, keeps_address, sessions};
 use crate::actor::Actor;
-use crate::change::TxResult;
 use crate::invitations::accept::{accept_in, decline_in, invitation_of_link};
 use crate::join::{has_place, lock_open_flow};
 use crate::transaction::NoCaller;
+use crate::transaction::TxResult;
 use crate::{App, Error, Result};
 
 /// What the page of an invitation shows.
@@ -56,13 +56,13 @@ impl App {
     /// ended, or never was.
     pub async fn invitation_link(&self, link: &Secret) -> Result<Invited> {
         let (hash, now) = (link.hash(), self.now());
-        let found = self.store().read(move |session| {
-            let Some((invitation, flow, organization, inviter)) = invitation_of_link(session, &hash, now)?
+        let found = self.store().read(move |reader| {
+            let Some((invitation, flow, organization, inviter)) = invitation_of_link(reader, &hash, now)?
             else {
                 return Ok(None);
             };
             let email_key = names::email_key(&invitation.email);
-            let has_account = holder_of(session, &email_key, organization.id)?.is_some();
+            let has_account = holder_of(reader, &email_key, organization.id)?.is_some();
             Ok(Some(Invited {
                 path: FlowPath::of(&organization, &flow),
                 flow_name: flow.name,
@@ -98,7 +98,7 @@ impl App {
         let (link, session) = (link.hash(), secret.hash());
         let avatar = Secret::generate();
         let (path, event) = self
-            .change(NoCaller::Link, move |tx| {
+            .transaction(NoCaller::Link, move |tx| {
                 let now = tx.now();
                 let new = NewUser {
                     id: None,
@@ -178,7 +178,7 @@ impl App {
         // Read first, so that guesses cost no transaction.
         self.invitation_link(link).await?;
         let hash = link.hash();
-        self.change(NoCaller::Link, move |tx| {
+        self.transaction(NoCaller::Link, move |tx| {
             let now = tx.now();
             let (invitation, _, organization, _) =
                 invitation_of_link(tx, &hash, now)?.ok_or(Error::NotFound)?;
@@ -191,7 +191,7 @@ impl App {
 }
 
 /// Finds the invitation, and asks for every reason why this newcomer could not come in by it.
-fn admit(tx: &mut Tx<'_, '_>, link: &TokenHash, new: &NewUser) -> TxResult<(Invitation, FlowPath)> {
+fn admit(tx: &mut Tx<'_>, link: &TokenHash, new: &NewUser) -> TxResult<(Invitation, FlowPath)> {
     let now = tx.now();
     let (invitation, flow, organization, _) = invitation_of_link(tx, link, now)?.ok_or(Error::NotFound)?;
     // In the order in which everybody takes them: the flow, then its organization.
@@ -213,7 +213,7 @@ fn admit(tx: &mut Tx<'_, '_>, link: &TokenHash, new: &NewUser) -> TxResult<(Invi
     Ok((invitation, FlowPath::of(&organization, &flow)))
 }
 
-fn insert(tx: &mut Tx<'_, '_>, new: &NewUser) -> StoreResult<User> {
+fn insert(tx: &mut Tx<'_>, new: &NewUser) -> StoreResult<User> {
     let id = tx.insert_user(new)?;
     tx.user(id)?.ok_or(StoreError::Corrupt("a new user"))
 }

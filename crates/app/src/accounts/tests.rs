@@ -80,7 +80,7 @@ impl World {
 
     async fn account(&self, email: &str) -> Option<Account> {
         let email = email.to_owned();
-        self.app.store().read(move |session| session.account_by_email(&email)).await.unwrap()
+        self.app.store().read(move |reader| reader.account_by_email(&email)).await.unwrap()
     }
 
     async fn waiting_mails(&self) -> Vec<(Purpose, String)> {

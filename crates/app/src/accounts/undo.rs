@@ -5,7 +5,7 @@ use eddyline_model::log::Control;
 use eddyline_model::mail::{Link, Purpose, UNDO_DAYS};
 use eddyline_model::users::User;
 use eddyline_model::{Timestamp, names};
-use eddyline_storage::{GrantsOf, Result as StoreResult, Session};
+use eddyline_storage::{GrantsOf, Reader, Result as StoreResult};
 
 use super::{password, reset};
 use crate::oauth::end_grants;
@@ -31,7 +31,7 @@ impl App {
     /// [`Error::NotFound`] when the link was used, has ended, or never was.
     pub async fn undo_link(&self, link: &Secret) -> Result<UndoLink> {
         let (hash, now) = (link.hash(), self.now());
-        let found = self.store().read(move |session| find(session, &hash.0, now)).await?;
+        let found = self.store().read(move |reader| find(reader, &hash.0, now)).await?;
         let found = found.ok_or(Error::NotFound)?;
         Ok(UndoLink { name: found.user.name, old: found.old, present: found.user.email })
     }
@@ -50,7 +50,7 @@ impl App {
         self.undo_link(link).await?;
         let hash = link.hash();
         let ((), event) = self
-            .change(NoCaller::Link, move |tx| {
+            .transaction(NoCaller::Link, move |tx| {
                 let now = tx.now();
                 let Undo { user, .. } = find(tx, &hash.0, now)?.ok_or(Error::NotFound)?;
                 tx.lock_user(user.id)?;
@@ -78,8 +78,8 @@ impl App {
                 // The person who changed the address may have chosen the password too.
                 tx.clear_password(user.id)?;
                 reset::queue(tx, &User { email: old, ..user.clone() })?;
-                tx.tell(Control::UserEdit { user: user.id });
-                tx.tell(Control::Revoked { user: user.id });
+                tx.record_event(Control::UserEdit { user: user.id });
+                tx.record_event(Control::Revoked { user: user.id });
                 Ok(())
             })
             .await?;
@@ -96,11 +96,11 @@ struct Undo {
     end: Timestamp,
 }
 
-fn find(session: &mut Session<'_>, hash: &[u8], now: Timestamp) -> StoreResult<Option<Undo>> {
+fn find(reader: &mut Reader<'_>, hash: &[u8], now: Timestamp) -> StoreResult<Option<Undo>> {
     let Some(Link { purpose: Purpose::EmailChange(id), email: Some(old), expires_at: end }) =
-        session.link(hash, now)?
+        reader.link(hash, now)?
     else {
         return Ok(None);
     };
-    Ok(session.user(id)?.map(|user| Undo { user, old, end }))
+    Ok(reader.user(id)?.map(|user| Undo { user, old, end }))
 }

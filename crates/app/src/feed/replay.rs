@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use eddyline_model::log::{LogBody, LogItem, Seq};
 use eddyline_model::{EventId, UserId};
-use eddyline_storage::{LogFilter, Result as StoreResult, Session};
+use eddyline_storage::{LogFilter, Reader, Result as StoreResult};
 use eddyline_streaming::{Filter, Log, LogUnavailable, Page};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
@@ -41,7 +41,7 @@ impl StoredLog {
     async fn read_page(&self, after: Seq, through: Seq, filter: Arc<Filter>, limit: usize) -> Result<Page> {
         let entry_encoder = self.entry_encoder.clone();
         let wanted = LogFilter { rooms: filter.rooms().to_vec(), user: filter.user() };
-        let page = self.store.read(move |session| {
+        let page = self.store.read(move |reader| {
             let mut page = Page { entries: Vec::new(), through: after };
             let mut sharing = HashMap::new();
             // Stretches with nothing for this filter are passed over here rather than handed out.
@@ -52,7 +52,7 @@ impl StoredLog {
             while goes_on(&page, bytes) && started.elapsed() < REPLAY_TIME {
                 let missing = (limit - page.entries.len()).min(REPLAY_PORTION);
                 let missing = i64::try_from(missing).unwrap_or(i64::MAX);
-                let next = session.log_page(page.through, through, &wanted, missing)?;
+                let next = reader.log_page(page.through, through, &wanted, missing)?;
                 for item in &next.items {
                     if bytes >= REPLAY_BYTES {
                         // The rest of the portion belongs to the next page.
@@ -60,11 +60,11 @@ impl StoredLog {
                     }
                     page.through = item.id.seq;
                     if let (Some(user), Some(two)) = (wanted.user, private_parties(item))
-                        && !may_still_read(session, user, two, &mut sharing)?
+                        && !may_still_read(reader, user, two, &mut sharing)?
                     {
                         continue;
                     }
-                    if let Some(entry) = entry_encoder.encode(session, item)? {
+                    if let Some(entry) = entry_encoder.encode(reader, item)? {
                         bytes += entry.size();
                         page.entries.push(Arc::new(entry));
                     }
@@ -86,7 +86,7 @@ fn private_parties(item: &LogItem) -> Option<[UserId; 2]> {
 /// Whether `user`, who is one of the `two`, may still read their private messages: as long as they share an
 /// organization. `known` keeps the answers for the other entries of the page.
 fn may_still_read(
-    session: &mut Session<'_>,
+    reader: &mut Reader<'_>,
     user: UserId,
     two: [UserId; 2],
     known: &mut HashMap<UserId, bool>,
@@ -98,14 +98,14 @@ fn may_still_read(
     if let Some(shares) = known.get(&other) {
         return Ok(*shares);
     }
-    let shares = session.share_organization(user, other)?;
+    let shares = reader.share_organization(user, other)?;
     known.insert(other, shares);
     Ok(shares)
 }
 
 impl Log for StoredLog {
     fn verify(&self, id: EventId) -> BoxFuture<'_, std::result::Result<bool, LogUnavailable>> {
-        async move { self.store.read(move |session| session.log_holds(id)).await.map_err(|_| LogUnavailable) }
+        async move { self.store.read(move |reader| reader.log_holds(id)).await.map_err(|_| LogUnavailable) }
             .boxed()
     }
 

@@ -40,7 +40,7 @@ impl App {
 
     async fn clear_away(&self) -> Result<()> {
         let since = self.now().plus_millis(-DEAD_MILLIS);
-        if self.store().read(move |session| session.has_abandoned_objects(since)).await? {
+        if self.store().read(move |reader| reader.has_abandoned_objects(since)).await? {
             let marked = self.store().write(NoCaller::Process, move |tx| {
                 let now = tx.now();
                 tx.mark_abandoned_objects(since, now)
@@ -51,7 +51,7 @@ impl App {
         loop {
             let now = self.now();
             let marked =
-                self.store().read(move |session| session.objects_marked_for_deletion(now, BATCH)).await?;
+                self.store().read(move |reader| reader.objects_marked_for_deletion(now, BATCH)).await?;
             let found = marked.len();
             let removed = self.remove(marked, now).await?;
             let was_all = i64::try_from(found).is_ok_and(|found| found < BATCH);

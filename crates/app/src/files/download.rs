@@ -70,7 +70,7 @@ impl App {
                 return admitted.map(drop);
             }
         }
-        let people = self.store().read(move |session| session.private_users(room)).await?;
+        let people = self.store().read(move |reader| reader.private_users(room)).await?;
         let (one, other) = people.ok_or(Error::NotFound)?;
         let with = match actor.user()?.user.id {
             own if own == one => other,
@@ -107,7 +107,7 @@ impl App {
 
     async fn load_file(&self, id: &str) -> Result<File> {
         let id = FileId(id.to_owned());
-        self.store().read(move |session| session.file(&id)).await?.ok_or(Error::NotFound)
+        self.store().read(move |reader| reader.file(&id)).await?.ok_or(Error::NotFound)
     }
 
     async fn found(&self, file: &File, variant: Variant, owner: Owner) -> Result<Download> {

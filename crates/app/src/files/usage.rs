@@ -129,9 +129,9 @@ impl App {
         let kept = match self.inner.file_sums.known(of) {
             Ok(kept) => kept,
             Err(changes) => {
-                let kept = self.store().read(move |session| match of {
-                    FilesOf::Organization(id) => session.file_bytes_of_organization(id),
-                    FilesOf::Private(user) => session.private_file_bytes_of(user),
+                let kept = self.store().read(move |reader| match of {
+                    FilesOf::Organization(id) => reader.file_bytes_of_organization(id),
+                    FilesOf::Private(user) => reader.private_file_bytes_of(user),
                 });
                 let kept = kept.await?;
                 self.inner.file_sums.note(of, kept, changes);

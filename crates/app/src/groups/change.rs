@@ -6,13 +6,13 @@ use eddyline_model::groups::{Group, MAX_GROUP_MEMBERS, MAX_GROUP_MEMBERSHIPS, MA
 use eddyline_model::log::Control;
 use eddyline_model::names::GroupName;
 use eddyline_model::{GroupId, OrganizationId, UserId};
-use eddyline_storage::{Result as StoreResult, Session, Tx};
+use eddyline_storage::{Reader, Result as StoreResult, Tx};
 use serde_json::{Map, Value, json};
 
 use super::{GroupChanges, NewGroup};
 use crate::Error;
 use crate::audit::note;
-use crate::change::TxResult;
+use crate::transaction::TxResult;
 
 /// How many users a refusal names.
 const NAMED: usize = 20;
@@ -22,8 +22,8 @@ const NAMED: usize = 20;
 /// # Errors
 ///
 /// [`Error::NotFound`].
-pub(crate) fn find(session: &mut Session<'_>, organization: OrganizationId, id: GroupId) -> TxResult<Group> {
-    let found = session.group(id)?.filter(|group| group.organization == organization);
+pub(crate) fn find(reader: &mut Reader<'_>, organization: OrganizationId, id: GroupId) -> TxResult<Group> {
+    let found = reader.group(id)?.filter(|group| group.organization == organization);
     Ok(found.ok_or(Error::NotFound)?)
 }
 
@@ -33,7 +33,7 @@ pub(crate) fn find(session: &mut Session<'_>, organization: OrganizationId, id: 
 ///
 /// [`Error::Conflict`], [`Error::Invalid`].
 pub(crate) fn create(
-    tx: &mut Tx<'_, '_>,
+    tx: &mut Tx<'_>,
     organization: OrganizationId,
     new: &NewGroup,
     by: &str,
@@ -57,7 +57,7 @@ pub(crate) fn create(
 /// # Errors
 ///
 /// [`Error::Conflict`], [`Error::Invalid`].
-pub(crate) fn change(tx: &mut Tx<'_, '_>, group: &Group, changes: &GroupChanges, by: &str) -> TxResult<()> {
+pub(crate) fn change(tx: &mut Tx<'_>, group: &Group, changes: &GroupChanges, by: &str) -> TxResult<()> {
     let mut detail = Map::new();
     if let Some(name) = changes.name.as_ref().filter(|name| name.as_str() != group.name) {
         if tx.group_by_name(group.organization, &name.key())? != Some(group.id) {
@@ -83,7 +83,7 @@ pub(crate) fn change(tx: &mut Tx<'_, '_>, group: &Group, changes: &GroupChanges,
 ///
 /// [`Error::Conflict`] when it has as many members as it may.
 pub(crate) fn set_member(
-    tx: &mut Tx<'_, '_>,
+    tx: &mut Tx<'_>,
     group: &Group,
     user: UserId,
     is_member: bool,
@@ -111,7 +111,7 @@ pub(crate) fn set_member(
 /// # Errors
 ///
 /// As any write.
-pub(crate) fn remove(tx: &mut Tx<'_, '_>, group: &Group, by: &str) -> TxResult<()> {
+pub(crate) fn remove(tx: &mut Tx<'_>, group: &Group, by: &str) -> TxResult<()> {
     tx.delete_group(group.id)?;
     let detail = json!({"group": group.id.0, "name": group.name});
     Ok(record(tx, group.organization, (by, "group.remove"), None, &detail)?)
@@ -119,7 +119,7 @@ pub(crate) fn remove(tx: &mut Tx<'_, '_>, group: &Group, by: &str) -> TxResult<(
 
 /// Holds the organizations of a user who may take another nick: a group there may be about to take it as its name.
 /// To be called before the user is locked.
-pub(crate) fn lock_names(tx: &mut Tx<'_, '_>, user: UserId) -> StoreResult<()> {
+pub(crate) fn lock_names(tx: &mut Tx<'_>, user: UserId) -> StoreResult<()> {
     let mut held = HashSet::new();
     loop {
         let organizations = tx.memberships_of(user)?.into_iter().map(|membership| membership.organization);
@@ -138,7 +138,7 @@ pub(crate) fn lock_names(tx: &mut Tx<'_, '_>, user: UserId) -> StoreResult<()> {
 /// Makes these users the members of a group and puts those who came and went into `detail`, for the audit log.
 /// All of them must belong to the organization.
 fn set_members(
-    tx: &mut Tx<'_, '_>,
+    tx: &mut Tx<'_>,
     group: &Group,
     wanted: &[UserId],
     detail: &mut Map<String, Value>,
@@ -163,7 +163,7 @@ fn set_members(
 }
 
 /// Checks that the groups of an organization may have so many members more. Every process keeps them in memory.
-fn check_memberships(tx: &mut Tx<'_, '_>, organization: OrganizationId, more: usize) -> TxResult<()> {
+fn check_memberships(tx: &mut Tx<'_>, organization: OrganizationId, more: usize) -> TxResult<()> {
     let members = usize::try_from(tx.count_group_memberships(organization)?).unwrap_or(usize::MAX);
     if members.saturating_add(more) > MAX_GROUP_MEMBERSHIPS {
         let text =
@@ -174,7 +174,7 @@ fn check_memberships(tx: &mut Tx<'_, '_>, organization: OrganizationId, more: us
 }
 
 /// Checks that no user and no other group of the organization has the name.
-fn check_name(tx: &mut Tx<'_, '_>, organization: OrganizationId, name: &GroupName) -> TxResult<()> {
+fn check_name(tx: &mut Tx<'_>, organization: OrganizationId, name: &GroupName) -> TxResult<()> {
     let text = if tx.group_by_name(organization, &name.key())?.is_some() {
         format!("the organization has a group {name} already")
     } else if tx.nick_is_taken(organization, &name.key(), UserId(0))? {
@@ -186,7 +186,7 @@ fn check_name(tx: &mut Tx<'_, '_>, organization: OrganizationId, name: &GroupNam
 }
 
 /// The users, each once, if there are not too many and all of them belong to the organization.
-fn check_users(tx: &mut Tx<'_, '_>, organization: OrganizationId, users: &[UserId]) -> TxResult<Vec<UserId>> {
+fn check_users(tx: &mut Tx<'_>, organization: OrganizationId, users: &[UserId]) -> TxResult<Vec<UserId>> {
     let users: BTreeSet<UserId> = users.iter().copied().collect();
     if users.len() > MAX_GROUP_MEMBERS {
         return Err(Error::field("users", format!("can't be more than {MAX_GROUP_MEMBERS}")).into());
@@ -208,13 +208,13 @@ fn numbers(users: &[UserId]) -> Value {
 
 /// Records a change, and makes every process forget the groups.
 fn record(
-    tx: &mut Tx<'_, '_>,
+    tx: &mut Tx<'_>,
     organization: OrganizationId,
     (by, action): (&str, &str),
     user: Option<UserId>,
     detail: &Value,
 ) -> StoreResult<()> {
     note(tx, organization, (by, action), user, detail)?;
-    tx.tell(Control::GroupChange { organization });
+    tx.record_event(Control::GroupChange { organization });
     Ok(())
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use eddyline_model::names::nick_key;
 use eddyline_model::{OrganizationId, UserId};
-use eddyline_storage::{Result as StoreResult, Session};
+use eddyline_storage::{Reader, Result as StoreResult};
 
 /// The groups of an organization, by the keys of their names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -13,8 +13,8 @@ pub(crate) struct Groups {
 }
 
 impl Groups {
-    pub(crate) fn load(session: &mut Session<'_>, organization: OrganizationId) -> StoreResult<Self> {
-        let found = session.groups_of(&[organization])?;
+    pub(crate) fn load(reader: &mut Reader<'_>, organization: OrganizationId) -> StoreResult<Self> {
+        let found = reader.groups_of(&[organization])?;
         let members = found.into_iter().map(|group| (nick_key(&group.name), group.users.into())).collect();
         Ok(Self { members })
     }

@@ -14,7 +14,7 @@ use eddyline_wire::Group;
 
 pub(crate) use self::mentions::Groups;
 use crate::actor::Actor;
-use crate::change::TxResult;
+use crate::transaction::TxResult;
 use crate::{App, Error, Result};
 
 /// A group to be made.
@@ -43,9 +43,9 @@ impl App {
     /// [`Error::NotFound`] when it is not the caller's, [`Error::Denied`] for flow tokens.
     pub async fn groups(&self, actor: &Actor, organization: OrganizationId) -> Result<Vec<Group>> {
         policy::organization(actor.user()?.role_in(organization), OrganizationAction::See)?;
-        let found = self.store().read(move |session| {
-            let shown = session.organization(organization)?;
-            Ok((shown, session.groups_of(&[organization])?))
+        let found = self.store().read(move |reader| {
+            let shown = reader.organization(organization)?;
+            Ok((shown, reader.groups_of(&[organization])?))
         });
         let (shown, groups) = found.await?;
         let (shown, base) = (shown.ok_or(Error::NotFound)?, &self.config().addresses.base);
@@ -60,9 +60,9 @@ impl App {
     /// tokens.
     pub async fn group(&self, actor: &Actor, organization: OrganizationId, id: GroupId) -> Result<Group> {
         policy::organization(actor.user()?.role_in(organization), OrganizationAction::See)?;
-        let found = self.look(move |session| {
-            let shown = session.organization(organization)?.ok_or(Error::NotFound)?;
-            Ok((shown, change::find(session, organization, id)?))
+        let found = self.read(move |reader| {
+            let shown = reader.organization(organization)?.ok_or(Error::NotFound)?;
+            Ok((shown, change::find(reader, organization, id)?))
         });
         let (shown, group) = found.await?;
         Ok(Group::of(&group, &shown, &self.config().addresses.base))
@@ -151,9 +151,9 @@ impl App {
     async fn change_groups<R, F>(&self, actor: &Actor, organization: OrganizationId, work: F) -> Result<R>
     where
         R: Send + 'static,
-        F: Fn(&mut Tx<'_, '_>, &str) -> TxResult<R> + Send + 'static,
+        F: Fn(&mut Tx<'_>, &str) -> TxResult<R> + Send + 'static,
     {
-        let lock = move |tx: &mut Tx<'_, '_>| tx.lock_organization(organization).map(drop);
+        let lock = move |tx: &mut Tx<'_>| tx.lock_organization(organization).map(drop);
         let (done, event) = self
             .locked_transaction_as(actor, lock, move |tx, actor| {
                 let caller = actor.user()?;

@@ -12,7 +12,7 @@ use crate::transaction::NoCaller;
 
 async fn app() -> (App, OrganizationId) {
     let app = App::new(Store::open("sqlite::memory:").unwrap(), Config::default()).await.unwrap();
-    let made = app.change(NoCaller::Operator, |tx| {
+    let made = app.transaction(NoCaller::Operator, |tx| {
         let now = tx.now();
         Ok(tx.insert_organization("Acme", "acme", 10_000, now)?)
     });
@@ -21,7 +21,7 @@ async fn app() -> (App, OrganizationId) {
 }
 
 async fn people(app: &App, organization: OrganizationId, count: usize) -> Vec<UserId> {
-    let made = app.change(NoCaller::Operator, move |tx| {
+    let made = app.transaction(NoCaller::Operator, move |tx| {
         let now = tx.now();
         let mut users = Vec::new();
         for number in 0..count {
@@ -53,7 +53,8 @@ fn named(name: &str, users: &[UserId]) -> NewGroup {
 }
 
 async fn create(app: &App, organization: OrganizationId, new: NewGroup) -> Result<GroupId> {
-    let made = app.change(NoCaller::Operator, move |tx| change::create(tx, organization, &new, "operator"));
+    let made =
+        app.transaction(NoCaller::Operator, move |tx| change::create(tx, organization, &new, "operator"));
     Ok(made.await?.0)
 }
 
@@ -67,7 +68,7 @@ async fn a_group_has_a_bounded_number_of_members() {
     let twice: Vec<UserId> = [&users[..MAX_GROUP_MEMBERS], &users[..1]].concat();
     let id = create(&app, organization, named("team", &twice)).await.unwrap();
     let set = async |user, is_member| {
-        let done = app.change(NoCaller::Operator, move |tx| {
+        let done = app.transaction(NoCaller::Operator, move |tx| {
             let group = change::find(tx, organization, id)?;
             change::set_member(tx, &group, user, is_member, "operator")
         });
@@ -77,14 +78,14 @@ async fn a_group_has_a_bounded_number_of_members() {
     assert!(matches!(set(last, true).await, Err(Error::Conflict(text)) if text.contains("1000 members")));
     set(first, false).await.unwrap();
     set(last, true).await.expect("there is room again");
-    let found = app.look(move |session| change::find(session, organization, id)).await.unwrap();
+    let found = app.read(move |reader| change::find(reader, organization, id)).await.unwrap();
     assert_eq!((found.users.len(), found.users.contains(&last)), (MAX_GROUP_MEMBERS, true));
 }
 
 #[tokio::test]
 async fn an_organization_has_a_bounded_number_of_groups() {
     let (app, organization) = app().await;
-    let made = app.change(NoCaller::Operator, move |tx| {
+    let made = app.transaction(NoCaller::Operator, move |tx| {
         for number in 0..MAX_GROUPS {
             change::create(tx, organization, &named(&format!("g{number}"), &[]), "operator")?;
         }
@@ -111,7 +112,7 @@ async fn the_groups_of_an_organization_have_a_bounded_number_of_members_together
     };
     refused(create(&app, organization, named("more", &users[..1])).await);
     let empty = create(&app, organization, named("empty", &[])).await.unwrap();
-    let add = app.change(NoCaller::Operator, {
+    let add = app.transaction(NoCaller::Operator, {
         let user = users[0];
         move |tx| {
             let group = change::find(tx, organization, empty)?;

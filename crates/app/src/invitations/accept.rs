@@ -9,7 +9,7 @@ use eddyline_model::organizations::Organization;
 use eddyline_model::policy;
 use eddyline_model::users::User;
 use eddyline_model::{InvitationId, RoomId, Timestamp, UserId};
-use eddyline_storage::{Result as StoreResult, Session, Tx};
+use eddyline_storage::{Reader, Result as StoreResult, Tx};
 use eddyline_wire::Invitation as WireInvitation;
 
 pub(crate) use super::create::request_join_in;
@@ -17,9 +17,9 @@ pub(crate) use super::end::decline_in;
 use super::{find_invitation, lock_pending};
 use crate::accounts::holds_address;
 use crate::actor::Actor;
-use crate::change::TxResult;
 use crate::join::join_flow;
 use crate::rooms::Room;
+use crate::transaction::TxResult;
 use crate::{App, Error, Result};
 
 impl App {
@@ -67,7 +67,7 @@ impl App {
 ///
 /// [`Error::NotFound`] when the invitation was removed or is not in force any more ([`is_in_force`]),
 /// [`Error::Conflict`] when it was accepted already, and as [`join_flow`].
-pub(crate) fn accept_in(tx: &mut Tx<'_, '_>, invitation: &Invitation, user: &User) -> TxResult<()> {
+pub(crate) fn accept_in(tx: &mut Tx<'_>, invitation: &Invitation, user: &User) -> TxResult<()> {
     let invitation = lock_pending(tx, invitation.room, invitation.id)?;
     let flow = tx.flow(invitation.room)?.ok_or(Error::NotFound)?;
     if !is_in_force(tx, &flow, invitation.inviter)? {
@@ -83,22 +83,22 @@ pub(crate) fn accept_in(tx: &mut Tx<'_, '_>, invitation: &Invitation, user: &Use
 /// organization and not blocked from the flow. An invitation that was requested on the page of the join link has
 /// no inviter; it can be accepted while the access mode of the flow allows joining by link.
 pub(super) fn is_in_force(
-    session: &mut Session<'_>,
+    reader: &mut Reader<'_>,
     flow: &Flow,
     inviter: Option<UserId>,
 ) -> StoreResult<bool> {
     let Some(inviter) = inviter else { return Ok(flow.access_mode != AccessMode::Invitation) };
     let belongs =
-        session.memberships_of(inviter)?.iter().any(|member| member.organization == flow.organization);
-    if !belongs || !session.user(inviter)?.is_some_and(|user| user.active) {
+        reader.memberships_of(inviter)?.iter().any(|member| member.organization == flow.organization);
+    if !belongs || !reader.user(inviter)?.is_some_and(|user| user.active) {
         return Ok(false);
     }
-    Ok(session.room_membership(flow.room, inviter)?.is_none_or(|place| !place.blocked))
+    Ok(reader.room_membership(flow.room, inviter)?.is_none_or(|place| !place.blocked))
 }
 
 /// Ends the pending invitations of users who are in the flow now. An invitation to a user's unproved address
 /// stays.
-pub(crate) fn mark_accepted(tx: &mut Tx<'_, '_>, room: RoomId, users: &[User]) -> StoreResult<()> {
+pub(crate) fn mark_accepted(tx: &mut Tx<'_>, room: RoomId, users: &[User]) -> StoreResult<()> {
     let Some(flow) = tx.flow(room)? else { return Ok(()) };
     let mut keys = Vec::with_capacity(users.len());
     for user in users {
@@ -119,21 +119,21 @@ pub(crate) type Destination = (Invitation, Flow, Organization, Option<User>);
 /// What the link with this digest leads to. `None` when the link has ended, was used, or leads nowhere any
 /// more, and when its invitation is not in force.
 pub(crate) fn invitation_of_link(
-    session: &mut Session<'_>,
+    reader: &mut Reader<'_>,
     hash: &TokenHash,
     now: Timestamp,
 ) -> StoreResult<Option<Destination>> {
-    let Some(link) = session.link(&hash.0, now)? else { return Ok(None) };
+    let Some(link) = reader.link(&hash.0, now)? else { return Ok(None) };
     let Purpose::Invitation(id) = link.purpose else { return Ok(None) };
-    let pending = session.invitation(id)?.filter(|found| found.state == InvitationState::Pending);
+    let pending = reader.invitation(id)?.filter(|found| found.state == InvitationState::Pending);
     let Some(invitation) = pending else { return Ok(None) };
-    let Some(flow) = session.flow(invitation.room)?.filter(|flow| !flow.disabled) else { return Ok(None) };
-    if !is_in_force(session, &flow, invitation.inviter)? {
+    let Some(flow) = reader.flow(invitation.room)?.filter(|flow| !flow.disabled) else { return Ok(None) };
+    if !is_in_force(reader, &flow, invitation.inviter)? {
         return Ok(None);
     }
-    let Some(organization) = session.organization(flow.organization)? else { return Ok(None) };
+    let Some(organization) = reader.organization(flow.organization)? else { return Ok(None) };
     let inviter = match invitation.inviter {
-        Some(user) => session.user(user)?,
+        Some(user) => reader.user(user)?,
         None => None,
     };
     Ok(Some((invitation, flow, organization, inviter)))

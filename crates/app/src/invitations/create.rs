@@ -10,10 +10,10 @@ use serde_json::json;
 use super::send::{Refusal, Sending};
 use crate::accounts::holder_of;
 use crate::actor::Actor;
-use crate::change::TxResult;
 use crate::flow_users::action;
 use crate::mail_quota::MailQuota;
 use crate::rooms::Room;
+use crate::transaction::TxResult;
 use crate::{App, Error, Result};
 
 impl App {
@@ -58,7 +58,7 @@ impl App {
 }
 
 /// Why an address needs no invitation, or must not have one.
-fn reason_against(tx: &mut Tx<'_, '_>, room: &Room, email: &Email) -> StoreResult<Option<String>> {
+fn reason_against(tx: &mut Tx<'_>, room: &Room, email: &Email) -> StoreResult<Option<String>> {
     let Some(account) = holder_of(tx, &email.key(), room.organization.id)? else { return Ok(None) };
     Ok(room.member(account.user.id).map(|member| {
         let state = if member.blocked { "blocked from the flow" } else { "in the flow already" };
@@ -79,7 +79,7 @@ fn reason_against(tx: &mut Tx<'_, '_>, room: &Room, email: &Email) -> StoreResul
 /// when its organization is inactive; [`Error::Conflict`] when the flow has as many pending requests as it may
 /// have, and [`Error::MailQuota`] for the quota of the organization.
 pub(crate) fn request_join_in(
-    tx: &mut Tx<'_, '_>,
+    tx: &mut Tx<'_>,
     limits: super::MailLimits,
     room: eddyline_model::RoomId,
     email: &Email,

@@ -9,9 +9,9 @@ use serde_json::json;
 
 use super::{find_invitation, lock_pending};
 use crate::actor::Actor;
-use crate::change::TxResult;
 use crate::flow_users::action;
 use crate::rooms::Room;
+use crate::transaction::TxResult;
 use crate::{App, Error, Result};
 
 impl App {
@@ -53,11 +53,11 @@ impl App {
 ///
 /// [`Error::NotFound`] when it is gone, [`Error::Conflict`] when it was accepted, [`Error::Denied`] when
 /// the organization is inactive.
-pub(crate) fn decline_in(tx: &mut Tx<'_, '_>, invitation: &Invitation, by: Option<UserId>) -> TxResult<()> {
+pub(crate) fn decline_in(tx: &mut Tx<'_>, invitation: &Invitation, by: Option<UserId>) -> TxResult<()> {
     end(tx, invitation, "decline", by)
 }
 
-fn end(tx: &mut Tx<'_, '_>, invitation: &Invitation, kind: &str, by: Option<UserId>) -> TxResult<()> {
+fn end(tx: &mut Tx<'_>, invitation: &Invitation, kind: &str, by: Option<UserId>) -> TxResult<()> {
     let invitation = lock_pending(tx, invitation.room, invitation.id)?;
     let flow = tx.flow(invitation.room)?.ok_or(Error::NotFound)?;
     let organization = tx.organization(flow.organization)?.ok_or(Error::NotFound)?;
@@ -69,7 +69,7 @@ fn end(tx: &mut Tx<'_, '_>, invitation: &Invitation, kind: &str, by: Option<User
 }
 
 /// Removes pending invitations with their mails and links. No stream shows it.
-pub(crate) fn revoke(tx: &mut Tx<'_, '_>, ids: &[InvitationId]) -> StoreResult<()> {
+pub(crate) fn revoke(tx: &mut Tx<'_>, ids: &[InvitationId]) -> StoreResult<()> {
     tx.delete_mail_of_invitations(ids)?;
     tx.delete_invitations(ids)
 }

@@ -209,7 +209,7 @@ impl Import {
             return Ok(None);
         };
         let (room, actor) = (self.room.id(), self.actor.user_id());
-        let told = self.app.change(NoCaller::Announcement, move |tx| {
+        let told = self.app.transaction(NoCaller::Announcement, move |tx| {
             tx.lock_room(room)?;
             // Nothing is said in an archived flow.
             if tx.flow(room)?.is_some_and(|flow| !flow.disabled) {
@@ -248,7 +248,7 @@ struct Sorted {
     outcome: Outcome,
 }
 
-fn sort(tx: &mut Tx<'_, '_>, room: &Room, list: &[Entry]) -> StoreResult<Sorted> {
+fn sort(tx: &mut Tx<'_>, room: &Room, list: &[Entry]) -> StoreResult<Sorted> {
     let keys: Vec<String> = list.iter().flatten().map(Email::key).collect();
     let mut owners = HashMap::new();
     for owner in tx.owners_of_addresses(&keys, room.organization.id)? {
@@ -281,7 +281,7 @@ fn sort(tx: &mut Tx<'_, '_>, room: &Room, list: &[Entry]) -> StoreResult<Sorted>
 }
 
 /// Puts members of the organization into the flow. Invitations they had are over.
-fn add_members(tx: &mut Tx<'_, '_>, room: RoomId, add: &[User]) -> StoreResult<()> {
+fn add_members(tx: &mut Tx<'_>, room: RoomId, add: &[User]) -> StoreResult<()> {
     if add.is_empty() {
         return Ok(());
     }
@@ -291,8 +291,8 @@ fn add_members(tx: &mut Tx<'_, '_>, room: RoomId, add: &[User]) -> StoreResult<(
     tx.insert_room_members(room, &users, now)?;
     tx.bump_access(room)?;
     for user in users {
-        tx.tell(Control::FlowAdd { room, user });
-        tx.tell(Control::UserJoin { room, user });
+        tx.record_event(Control::FlowAdd { room, user });
+        tx.record_event(Control::UserJoin { room, user });
     }
     Ok(())
 }

@@ -13,14 +13,14 @@ use eddyline_model::invitations::{Invitation, InvitationState};
 use eddyline_model::names::email_key;
 use eddyline_model::policy::{self, FlowAction, Invited};
 use eddyline_model::{InvitationId, RoomId};
-use eddyline_storage::{Session, Tx};
+use eddyline_storage::{Reader, Tx};
 use eddyline_wire::Invitation as WireInvitation;
 
 pub(crate) use self::import::Imports;
 pub(crate) use self::send::MailLimits;
 use crate::actor::Actor;
-use crate::change::TxResult;
 use crate::rooms::Room;
+use crate::transaction::TxResult;
 use crate::{App, Error, Result};
 
 impl App {
@@ -36,7 +36,7 @@ impl App {
         limit: i64,
     ) -> Result<Vec<WireInvitation>> {
         let id = room.id();
-        let pending = self.store().read(move |session| session.pending_invitations(id, after, limit)).await?;
+        let pending = self.store().read(move |reader| reader.pending_invitations(id, after, limit)).await?;
         Ok(pending.iter().map(|invitation| self.show(room, invitation)).collect())
     }
 
@@ -55,7 +55,7 @@ impl App {
     ) -> Result<WireInvitation> {
         let room = self.load_room(self.room_id_by_name(organization, flow).await?).await?;
         let (who, wanted) = (actor.clone(), room.clone());
-        let (invitation, _) = self.look(move |session| find_invitation(session, &who, &wanted, id)).await?;
+        let (invitation, _) = self.read(move |reader| find_invitation(reader, &who, &wanted, id)).await?;
         Ok(self.show(&room, &invitation))
     }
 
@@ -71,13 +71,13 @@ impl App {
 
 /// An invitation into a room, and what the actor is to it.
 fn find_invitation(
-    session: &mut Session<'_>,
+    reader: &mut Reader<'_>,
     actor: &Actor,
     room: &Room,
     id: InvitationId,
 ) -> TxResult<(Invitation, Invited)> {
     let standing = actor.standing(room);
-    let Some(invitation) = session.invitation(id)?.filter(|found| found.room == room.id()) else {
+    let Some(invitation) = reader.invitation(id)?.filter(|found| found.room == room.id()) else {
         // A caller who may not know of the flow's invitations does not learn which numbers there are.
         let refusal = policy::flow(standing, &room.flow, FlowAction::Invite).err();
         return Err(refusal.map_or(Error::NotFound, Error::from).into());
@@ -91,7 +91,7 @@ fn find_invitation(
 }
 
 /// The invitation as it is now, held against others, unless it is over.
-fn lock_pending(tx: &mut Tx<'_, '_>, room: RoomId, id: InvitationId) -> TxResult<Invitation> {
+fn lock_pending(tx: &mut Tx<'_>, room: RoomId, id: InvitationId) -> TxResult<Invitation> {
     tx.lock_room(room)?;
     let invitation = tx.invitation(id)?.ok_or(Error::NotFound)?;
     if invitation.state != InvitationState::Pending {

@@ -76,7 +76,7 @@ impl<'a> Sending<'a> {
 
     /// Invites each of these addresses, which are different. The same mail goes to an address once in a pause;
     /// within it the invitation gets the new words, and no second letter.
-    pub(super) fn send(&self, tx: &mut Tx<'_, '_>, emails: &[&Email]) -> StoreResult<Sent> {
+    pub(super) fn send(&self, tx: &mut Tx<'_>, emails: &[&Email]) -> StoreResult<Sent> {
         let keys: Vec<String> = emails.iter().map(|email| email.key()).collect();
         let mut fates = self.plan(tx, &keys)?;
         self.record_mail(tx, &keys, &mut fates)?;
@@ -97,7 +97,7 @@ impl<'a> Sending<'a> {
     }
 
     /// What is to become of each address, as far as quotas on mail allow.
-    fn plan(&self, tx: &mut Tx<'_, '_>, keys: &[String]) -> StoreResult<Vec<Fate>> {
+    fn plan(&self, tx: &mut Tx<'_>, keys: &[String]) -> StoreResult<Vec<Fate>> {
         let room = self.room.id();
         let pending = self.pending_in_force(tx, keys)?;
         let ids: Vec<InvitationId> = pending.iter().map(|invitation| invitation.id).collect();
@@ -124,7 +124,7 @@ impl<'a> Sending<'a> {
 
     /// The pending invitations to some addresses. Those that cannot be accepted any more end, and their addresses
     /// get new ones.
-    fn pending_in_force(&self, tx: &mut Tx<'_, '_>, keys: &[String]) -> StoreResult<Vec<Invitation>> {
+    fn pending_in_force(&self, tx: &mut Tx<'_>, keys: &[String]) -> StoreResult<Vec<Invitation>> {
         let pending = tx.pending_invitations_to(self.room.id(), keys)?;
         let mut known: HashMap<Option<UserId>, bool> = HashMap::new();
         let (mut in_force, mut over) = (Vec::new(), Vec::new());
@@ -141,7 +141,7 @@ impl<'a> Sending<'a> {
     }
 
     /// Records the mail that is to be sent, and refuses what the quotas do not allow.
-    fn record_mail(&self, tx: &mut Tx<'_, '_>, keys: &[String], fates: &mut [Fate]) -> StoreResult<()> {
+    fn record_mail(&self, tx: &mut Tx<'_>, keys: &[String], fates: &mut [Fate]) -> StoreResult<()> {
         let organization = Some(self.room.organization.id);
         let cause = MailCause { kind: self.kind, sender: self.inviter, organization };
         let mailed: Vec<usize> = (0..keys.len()).filter(|place| fates[*place].is_mailed()).collect();
@@ -156,7 +156,7 @@ impl<'a> Sending<'a> {
     }
 
     /// Does what was planned, and gives the new invitations in the order of their addresses.
-    fn write(&self, tx: &mut Tx<'_, '_>, emails: &[&Email], fates: &[Fate]) -> StoreResult<Vec<Invitation>> {
+    fn write(&self, tx: &mut Tx<'_>, emails: &[&Email], fates: &[Fate]) -> StoreResult<Vec<Invitation>> {
         let now = tx.now();
         let known = |wanted: fn(&Fate) -> bool| -> Vec<InvitationId> {
             fates.iter().filter(|fate| wanted(fate)).filter_map(Fate::id).collect()

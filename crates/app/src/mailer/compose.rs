@@ -14,7 +14,7 @@ const HOUR_MILLIS: i64 = 3_600_000;
 
 /// The letter of a mail, whose secret link is stored with it; `None` when it is of no use any more.
 pub(super) fn letter(
-    tx: &mut Tx<'_, '_>,
+    tx: &mut Tx<'_>,
     addresses: &Addresses,
     mail: &QueuedMail,
 ) -> StoreResult<Option<Letter>> {
@@ -27,7 +27,7 @@ pub(super) fn letter(
 }
 
 fn invitation(
-    tx: &mut Tx<'_, '_>,
+    tx: &mut Tx<'_>,
     addresses: &Addresses,
     mail: &QueuedMail,
     id: InvitationId,
@@ -60,7 +60,7 @@ fn invitation(
 }
 
 fn password_reset(
-    tx: &mut Tx<'_, '_>,
+    tx: &mut Tx<'_>,
     addresses: &Addresses,
     mail: &QueuedMail,
     user: UserId,
@@ -78,7 +78,7 @@ fn password_reset(
 }
 
 fn email_change(
-    tx: &mut Tx<'_, '_>,
+    tx: &mut Tx<'_>,
     addresses: &Addresses,
     mail: &QueuedMail,
     user: UserId,
@@ -94,7 +94,7 @@ fn email_change(
 
 /// Makes the secret link of a letter and gives its address.
 fn link(
-    tx: &mut Tx<'_, '_>,
+    tx: &mut Tx<'_>,
     addresses: &Addresses,
     mail: &QueuedMail,
     from: Timestamp,

@@ -108,7 +108,7 @@ impl Mailer {
 
     /// The time until mail may be due; `None` when some is.
     async fn nothing_due(&self) -> Result<Option<Duration>> {
-        let due = self.app.store().read(|session| session.next_mail_due()).await?;
+        let due = self.app.store().read(|reader| reader.next_mail_due()).await?;
         let Some(due) = due else { return Ok(Some(POLL)) };
         let millis = u64::try_from(due.0 - self.app.now().0).unwrap_or_default();
         Ok((millis > 0).then(|| POLL.min(Duration::from_millis(millis))))

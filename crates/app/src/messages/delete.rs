@@ -9,9 +9,9 @@ use eddyline_storage::{Result as StoreResult, Tx};
 
 use super::notice;
 use crate::actor::Actor;
-use crate::change::TxResult;
 use crate::files::usage::FilesOf;
 use crate::rooms::Room;
+use crate::transaction::TxResult;
 use crate::{App, Error, Result};
 
 impl App {
@@ -22,7 +22,7 @@ impl App {
     /// [`Error::Denied`] for every message that may not be deleted, [`Error::NotFound`].
     pub async fn delete_message(&self, actor: &Actor, room: &Room, id: MessageId) -> Result<Deletion> {
         let work =
-            |tx: &mut Tx<'_, '_>, actor: &Actor, _: &Room, message: Message| delete_in(tx, actor, &message);
+            |tx: &mut Tx<'_>, actor: &Actor, _: &Room, message: Message| delete_in(tx, actor, &message);
         let deletion = self.change_message(actor, room, id, work).await?;
         if deletion == Deletion::Remove {
             self.inner.file_sums.invalidate(FilesOf::Organization(room.flow.organization));
@@ -32,7 +32,7 @@ impl App {
 }
 
 /// Deletes a message in the way that its kind asks for, if the caller may.
-pub(crate) fn delete_in(tx: &mut Tx<'_, '_>, actor: &Actor, message: &Message) -> TxResult<Deletion> {
+pub(crate) fn delete_in(tx: &mut Tx<'_>, actor: &Actor, message: &Message) -> TxResult<Deletion> {
     let user = actor.user_id().ok_or(Error::Denied)?;
     let deletion = policy::delete(user, message).map_err(Error::from)?;
     match deletion {
@@ -43,7 +43,7 @@ pub(crate) fn delete_in(tx: &mut Tx<'_, '_>, actor: &Actor, message: &Message) -
 }
 
 /// Empties a message and tells the streams. One that is empty stays as it is.
-pub(crate) fn truncate(tx: &mut Tx<'_, '_>, actor: &Actor, before: &Message) -> StoreResult<()> {
+pub(crate) fn truncate(tx: &mut Tx<'_>, actor: &Actor, before: &Message) -> StoreResult<()> {
     if before.content.is_empty() {
         return Ok(());
     }
@@ -62,7 +62,7 @@ pub(crate) fn truncate(tx: &mut Tx<'_, '_>, actor: &Actor, before: &Message) -> 
 }
 
 /// Takes a message away and tells the streams.
-pub(crate) fn remove(tx: &mut Tx<'_, '_>, actor: &Actor, message: &Message) -> StoreResult<()> {
+pub(crate) fn remove(tx: &mut Tx<'_>, actor: &Actor, message: &Message) -> StoreResult<()> {
     tx.delete_message(message)?;
     let mut draft = notice(message, actor, Notice::removal(message.id), tx.now());
     // Listeners that follow the thread learn that it counts one less.

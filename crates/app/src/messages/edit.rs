@@ -69,7 +69,7 @@ pub(crate) fn has_files(message: &Message) -> bool {
 /// Gives a message another text, with the tags that make of it, and tells the streams. Gives the
 /// message as it is then.
 pub(crate) fn write_content(
-    tx: &mut Tx<'_, '_>,
+    tx: &mut Tx<'_>,
     actor: &Actor,
     before: &Message,
     content: &str,
@@ -88,7 +88,7 @@ pub(crate) fn write_content(
 
 /// Gives a message other tags and tells the streams what changed, if anything did.
 pub(crate) fn write_tags(
-    tx: &mut Tx<'_, '_>,
+    tx: &mut Tx<'_>,
     actor: &Actor,
     before: &Message,
     extracted: Extracted,

@@ -43,8 +43,8 @@ impl App {
     pub(crate) async fn load_view(&self, room: RoomId, id: MessageId) -> Result<Option<MessageView>> {
         Ok(self
             .store()
-            .read(move |session| match session.message(room, id)? {
-                Some(message) if message.event.is_listed() => Ok(session.views(room, vec![message])?.pop()),
+            .read(move |reader| match reader.message(room, id)? {
+                Some(message) if message.event.is_listed() => Ok(reader.views(room, vec![message])?.pop()),
                 _ => Ok(None),
             })
             .await?)

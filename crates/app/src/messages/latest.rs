@@ -97,10 +97,10 @@ impl App {
         }
         let (encoder, flow) = (self.encoder().clone(), room.flow.id.clone());
         let inner = Arc::clone(&self.inner);
-        let answer = self.store().read(move |session| {
+        let answer = self.store().read(move |reader| {
             // Read first: what happens meanwhile may be in the answer, but is never taken to be.
-            let read_at = session.log_head()?.seq;
-            let page = session.list_messages(key.0, &query, LIST_BYTES)?;
+            let read_at = reader.log_head()?.seq;
+            let page = reader.list_messages(key.0, &query, LIST_BYTES)?;
             let answer = MessageList::encode(&encoder, &page, &query, Place::Flow(&flow));
             inner.latest.answers.insert(key, Kept { read_at, answer: answer.clone() });
             Ok(answer)

@@ -29,8 +29,8 @@ pub use pushed::Pushed;
 pub(crate) use searches::Searches;
 
 use crate::actor::Actor;
-use crate::change::TxResult;
 use crate::rooms::Room;
+use crate::transaction::TxResult;
 use crate::{App, Error, Result};
 use eddyline_model::policy::FlowAction;
 
@@ -77,7 +77,7 @@ impl App {
     async fn change_message<R, F>(&self, actor: &Actor, room: &Room, id: MessageId, change: F) -> Result<R>
     where
         R: Send + 'static,
-        F: Fn(&mut Tx<'_, '_>, &Actor, &Room, Message) -> TxResult<R> + Send + 'static,
+        F: Fn(&mut Tx<'_>, &Actor, &Room, Message) -> TxResult<R> + Send + 'static,
     {
         let user = actor.user()?.user.id;
         let ((changed, at), event) = self

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use eddyline_model::sources::{ThreadOwner, ThreadSource};
 use eddyline_model::{ApplicationId, RoomId};
-use eddyline_storage::{Result as StoreResult, Session};
+use eddyline_storage::{Reader, Result as StoreResult};
 
 use crate::actor::Actor;
 use crate::rooms::Room;
@@ -37,7 +37,7 @@ impl App {
         }
         let application = acting(actor).ok_or(Error::Denied)?;
         let room = room.id();
-        let mut own = self.store().read(move |session| own_sources(session, application, room)).await?;
+        let mut own = self.store().read(move |reader| own_sources(reader, application, room)).await?;
         match (own.pop(), own.is_empty()) {
             (Some(only), true) => Ok(only),
             _ if !by_own_id => {
@@ -58,13 +58,13 @@ impl App {
 
 /// The sources of an application in a flow; more than one are as good as two.
 fn own_sources(
-    session: &mut Session<'_>,
+    reader: &mut Reader<'_>,
     application: ApplicationId,
     room: RoomId,
 ) -> StoreResult<Vec<PostingIdentity>> {
-    let found = session.application_sources_in(application, room, 2)?;
+    let found = reader.application_sources_in(application, room, 2)?;
     let posters = found.into_iter().map(|source| {
-        let shown = session.source_shown(&source)?;
+        let shown = reader.source_shown(&source)?;
         let thread_owner = ThreadOwner { source: Some(source.id), application: source.application };
         Ok(PostingIdentity { thread_owner, source: Some(Arc::new(shown)) })
     });

@@ -13,8 +13,8 @@ use eddyline_storage::{GrantsOf, Result as StoreResult, Tx};
 use super::end_grants;
 use super::keys::check_key;
 use crate::actor::{Actor, Credential};
-use crate::change::TxResult;
 use crate::transaction::NoCaller;
+use crate::transaction::TxResult;
 use crate::{App, Error, Result, sources};
 
 /// How many applications the people of an organization can register. Operators can register more.
@@ -120,7 +120,7 @@ impl App {
         new: NewApplication,
     ) -> Result<(Application, Option<Secret>)> {
         let name = organization.to_lowercase();
-        let found = self.store().read(move |session| session.organization_id_by_name(&name)).await?;
+        let found = self.store().read(move |reader| reader.organization_id_by_name(&name)).await?;
         self.keep_application(found.ok_or(Error::NotFound)?, new, None).await
     }
 
@@ -167,7 +167,7 @@ impl App {
             Draft::new(&new, creator, self.now(), &self.inner.sealing);
         let application = Application { organization, ..application };
         let app = self.clone();
-        let insert = move |tx: &mut Tx<'_, '_>| {
+        let insert = move |tx: &mut Tx<'_>| {
             // Held, so that the applications can be counted.
             let organization = tx.lock_organization(organization)?.ok_or(Error::NotFound)?;
             if let Some(creator) = creator {
@@ -181,7 +181,7 @@ impl App {
         };
         let (application, _) = match actor {
             Some(actor) => self.transaction_as(actor, move |tx, _| insert(tx)).await?,
-            None => self.change(NoCaller::Operator, insert).await?,
+            None => self.transaction(NoCaller::Operator, insert).await?,
         };
         Ok((application, secret))
     }
@@ -197,7 +197,7 @@ impl App {
         organization: OrganizationId,
     ) -> Result<Vec<Application>> {
         policy::organization(actor.user()?.role_in(organization), OrganizationAction::See)?;
-        Ok(self.store().read(move |session| session.organization_applications(organization)).await?)
+        Ok(self.store().read(move |reader| reader.organization_applications(organization)).await?)
     }
 
     /// An application of one of the caller's organizations, if the caller may do `action` with it.
@@ -211,8 +211,7 @@ impl App {
         id: ApplicationId,
         action: ApplicationAction,
     ) -> Result<Application> {
-        let found =
-            self.store().read(move |session| session.application(id)).await?.ok_or(Error::NotFound)?;
+        let found = self.store().read(move |reader| reader.application(id)).await?.ok_or(Error::NotFound)?;
         let caller = actor.user()?;
         policy::application(caller.user.id, caller.role_in(found.organization), &found, action)?;
         Ok(found)
@@ -283,12 +282,12 @@ impl App {
         // Also in an organization that can only be read: things may become fewer there. First of all nobody
         // acts for it any more; then its sources go flow by flow, so that others write meanwhile, however
         // many there are.
-        let end = |tx: &mut Tx<'_, '_>, application: &mut Application| {
+        let end = |tx: &mut Tx<'_>, application: &mut Application| {
             end_grants(tx, GrantsOf::Application(application.id))
         };
         self.with_application(actor, id, Needs::Nothing, end).await?;
-        for room in self.store().read(move |session| session.rooms_of_application(id)).await? {
-            let remove = move |tx: &mut Tx<'_, '_>, application: &mut Application| {
+        for room in self.store().read(move |reader| reader.rooms_of_application(id)).await? {
+            let remove = move |tx: &mut Tx<'_>, application: &mut Application| {
                 sources::remove_in(tx, application.id, room, by)
             };
             self.with_application(actor, id, Needs::Flow(room), remove).await?;
@@ -308,10 +307,10 @@ impl App {
         actor: &Actor,
         id: ApplicationId,
         needs: Needs,
-        work: impl Fn(&mut Tx<'_, '_>, &mut Application) -> StoreResult<()> + Send + Sync + 'static,
+        work: impl Fn(&mut Tx<'_>, &mut Application) -> StoreResult<()> + Send + Sync + 'static,
     ) -> Result<Application> {
         // Flows are held before applications.
-        let lock = move |tx: &mut Tx<'_, '_>| {
+        let lock = move |tx: &mut Tx<'_>| {
             match needs {
                 Needs::Flow(room) => tx.lock_room(room)?,
                 Needs::Flows => sources::lock_flows(tx, id)?,
@@ -352,7 +351,7 @@ enum Needs {
 }
 
 /// Whether somebody may still register an application for an organization.
-fn may_register(tx: &mut Tx<'_, '_>, organization: &Organization, user: UserId) -> TxResult<()> {
+fn may_register(tx: &mut Tx<'_>, organization: &Organization, user: UserId) -> TxResult<()> {
     let role = tx.memberships_of(user)?.iter().find(|m| m.organization == organization.id).map(|m| m.role);
     let allowed =
         policy::organization(role, OrganizationAction::See).and_then(|()| policy::write(organization));

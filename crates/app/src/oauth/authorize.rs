@@ -53,11 +53,11 @@ impl App {
         parameters: &AuthorizationParameters,
     ) -> std::result::Result<AuthorizationPrompt, AuthorizeError> {
         let client_id = parameters.client_id().map_err(|error| self.asking_failure(error))?.to_owned();
-        let found = self.store().read(move |session| {
-            let Some((application, _)) = session.application_by_client_id(&client_id)? else {
+        let found = self.store().read(move |reader| {
+            let Some((application, _)) = reader.application_by_client_id(&client_id)? else {
                 return Ok(None);
             };
-            let organization = session.organization(application.organization)?;
+            let organization = reader.organization(application.organization)?;
             Ok(organization.map(|organization| (application, organization.name)))
         });
         let Some((mut application, organization_name)) = found.await.map_err(Error::from)? else {
@@ -148,12 +148,12 @@ impl App {
     /// [`Error::NotFound`] for a code that is somebody else's, was used, has ended, or was sent elsewhere.
     pub async fn shown_code(&self, actor: &Actor, code: &Secret) -> Result<Application> {
         let (hash, user, now) = (code.hash(), actor.user()?.user.id, self.now());
-        let found = self.store().read(move |session| {
-            let code = session.code(&hash.0)?.filter(|code| {
+        let found = self.store().read(move |reader| {
+            let code = reader.code(&hash.0)?.filter(|code| {
                 let shown = code.redirect_uri == eddyline_model::applications::OUT_OF_BAND;
                 code.user == user && code.grant.is_none() && code.expires_at > now && shown
             });
-            code.map_or(Ok(None), |code| session.application(code.application))
+            code.map_or(Ok(None), |code| reader.application(code.application))
         });
         found.await?.ok_or(Error::NotFound)
     }

@@ -10,7 +10,7 @@ use eddyline_model::policy::{self, OrganizationAction};
 use eddyline_model::scopes::Scopes;
 use eddyline_model::users::User;
 use eddyline_model::{ApplicationId, OrganizationId, Timestamp, UserId};
-use eddyline_storage::{GrantsOf, Result as StoreResult, Session, Tx};
+use eddyline_storage::{GrantsOf, Reader, Result as StoreResult, Tx};
 
 use crate::actor::Actor;
 use crate::{App, Error, Result};
@@ -41,11 +41,11 @@ pub struct AuthorizedByMember {
 
 /// Ends grants with all that came of them, and codes that would lead to more. Users are locked first,
 /// if at all.
-pub(crate) fn end_grants(tx: &mut Tx<'_, '_>, whose: GrantsOf) -> StoreResult<()> {
+pub(crate) fn end_grants(tx: &mut Tx<'_>, whose: GrantsOf) -> StoreResult<()> {
     tx.delete_codes_of(whose)?;
     for Grant { id, user, .. } in tx.grants_of(whose)? {
         if tx.end_grant(id)? {
-            tx.tell(Control::GrantEnd { user, grant: id });
+            tx.record_event(Control::GrantEnd { user, grant: id });
         }
     }
     Ok(())
@@ -55,13 +55,13 @@ pub(crate) fn end_grants(tx: &mut Tx<'_, '_>, whose: GrantsOf) -> StoreResult<()
 type OrganizationNames = HashMap<OrganizationId, String>;
 
 fn organization_names<'a>(
-    session: &mut Session<'_>,
+    reader: &mut Reader<'_>,
     applications: impl Iterator<Item = &'a Application>,
 ) -> StoreResult<OrganizationNames> {
     let mut names = OrganizationNames::new();
     for Application { organization: id, .. } in applications {
         if !names.contains_key(id)
-            && let Some(organization) = session.organization(*id)?
+            && let Some(organization) = reader.organization(*id)?
         {
             names.insert(*id, organization.name);
         }
@@ -95,9 +95,9 @@ impl App {
     /// [`Error::Denied`] for flow tokens.
     pub async fn authorized(&self, actor: &Actor) -> Result<Vec<Authorized>> {
         let (user, now) = (actor.user()?.user.id, self.now());
-        let found = self.store().read(move |session| {
-            let found = session.user_grants(user, now)?;
-            let names = organization_names(session, found.iter().map(|(_, application)| application))?;
+        let found = self.store().read(move |reader| {
+            let found = reader.user_grants(user, now)?;
+            let names = organization_names(reader, found.iter().map(|(_, application)| application))?;
             Ok((found, names))
         });
         let (found, names) = found.await?;
@@ -124,9 +124,9 @@ impl App {
     ) -> Result<Vec<AuthorizedByMember>> {
         policy::organization(actor.user()?.role_in(organization), OrganizationAction::Administer)?;
         let now = self.now();
-        let found = self.store().read(move |session| {
-            let found = session.organization_grants(organization, now)?;
-            let names = organization_names(session, found.iter().map(|(.., application)| application))?;
+        let found = self.store().read(move |reader| {
+            let found = reader.organization_grants(organization, now)?;
+            let names = organization_names(reader, found.iter().map(|(.., application)| application))?;
             Ok((found, names))
         });
         let (found, names) = found.await?;

@@ -32,7 +32,7 @@ impl App {
         let guard = &self.inner.client_guard;
         waits_for(guard.check(address, self.now()))?;
         let client_id = credentials.client_id.clone();
-        let found = self.store().read(move |session| session.application_by_client_id(&client_id)).await?;
+        let found = self.store().read(move |reader| reader.application_by_client_id(&client_id)).await?;
         // Looked at again: otherwise guesses made side by side all pass before any fails.
         waits_for(guard.check(address, self.now()))?;
         let Some((application, sealed)) = found else {

@@ -113,7 +113,7 @@ impl App {
             let code = tx.lock_code(&hash.0)?.filter(|code| code.application == id).ok_or(UNKNOWN)?;
             if let Some(grant) = code.grant {
                 if tx.end_grant(grant)? {
-                    tx.tell(Control::GrantEnd { user: code.user, grant });
+                    tx.record_event(Control::GrantEnd { user: code.user, grant });
                 }
                 let why = "the code was used before; what it gave has ended";
                 return Ok(Err(Refused::NoGuess(OAuthError::InvalidGrant(why))));
@@ -182,7 +182,7 @@ impl App {
                 Refresh::Expired => Err(refused("the refresh token has ended").into()),
                 Refresh::EndFamily => {
                     tx.end_grant(grant.id)?;
-                    tx.tell(Control::GrantEnd { user: grant.user, grant: grant.id });
+                    tx.record_event(Control::GrantEnd { user: grant.user, grant: grant.id });
                     let why = "the refresh token was replaced, and its successor used; all tokens have ended";
                     Ok(Err(refused(why)))
                 }
@@ -196,9 +196,9 @@ impl App {
     /// first time.
     async fn exchange(
         &self,
-        work: impl FnMut(&mut Tx<'_, '_>) -> std::result::Result<Outcome, Abort<Refused>> + Send + 'static,
+        work: impl FnMut(&mut Tx<'_>) -> std::result::Result<Outcome, Abort<Refused>> + Send + 'static,
     ) -> Result<Outcome, ClientFailure> {
-        let (outcome, event) = match self.store().change(NoCaller::OAuthClient, work).await {
+        let (outcome, event) = match self.store().transaction(NoCaller::OAuthClient, work).await {
             Ok(done) => done,
             Err(Abort::Rejected(refused)) => (Err(refused), None),
             Err(Abort::Store(error)) => return Err(error.into()),
@@ -213,7 +213,7 @@ impl App {
 
 /// Begins a grant; its user is locked.
 fn begin(
-    tx: &mut Tx<'_, '_>,
+    tx: &mut Tx<'_>,
     application: ApplicationId,
     (user, scopes): (UserId, Scopes),
     new_tokens: &NewTokens,
@@ -222,7 +222,7 @@ fn begin(
     others.sort_by_key(|grant| (grant.used_at, grant.id));
     for Grant { id, .. } in others.iter().take((others.len() + 1).saturating_sub(MAX_GRANTS)) {
         tx.end_grant(*id)?;
-        tx.tell(Control::GrantEnd { user, grant: *id });
+        tx.record_event(Control::GrantEnd { user, grant: *id });
     }
     let now = tx.now();
     let grant = tx.insert_grant(application, user, scopes, now)?;
@@ -232,7 +232,7 @@ fn begin(
 }
 
 fn rotate(
-    tx: &mut Tx<'_, '_>,
+    tx: &mut Tx<'_>,
     grant: &Grant,
     wanted: Option<Scopes>,
     new_tokens: &NewTokens,

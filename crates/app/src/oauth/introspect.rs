@@ -45,10 +45,10 @@ impl App {
         }
         let (hash, id, now) = (token.hash(), application.id, self.now());
         let client_id = application.client_id.clone();
-        let found = self.store().read(move |session| {
-            let (grant, scopes, issued_at, expires_at) = match session.access_token(&hash.0)? {
+        let found = self.store().read(move |reader| {
+            let (grant, scopes, issued_at, expires_at) = match reader.access_token(&hash.0)? {
                 Some((token, grant)) => (grant, token.scopes, Some(token.created_at), token.expires_at),
-                None => match session.refresh_token(&hash.0)? {
+                None => match reader.refresh_token(&hash.0)? {
                     Some((token, grant)) if token.generation == grant.generation => {
                         let scopes = grant.scopes;
                         (grant, scopes, None, token.expires_at)
@@ -59,7 +59,7 @@ impl App {
             if grant.application != id || expires_at <= now {
                 return Ok(None);
             }
-            let user = session.user(grant.user)?;
+            let user = reader.user(grant.user)?;
             Ok(user.map(|user| Introspection {
                 user: grant.user,
                 username: user.email,

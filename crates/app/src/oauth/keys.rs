@@ -2,11 +2,11 @@
 
 use eddyline_auth::{DownloadKey, SealingKey, Secret};
 use eddyline_model::ApplicationId;
-use eddyline_storage::{Error as StoreError, Result as StoreResult, Session, Store, Tx};
+use eddyline_storage::{Error as StoreError, Reader, Result as StoreResult, Store, Tx};
 
 use super::KeyMaterial;
-use crate::change::TxResult;
 use crate::liveness::SILENCE_MILLIS;
+use crate::transaction::TxResult;
 use crate::transaction::{Database, NoCaller};
 use crate::{Error, Result, shared_setting};
 
@@ -35,7 +35,7 @@ pub(crate) async fn keys(
     let proof = shared_setting(store, PROOF_SETTING, new_proof).await?;
     if key.open(PROOF, &proof).is_none() {
         let new_proof = new_proof();
-        store.change(NoCaller::Process, move |tx| adopt(tx, &new_proof)).await.map_err(Error::from)?;
+        store.transaction(NoCaller::Process, move |tx| adopt(tx, &new_proof)).await.map_err(Error::from)?;
     }
     Ok((key, links))
 }
@@ -57,7 +57,7 @@ fn prove(key: &SealingKey) -> Vec<u8> {
     key.seal(PROOF, &Secret::presented(PROOF))
 }
 
-fn adopt(tx: &mut Tx<'_, '_>, proof: &[u8]) -> TxResult<()> {
+fn adopt(tx: &mut Tx<'_>, proof: &[u8]) -> TxResult<()> {
     if let Some(sealed) = sealed(tx)? {
         let text = format!("the secret key is another than the one that {sealed} were sealed with");
         return Err(Error::Conflict(text).into());
@@ -71,21 +71,21 @@ fn adopt(tx: &mut Tx<'_, '_>, proof: &[u8]) -> TxResult<()> {
 }
 
 /// Whether a server runs on the database.
-fn is_served(tx: &mut Tx<'_, '_>) -> StoreResult<bool> {
+fn is_served(tx: &mut Tx<'_>) -> StoreResult<bool> {
     let since = tx.now().plus_millis(-SILENCE_MILLIS);
     Ok(tx.count_nodes(since)? > 0)
 }
 
 /// What is sealed, for a text; `None` for nothing.
-fn sealed(session: &mut Session<'_>) -> StoreResult<Option<String>> {
-    let count = session.count_sealed_secrets()?;
+fn sealed(reader: &mut Reader<'_>) -> StoreResult<Option<String>> {
+    let count = reader.count_sealed_secrets()?;
     if count == 0 {
         return Ok(None);
     }
     let mut names = Vec::new();
     let mut after = ApplicationId(0);
     while names.len() < NAMED {
-        let page = session.applications_page(None, after, NAMED as i64)?;
+        let page = reader.applications_page(None, after, NAMED as i64)?;
         let Some(last) = page.last() else { break };
         after = last.id;
         names.extend(page.into_iter().filter(|known| !known.public).map(|known| known.name));
@@ -111,16 +111,16 @@ pub async fn what_is_sealed(store: &Store) -> Result<Option<String>> {
 /// # Errors
 ///
 /// [`StoreError::Refused`] when another process replaced the key meanwhile.
-pub(super) fn check_key(session: &mut Session<'_>, key: &SealingKey) -> StoreResult<()> {
-    match is_present(session, key)? {
+pub(super) fn check_key(reader: &mut Reader<'_>, key: &SealingKey) -> StoreResult<()> {
+    match is_present(reader, key)? {
         true => Ok(()),
         false => Err(StoreError::Refused("the secret key was replaced; the server must be started again")),
     }
 }
 
 /// Whether it is the key that the database is used with.
-fn is_present(session: &mut Session<'_>, key: &SealingKey) -> StoreResult<bool> {
-    let proof = session.setting(PROOF_SETTING)?;
+fn is_present(reader: &mut Reader<'_>, key: &SealingKey) -> StoreResult<bool> {
+    let proof = reader.setting(PROOF_SETTING)?;
     Ok(proof.is_some_and(|proof| key.open(PROOF, &proof).is_some()))
 }
 
@@ -147,7 +147,7 @@ pub async fn renew_secret_key(store: &Store, material: Option<&KeyMaterial>) -> 
     let store = Database::new(store.clone());
     let (key, _) = derive(&store, material).await?;
     let (renewed, _) = store
-        .change(NoCaller::Operator, move |tx| {
+        .transaction(NoCaller::Operator, move |tx| {
             if is_present(tx, &key)? {
                 let text = "this secret key opens everything that was sealed; there is nothing to reset";
                 return Err(Error::Conflict(text.into()).into());
@@ -174,7 +174,7 @@ pub async fn renew_secret_key(store: &Store, material: Option<&KeyMaterial>) -> 
     Ok(renewed)
 }
 
-fn renew(tx: &mut Tx<'_, '_>, key: &SealingKey, id: ApplicationId) -> StoreResult<Option<RenewedSecret>> {
+fn renew(tx: &mut Tx<'_>, key: &SealingKey, id: ApplicationId) -> StoreResult<Option<RenewedSecret>> {
     let Some(known) = tx.lock_application(id)? else { return Ok(None) };
     let secret = Secret::generate_long();
     tx.set_application_secret(id, &key.seal(&known.client_id, &secret))?;

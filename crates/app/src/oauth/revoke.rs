@@ -25,7 +25,7 @@ impl App {
         let (hash, id) = (token.hash(), client.application.id);
         let ((), event) = self
             .store()
-            .change(NoCaller::OAuthClient, move |tx| {
+            .transaction(NoCaller::OAuthClient, move |tx| {
                 let refresh = tx.refresh_token(&hash.0)?.map(|(_, grant)| (grant, true));
                 let found = match refresh {
                     Some(found) => Some(found),
@@ -39,10 +39,10 @@ impl App {
                 let user = grant.user;
                 if family {
                     if tx.end_grant(grant.id)? {
-                        tx.tell(Control::GrantEnd { user, grant: grant.id });
+                        tx.record_event(Control::GrantEnd { user, grant: grant.id });
                     }
                 } else if tx.delete_access_token(&hash.0)? {
-                    tx.tell(Control::CredentialEnd { user, credential: hash.credential() });
+                    tx.record_event(Control::CredentialEnd { user, credential: hash.credential() });
                 }
                 Ok(())
             })

@@ -54,7 +54,7 @@ impl NewTokens {
     }
 
     /// Keeps the digests.
-    pub(super) fn issue(&self, tx: &mut Tx<'_, '_>, share: TokenGrant) -> StoreResult<()> {
+    pub(super) fn issue(&self, tx: &mut Tx<'_>, share: TokenGrant) -> StoreResult<()> {
         let now = tx.now();
         let ends = |millis| Timestamp(now.0.saturating_add(millis));
         let (grant, scopes) = (share.grant, share.scopes);

@@ -2,13 +2,13 @@
 
 use eddyline_model::OrganizationId;
 use eddyline_model::names::Domain;
-use eddyline_storage::{Session, Tx};
+use eddyline_storage::{Reader, Tx};
 use serde_json::json;
 
 use super::{OPERATOR, find_organization, taken};
 use crate::audit::note;
-use crate::change::TxResult;
 use crate::transaction::NoCaller;
+use crate::transaction::TxResult;
 use crate::{App, Error, Result};
 
 impl App {
@@ -23,7 +23,7 @@ impl App {
     pub async fn operator_add_domain(&self, organization: &str, domain: &Domain) -> Result<usize> {
         let (name, domain) = (organization.to_owned(), domain.as_str().to_owned());
         let belongs = format!("the domain {domain} belongs to another organization");
-        let work = move |tx: &mut Tx<'_, '_>| {
+        let work = move |tx: &mut Tx<'_>| {
             let organization = find_organization(tx, &name)?;
             match tx.domain_holder(&domain)? {
                 Some(holder) if holder == organization => return Ok(0),
@@ -34,8 +34,11 @@ impl App {
             tx.insert_domain(&domain, organization, now)?;
             set_proved(tx, organization, &domain, true)
         };
-        let (proved, _) =
-            self.store().change(NoCaller::Operator, work).await.map_err(|abort| taken(abort, &belongs))?;
+        let (proved, _) = self
+            .store()
+            .transaction(NoCaller::Operator, work)
+            .await
+            .map_err(|abort| taken(abort, &belongs))?;
         Ok(proved)
     }
 
@@ -47,14 +50,14 @@ impl App {
     /// [`Error::NotFound`] without such an organization, or when the domain is not its.
     pub async fn operator_remove_domain(&self, organization: &str, domain: &Domain) -> Result<usize> {
         let (name, domain) = (organization.to_owned(), domain.as_str().to_owned());
-        let work = move |tx: &mut Tx<'_, '_>| {
+        let work = move |tx: &mut Tx<'_>| {
             let organization = find_organization(tx, &name)?;
             if !tx.delete_domain(&domain, organization)? {
                 return Err(Error::NotFound.into());
             }
             set_proved(tx, organization, &domain, false)
         };
-        let (unproved, _) = self.change(NoCaller::Operator, work).await?;
+        let (unproved, _) = self.transaction(NoCaller::Operator, work).await?;
         Ok(unproved)
     }
 
@@ -65,9 +68,9 @@ impl App {
     /// [`Error::NotFound`] without such an organization.
     pub async fn operator_domains(&self, organization: &str) -> Result<Vec<String>> {
         let name = organization.to_owned();
-        self.look(move |session| {
-            let organization = find_organization(session, &name)?;
-            Ok(session.domains_of(organization)?)
+        self.read(move |reader| {
+            let organization = find_organization(reader, &name)?;
+            Ok(reader.domains_of(organization)?)
         })
         .await
     }
@@ -75,11 +78,11 @@ impl App {
 
 /// Why an organization is not given a domain: whose it is.
 fn held_by(
-    session: &mut Session<'_>,
+    reader: &mut Reader<'_>,
     domain: &str,
     holder: OrganizationId,
 ) -> TxResult<eddyline_storage::Abort<Error>> {
-    let name = session.organization(holder)?.ok_or(Error::NotFound)?.parameterized_name;
+    let name = reader.organization(holder)?.ok_or(Error::NotFound)?.parameterized_name;
     let text = format!(
         "the domain {domain} belongs to the organization {name}, and with it to all below that; remove it there \
          first"
@@ -90,12 +93,7 @@ fn held_by(
 /// Has the domain count for what the providers of an organization and of those below it stated, or no longer
 /// count, and records that. Processes that remember a user need not be told: an address that waits for a
 /// mailed link is that of an account which was not used yet.
-fn set_proved(
-    tx: &mut Tx<'_, '_>,
-    organization: OrganizationId,
-    domain: &str,
-    proved: bool,
-) -> TxResult<usize> {
+fn set_proved(tx: &mut Tx<'_>, organization: OrganizationId, domain: &str, proved: bool) -> TxResult<usize> {
     let mut tree = vec![organization];
     tree.extend(tx.organizations_below(organization)?);
     let changed = tx.set_stated_emails_proved(domain, &tree, proved)?;

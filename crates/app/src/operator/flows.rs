@@ -4,7 +4,7 @@ use eddyline_auth::Secret;
 use eddyline_model::flows::Flow;
 use eddyline_model::names::{Email, FlowName};
 use eddyline_model::{RoomId, UserId};
-use eddyline_storage::Session;
+use eddyline_storage::Reader;
 
 use super::find_organization;
 use super::users::unproved;
@@ -31,7 +31,7 @@ impl App {
     /// [`Error::NotFound`] without such an organization.
     pub async fn operator_create_flow(&self, new: NewFlow) -> Result<(String, String)> {
         let (flow, _) = self
-            .change(NoCaller::Operator, move |tx| {
+            .transaction(NoCaller::Operator, move |tx| {
                 let organization = find_organization(tx, &new.organization)?;
                 let room = insert_flow(tx, organization, &new.name, None)?;
                 Ok(tx.flow(room)?.ok_or(Error::NotFound)?)
@@ -54,7 +54,7 @@ impl App {
     ) -> Result<UserId> {
         let (organization, flow, key) = (organization.to_owned(), flow.to_owned(), email.key());
         let (user, event) = self
-            .change(NoCaller::Operator, move |tx| {
+            .transaction(NoCaller::Operator, move |tx| {
                 let room = find_flow(tx, &organization, &flow)?.ok_or(Error::NotFound)?;
                 tx.lock_room(room)?;
                 let account = tx.account_by_email(&key)?.ok_or(Error::NotFound)?;
@@ -89,7 +89,7 @@ impl App {
     ) -> Result<String> {
         let (organization, flow) = (organization.to_owned(), flow.to_owned());
         let (id, event) = self
-            .change(NoCaller::Operator, move |tx| {
+            .transaction(NoCaller::Operator, move |tx| {
                 let room = find_flow(tx, &organization, &flow)?.ok_or(Error::NotFound)?;
                 tx.lock_room(room)?;
                 let before = tx.flow(room)?.ok_or(Error::NotFound)?;
@@ -110,7 +110,7 @@ impl App {
     pub async fn operator_create_flow_token(&self, organization: &str, flow: &str) -> Result<Secret> {
         let token = Secret::generate();
         let (hash, organization, flow) = (token.hash(), organization.to_owned(), flow.to_owned());
-        self.change(NoCaller::Operator, move |tx| {
+        self.transaction(NoCaller::Operator, move |tx| {
             let room = find_flow(tx, &organization, &flow)?.ok_or(Error::NotFound)?;
             let now = tx.now();
             Ok(tx.insert_flow_token(&hash.0, room, None, now)?)
@@ -121,12 +121,12 @@ impl App {
 }
 
 pub(super) fn find_flow(
-    session: &mut Session<'_>,
+    reader: &mut Reader<'_>,
     organization: &str,
     flow: &str,
 ) -> eddyline_storage::Result<Option<RoomId>> {
-    match session.organization_id_by_name(organization)? {
-        Some(organization) => session.room_by_flow_name(organization, flow),
+    match reader.organization_id_by_name(organization)? {
+        Some(organization) => reader.room_by_flow_name(organization, flow),
         None => Ok(None),
     }
 }

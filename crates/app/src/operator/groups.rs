@@ -4,14 +4,14 @@ use eddyline_model::groups::Group;
 use eddyline_model::names::{Email, GroupName, nick_key};
 use eddyline_model::users::User;
 use eddyline_model::{OrganizationId, UserId};
-use eddyline_storage::{Session, Tx};
+use eddyline_storage::{Reader, Tx};
 
 use super::users::unproved;
 use super::{OPERATOR, find_organization};
 use crate::accounts::holds_address;
-use crate::change::TxResult;
 use crate::groups::{NewGroup, change};
 use crate::transaction::NoCaller;
+use crate::transaction::TxResult;
 use crate::{App, Error, Result};
 
 impl App {
@@ -37,9 +37,9 @@ impl App {
     /// [`Error::NotFound`] without such an organization.
     pub async fn operator_groups(&self, organization: &str) -> Result<Vec<Group>> {
         let name = organization.to_owned();
-        self.look(move |session| {
-            let organization = find_organization(session, &name)?;
-            Ok(session.groups_of(&[organization])?)
+        self.read(move |reader| {
+            let organization = find_organization(reader, &name)?;
+            Ok(reader.groups_of(&[organization])?)
         })
         .await
     }
@@ -51,10 +51,10 @@ impl App {
     /// [`Error::NotFound`] without such an organization or group.
     pub async fn operator_group(&self, organization: &str, name: &str) -> Result<(Group, Vec<User>)> {
         let (organization, name) = (organization.to_owned(), name.to_owned());
-        self.look(move |session| {
-            let organization = find_organization(session, &organization)?;
-            let group = find(session, organization, &name)?;
-            let people = session.organization_users(organization)?.into_iter().map(|(user, _)| user);
+        self.read(move |reader| {
+            let organization = find_organization(reader, &organization)?;
+            let group = find(reader, organization, &name)?;
+            let people = reader.organization_users(organization)?.into_iter().map(|(user, _)| user);
             let users = people.filter(|user| group.users.contains(&user.id)).collect();
             Ok((group, users))
         })
@@ -110,11 +110,11 @@ impl App {
     async fn operate_on_groups<R, F>(&self, organization: &str, work: F) -> Result<R>
     where
         R: Send + 'static,
-        F: Fn(&mut Tx<'_, '_>, OrganizationId) -> TxResult<R> + Send + 'static,
+        F: Fn(&mut Tx<'_>, OrganizationId) -> TxResult<R> + Send + 'static,
     {
         let name = organization.to_owned();
         let (done, event) = self
-            .change(NoCaller::Operator, move |tx| {
+            .transaction(NoCaller::Operator, move |tx| {
                 let organization = find_organization(tx, &name)?;
                 tx.lock_organization(organization)?;
                 work(tx, organization)
@@ -126,7 +126,7 @@ impl App {
 }
 
 /// A group by its name, in any case.
-fn find(session: &mut Session<'_>, organization: OrganizationId, name: &str) -> TxResult<Group> {
-    let id = session.group_by_name(organization, &nick_key(name))?.ok_or(Error::NotFound)?;
-    change::find(session, organization, id)
+fn find(reader: &mut Reader<'_>, organization: OrganizationId, name: &str) -> TxResult<Group> {
+    let id = reader.group_by_name(organization, &nick_key(name))?.ok_or(Error::NotFound)?;
+    change::find(reader, organization, id)
 }

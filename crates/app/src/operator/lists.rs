@@ -8,7 +8,7 @@ use eddyline_model::organizations::Organization;
 use eddyline_model::sources::Source;
 use eddyline_model::users::User;
 use eddyline_model::{ApplicationId, OrganizationId, RoomId, UserId};
-use eddyline_storage::Session;
+use eddyline_storage::Reader;
 
 use super::find_organization;
 use super::flows::find_flow;
@@ -61,7 +61,7 @@ impl App {
         after: OrganizationId,
         limit: i64,
     ) -> Result<Vec<Organization>> {
-        self.look(move |session| Ok(session.organizations_page(after, limit)?)).await
+        self.read(move |reader| Ok(reader.organizations_page(after, limit)?)).await
     }
 
     /// An organization, by its name in URLs.
@@ -71,22 +71,22 @@ impl App {
     /// [`Error::NotFound`] without such an organization.
     pub async fn operator_organization(&self, name: &str) -> Result<OrganizationDetails> {
         let name = name.to_owned();
-        self.look(move |session| {
-            let id = find_organization(session, &name)?;
-            let organization = session.organization(id)?.ok_or(Error::NotFound)?;
+        self.read(move |reader| {
+            let id = find_organization(reader, &name)?;
+            let organization = reader.organization(id)?.ok_or(Error::NotFound)?;
             let parent = match organization.parent {
-                Some(parent) => session.organization(parent)?.map(|parent| parent.parameterized_name),
+                Some(parent) => reader.organization(parent)?.map(|parent| parent.parameterized_name),
                 None => None,
             };
-            let administrators = session.administrators(id)?;
-            let administrators = session.users(&administrators)?;
+            let administrators = reader.administrators(id)?;
+            let administrators = reader.users(&administrators)?;
             Ok(OrganizationDetails {
                 organization,
                 parent,
-                names: session.names_of_organization(id)?,
+                names: reader.names_of_organization(id)?,
                 administrators: administrators.into_iter().map(|user| user.email).collect(),
-                domains: session.domains_of(id)?,
-                provider: session.provider_details(id)?.filter(|known| known.enabled).map(|known| known.uid),
+                domains: reader.domains_of(id)?,
+                provider: reader.provider_details(id)?.filter(|known| known.enabled).map(|known| known.uid),
             })
         })
         .await
@@ -105,13 +105,13 @@ impl App {
         limit: i64,
     ) -> Result<Vec<(User, Option<bool>)>> {
         let name = organization.map(str::to_owned);
-        self.look(move |session| match name {
+        self.read(move |reader| match name {
             Some(name) => {
-                let organization = find_organization(session, &name)?;
-                let page = session.organization_users_page(organization, after, limit)?;
+                let organization = find_organization(reader, &name)?;
+                let page = reader.organization_users_page(organization, after, limit)?;
                 Ok(page.into_iter().map(|(user, admin)| (user, Some(admin))).collect())
             }
-            None => Ok(session.users_page(after, limit)?.into_iter().map(|user| (user, None)).collect()),
+            None => Ok(reader.users_page(after, limit)?.into_iter().map(|user| (user, None)).collect()),
         })
         .await
     }
@@ -123,21 +123,21 @@ impl App {
     /// [`Error::NotFound`] without an account with that address.
     pub async fn operator_user(&self, email: &Email) -> Result<UserDetails> {
         let key = email.key();
-        self.look(move |session| {
-            let account = session.account_by_email(&key)?.ok_or(Error::NotFound)?;
+        self.read(move |reader| {
+            let account = reader.account_by_email(&key)?.ok_or(Error::NotFound)?;
             let id = account.user.id;
             let mut organizations = Vec::new();
-            for membership in session.memberships_of(id)? {
+            for membership in reader.memberships_of(id)? {
                 let admin = membership.role == eddyline_model::organizations::OrganizationRole::Administrator;
-                organizations.extend(name_of(session, membership.organization)?.map(|name| (name, admin)));
+                organizations.extend(name_of(reader, membership.organization)?.map(|name| (name, admin)));
             }
-            let known = session.identity(id)?.filter(|known| known.removed_at.is_none());
+            let known = reader.identity(id)?.filter(|known| known.removed_at.is_none());
             let provided_by = match known {
-                Some(known) => name_of(session, known.organization)?,
+                Some(known) => name_of(reader, known.organization)?,
                 None => None,
             };
-            let (api_tokens, sessions) = session.count_credentials(id)?;
-            let flows = session.room_memberships_of(id)?.iter().filter(|place| !place.blocked).count();
+            let (api_tokens, sessions) = reader.count_credentials(id)?;
+            let flows = reader.room_memberships_of(id)?.iter().filter(|place| !place.blocked).count();
             let has_password = account.password_hash.is_some();
             let user = account.user;
             Ok(UserDetails { user, has_password, organizations, flows, api_tokens, sessions, provided_by })
@@ -152,12 +152,12 @@ impl App {
     /// [`Error::NotFound`] without an account with that address.
     pub async fn operator_administers_alone(&self, email: &Email) -> Result<Vec<String>> {
         let key = email.key();
-        self.look(move |session| {
-            let id = session.account_by_email(&key)?.ok_or(Error::NotFound)?.user.id;
+        self.read(move |reader| {
+            let id = reader.account_by_email(&key)?.ok_or(Error::NotFound)?.user.id;
             let mut alone = Vec::new();
-            for membership in session.memberships_of(id)? {
-                if session.administrators(membership.organization)? == [id] {
-                    alone.extend(name_of(session, membership.organization)?);
+            for membership in reader.memberships_of(id)? {
+                if reader.administrators(membership.organization)? == [id] {
+                    alone.extend(name_of(reader, membership.organization)?);
                 }
             }
             Ok(alone)
@@ -178,9 +178,9 @@ impl App {
         limit: i64,
     ) -> Result<Vec<(Flow, i64)>> {
         let name = organization.to_owned();
-        self.look(move |session| {
-            let organization = find_organization(session, &name)?;
-            Ok(session.flows_page(organization, after, limit)?)
+        self.read(move |reader| {
+            let organization = find_organization(reader, &name)?;
+            Ok(reader.flows_page(organization, after, limit)?)
         })
         .await
     }
@@ -198,11 +198,11 @@ impl App {
         limit: i64,
     ) -> Result<Vec<(Application, String)>> {
         let name = organization.map(str::to_owned);
-        self.look(move |session| {
-            let organization = name.map(|name| find_organization(session, &name)).transpose()?;
+        self.read(move |reader| {
+            let organization = name.map(|name| find_organization(reader, &name)).transpose()?;
             let mut found = Vec::new();
-            for application in session.applications_page(organization, after, limit)? {
-                let name = name_of(session, application.organization)?.unwrap_or_default();
+            for application in reader.applications_page(organization, after, limit)? {
+                let name = name_of(reader, application.organization)?.unwrap_or_default();
                 found.push((application, name));
             }
             Ok(found)
@@ -221,12 +221,12 @@ impl App {
         flow: &str,
     ) -> Result<Vec<(Source, Option<String>)>> {
         let (organization, flow) = (organization.to_owned(), flow.to_owned());
-        self.look(move |session| {
-            let room = find_flow(session, &organization, &flow)?.ok_or(Error::NotFound)?;
+        self.read(move |reader| {
+            let room = find_flow(reader, &organization, &flow)?.ok_or(Error::NotFound)?;
             let mut found = Vec::new();
-            for source in session.sources_of(&[room])? {
+            for source in reader.sources_of(&[room])? {
                 let application = match source.application {
-                    Some(id) => session.application(id)?.map(|application| application.name),
+                    Some(id) => reader.application(id)?.map(|application| application.name),
                     None => None,
                 };
                 found.push((source, application));
@@ -237,6 +237,6 @@ impl App {
     }
 }
 
-fn name_of(session: &mut Session<'_>, id: OrganizationId) -> eddyline_storage::Result<Option<String>> {
-    Ok(session.organization(id)?.map(|organization| organization.parameterized_name))
+fn name_of(reader: &mut Reader<'_>, id: OrganizationId) -> eddyline_storage::Result<Option<String>> {
+    Ok(reader.organization(id)?.map(|organization| organization.parameterized_name))
 }

@@ -26,7 +26,7 @@ impl App {
     pub async fn operator_set_admin(&self, organization: &str, email: &Email, admin: bool) -> Result<UserId> {
         let (name, key) = (organization.to_owned(), email.key());
         let (user, event) = self
-            .change(NoCaller::Operator, move |tx| {
+            .transaction(NoCaller::Operator, move |tx| {
                 let organization = find_organization(tx, &name)?;
                 tx.lock_organization(organization)?;
                 let user = tx.account_by_email(&key)?.ok_or(Error::NotFound)?.user.id;
@@ -44,7 +44,7 @@ impl App {
                 tx.set_organization_role(organization, user, role)?;
                 let detail = json!({"admin": [before, admin]});
                 note(tx, organization, (OPERATOR, "user.update"), Some(user), &detail)?;
-                tx.tell(Control::UserEdit { user });
+                tx.record_event(Control::UserEdit { user });
                 Ok(user)
             })
             .await?;
@@ -63,7 +63,7 @@ impl App {
     pub async fn operator_remove_user(&self, organization: Option<&str>, email: &Email) -> Result<UserId> {
         let (name, key) = (organization.map(str::to_owned), email.key());
         let (user, event) = self
-            .change(NoCaller::Operator, move |tx| {
+            .transaction(NoCaller::Operator, move |tx| {
                 let id = tx.account_by_email(&key)?.ok_or(Error::NotFound)?.user.id;
                 let known = tx.identity(id)?.filter(|known| known.removed_at.is_none());
                 let organizations = match &name {
@@ -117,7 +117,7 @@ impl App {
     ) -> Result<UserId> {
         let (organization, flow, key) = (organization.to_owned(), flow.to_owned(), email.key());
         let (user, event) = self
-            .change(NoCaller::Operator, move |tx| {
+            .transaction(NoCaller::Operator, move |tx| {
                 let room = find_flow(tx, &organization, &flow)?.ok_or(Error::NotFound)?;
                 tx.lock_room(room)?;
                 let user = tx.account_by_email(&key)?.ok_or(Error::NotFound)?.user.id;

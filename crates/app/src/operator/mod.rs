@@ -13,10 +13,10 @@ mod tokens;
 mod users;
 
 use eddyline_model::OrganizationId;
-use eddyline_storage::{Abort, Error as StoreError, Session};
+use eddyline_storage::{Abort, Error as StoreError, Reader};
 
 use crate::Error;
-use crate::change::TxResult;
+use crate::transaction::TxResult;
 
 pub use flows::NewFlow;
 pub use lists::{OrganizationDetails, UserDetails};
@@ -26,8 +26,8 @@ pub use tokens::FlowToken;
 pub use users::NewPerson;
 
 /// The organization with this name, as in URLs.
-fn find_organization(session: &mut Session<'_>, name: &str) -> TxResult<OrganizationId> {
-    Ok(session.organization_id_by_name(name)?.ok_or(Error::NotFound)?)
+fn find_organization(reader: &mut Reader<'_>, name: &str) -> TxResult<OrganizationId> {
+    Ok(reader.organization_id_by_name(name)?.ok_or(Error::NotFound)?)
 }
 
 /// Who it is in records of what was done.

@@ -59,7 +59,7 @@ impl App {
         let text = conflict.clone();
         let (made, _) = self
             .store()
-            .change(NoCaller::Operator, move |tx| {
+            .transaction(NoCaller::Operator, move |tx| {
                 let parent = match &new.parent {
                     Some(parent) => Some(find_organization(tx, parent)?),
                     None => None,
@@ -103,7 +103,7 @@ impl App {
         let organization = organization.to_owned();
         let (changed, event) = self
             .store()
-            .change(NoCaller::Operator, move |tx| {
+            .transaction(NoCaller::Operator, move |tx| {
                 let id = find_organization(tx, &organization)?;
                 // Rooms before organizations, as everybody holds them.
                 if changes.active.is_some() {
@@ -149,7 +149,7 @@ impl OrganizationChanges {
     }
 }
 
-fn apply(tx: &mut Tx<'_, '_>, before: &Organization, after: &Organization) -> StoreResult<()> {
+fn apply(tx: &mut Tx<'_>, before: &Organization, after: &Organization) -> StoreResult<()> {
     tx.update_organization(after)?;
     if before.active != after.active {
         // What is on its way into a flow or to somebody is checked again.
@@ -160,7 +160,7 @@ fn apply(tx: &mut Tx<'_, '_>, before: &Organization, after: &Organization) -> St
             tx.bump_private_rooms_of(user.id)?;
         }
     }
-    tx.tell(Control::OrganizationChange);
+    tx.record_event(Control::OrganizationChange);
     Ok(())
 }
 

@@ -11,9 +11,9 @@ use serde_json::json;
 use super::users::unproved;
 use super::{OPERATOR, find_organization};
 use crate::audit::note;
-use crate::change::TxResult;
 use crate::offboarding::give_up;
 use crate::transaction::NoCaller;
+use crate::transaction::TxResult;
 use crate::{App, Error, Result};
 
 /// What is known of the identity provider of an organization.
@@ -50,7 +50,7 @@ impl App {
         let (name, token) = (organization.to_owned(), Secret::generate_long());
         let (hash, uid) = (token.hash(), Secret::generate_hex::<10>().expose().to_owned());
         let (uid, _) = self
-            .change(NoCaller::Operator, move |tx| {
+            .transaction(NoCaller::Operator, move |tx| {
                 let organization = find_organization(tx, &name)?;
                 tx.lock_organization(organization)?;
                 let known = tx.provider_details(organization)?;
@@ -79,9 +79,9 @@ impl App {
     /// [`Error::NotFound`] without such an organization.
     pub async fn operator_scim(&self, organization: &str) -> Result<Option<ScimDetails>> {
         let name = organization.to_owned();
-        let found = self.look(move |session| {
-            let organization = find_organization(session, &name)?;
-            Ok(session.provider_details(organization)?)
+        let found = self.read(move |reader| {
+            let organization = find_organization(reader, &name)?;
+            Ok(reader.provider_details(organization)?)
         });
         let of = |known: ProviderDetails| ScimDetails {
             url: self.config().addresses.scim(&known.uid),
@@ -103,7 +103,7 @@ impl App {
     pub async fn operator_disable_scim(&self, organization: &str) -> Result<String> {
         let name = organization.to_owned();
         let (uid, _) = self
-            .change(NoCaller::Operator, move |tx| {
+            .transaction(NoCaller::Operator, move |tx| {
                 let organization = find_organization(tx, &name)?;
                 tx.lock_organization(organization)?;
                 let known = tx.provider_details(organization)?.filter(|known| known.enabled);
@@ -128,7 +128,7 @@ impl App {
     pub async fn operator_link_identity(&self, organization: &str, email: &Email) -> Result<UserId> {
         let (name, email) = (organization.to_owned(), email.clone());
         let (user, _) = self
-            .change(NoCaller::Operator, move |tx| {
+            .transaction(NoCaller::Operator, move |tx| {
                 let organization = find_organization(tx, &name)?;
                 tx.lock_organization(organization)?;
                 if tx.provider_of(organization)?.is_none() {
@@ -169,7 +169,7 @@ impl App {
     /// [`Error::NotFound`] without such an organization or user, or when the provider does not know the user.
     pub async fn operator_unlink_identity(&self, organization: &str, email: &Email) -> Result<UserId> {
         let (name, key) = (organization.to_owned(), email.key());
-        let work = move |tx: &mut Tx<'_, '_>| {
+        let work = move |tx: &mut Tx<'_>| {
             let organization = find_organization(tx, &name)?;
             let user = tx.account_by_email(&key)?.ok_or(Error::NotFound)?.user.id;
             tx.lock_user(user)?;
@@ -178,7 +178,7 @@ impl App {
                 false => Err(Error::NotFound.into()),
             }
         };
-        let (user, _) = self.change(NoCaller::Operator, work).await?;
+        let (user, _) = self.transaction(NoCaller::Operator, work).await?;
         Ok(user)
     }
 
@@ -195,16 +195,16 @@ impl App {
         limit: i64,
     ) -> Result<Vec<(i64, AuditEntry)>> {
         let name = organization.to_owned();
-        self.look(move |session| {
-            let organization = find_organization(session, &name)?;
-            Ok(session.audit_of(organization, before, limit)?)
+        self.read(move |reader| {
+            let organization = find_organization(reader, &name)?;
+            Ok(reader.audit_of(organization, before, limit)?)
         })
         .await
     }
 }
 
 /// Notes that the provider knows a user by an address.
-fn link(tx: &mut Tx<'_, '_>, organization: OrganizationId, user: UserId, email: &str) -> TxResult<()> {
+fn link(tx: &mut Tx<'_>, organization: OrganizationId, user: UserId, email: &str) -> TxResult<()> {
     match tx.identity_by_subject(organization, &email_key(email))? {
         Some(other) if other.user != user && other.removed_at.is_none() => {
             let text = "the provider knows somebody else by this address";

@@ -29,9 +29,9 @@ impl App {
     /// [`Error::NotFound`] without an account with that address.
     pub async fn operator_user_tokens(&self, email: &Email) -> Result<Vec<ApiToken>> {
         let key = email.key();
-        self.look(move |session| {
-            let user = session.account_by_email(&key)?.ok_or(Error::NotFound)?.user.id;
-            Ok(tokens_of(session, user)?.into_iter().map(|(_, token)| token).collect())
+        self.read(move |reader| {
+            let user = reader.account_by_email(&key)?.ok_or(Error::NotFound)?.user.id;
+            Ok(tokens_of(reader, user)?.into_iter().map(|(_, token)| token).collect())
         })
         .await
     }
@@ -45,7 +45,7 @@ impl App {
     pub async fn operator_end_user_token(&self, email: &Email, id: CredentialId) -> Result<()> {
         let key = email.key();
         let ((), event) = self
-            .change(NoCaller::Operator, move |tx| {
+            .transaction(NoCaller::Operator, move |tx| {
                 let user = tx.account_by_email(&key)?.ok_or(Error::NotFound)?.user.id;
                 tx.lock_user(user)?;
                 let all = tokens_of(tx, user)?;
@@ -64,13 +64,13 @@ impl App {
     /// [`Error::NotFound`] without such a flow.
     pub async fn operator_flow_tokens(&self, organization: &str, flow: &str) -> Result<Vec<FlowToken>> {
         let (organization, flow) = (organization.to_owned(), flow.to_owned());
-        self.look(move |session| {
-            let room = find_flow(session, &organization, &flow)?.ok_or(Error::NotFound)?;
+        self.read(move |reader| {
+            let room = find_flow(reader, &organization, &flow)?.ok_or(Error::NotFound)?;
             let mut found = Vec::new();
-            for token in session.flow_tokens_of(room)? {
+            for token in reader.flow_tokens_of(room)? {
                 let Some(hash) = TokenHash::from_bytes(&token.hash) else { continue };
                 let source = match token.source {
-                    Some(id) => session.source(id)?,
+                    Some(id) => reader.source(id)?,
                     None => None,
                 };
                 // Its token is refused already.
@@ -99,7 +99,7 @@ impl App {
     ) -> Result<()> {
         let (organization, flow) = (organization.to_owned(), flow.to_owned());
         let ((), event) = self
-            .change(NoCaller::Operator, move |tx| {
+            .transaction(NoCaller::Operator, move |tx| {
                 let room = find_flow(tx, &organization, &flow)?.ok_or(Error::NotFound)?;
                 tx.lock_room(room)?;
                 let named =
@@ -109,7 +109,7 @@ impl App {
                 tx.delete_flow_token(&token.hash)?;
                 // Posts that were let in before are looked at again.
                 tx.bump_access(room)?;
-                tx.tell(Control::FlowTokens { room });
+                tx.record_event(Control::FlowTokens { room });
                 Ok(())
             })
             .await?;

@@ -15,10 +15,10 @@ use super::{OPERATOR, find_organization, taken};
 use crate::accounts::password::replace;
 use crate::accounts::{end_access, end_address_claims};
 use crate::audit::note;
-use crate::change::TxResult;
 use crate::join::enter;
 use crate::offboarding::{end_ways_in, lock_for_removal};
 use crate::transaction::NoCaller;
+use crate::transaction::TxResult;
 use crate::{App, Error, Result};
 
 /// Somebody to be brought into an organization.
@@ -60,7 +60,7 @@ impl App {
         let hash = token.hash();
         let (user, event) = self
             .store()
-            .change(NoCaller::Operator, move |tx| {
+            .transaction(NoCaller::Operator, move |tx| {
                 let organization = find_organization(tx, &new.organization)?;
                 // Held from here on: an identity provider may be about to change the account.
                 tx.lock_organization(organization)?;
@@ -95,7 +95,7 @@ impl App {
         let token = Secret::generate();
         let (hash, key) = (token.hash(), email.key());
         let (id, _) = self
-            .change(NoCaller::Operator, move |tx| {
+            .transaction(NoCaller::Operator, move |tx| {
                 let account = tx.account_by_email(&key)?.ok_or(Error::NotFound)?;
                 tx.lock_user(account.user.id)?;
                 if !tx.user(account.user.id)?.is_some_and(|user| user.active) {
@@ -119,7 +119,7 @@ impl App {
         let hash = self.hash_password(password).await?;
         let key = email.key();
         let (user, event) = self
-            .change(NoCaller::Operator, move |tx| {
+            .transaction(NoCaller::Operator, move |tx| {
                 let account = tx.account_by_email(&key)?.ok_or(Error::NotFound)?;
                 replace(tx, account.user.id, &hash)?;
                 Ok(account.user)
@@ -138,7 +138,7 @@ impl App {
     pub async fn operator_set_active(&self, email: &Email, active: bool) -> Result<UserId> {
         let key = email.key();
         let (id, event) = self
-            .change(NoCaller::Operator, move |tx| {
+            .transaction(NoCaller::Operator, move |tx| {
                 let id = tx.account_by_email(&key)?.ok_or(Error::NotFound)?.user.id;
                 if !active {
                     let memberships = tx.memberships_of(id)?;
@@ -165,7 +165,7 @@ impl App {
     }
 }
 
-fn set_active(tx: &mut Tx<'_, '_>, id: UserId, active: bool) -> eddyline_storage::Result<()> {
+fn set_active(tx: &mut Tx<'_>, id: UserId, active: bool) -> eddyline_storage::Result<()> {
     let now = tx.now();
     tx.set_active(id, active)?;
     tx.touch_identity(id, now)?;
@@ -177,7 +177,7 @@ fn set_active(tx: &mut Tx<'_, '_>, id: UserId, active: bool) -> eddyline_storage
         let detail = json!({"active": [!active, active]});
         note(tx, organization, (OPERATOR, "user.update"), Some(id), &detail)?;
     }
-    tx.tell(Control::UserEdit { user: id });
+    tx.record_event(Control::UserEdit { user: id });
     if active {
         return Ok(());
     }
@@ -199,11 +199,7 @@ fn inactive() -> Error {
     Error::Conflict("this user is inactive; `user set-active` lets them in again".into())
 }
 
-fn find_or_insert_user(
-    tx: &mut Tx<'_, '_>,
-    new: &NewPerson,
-    password_hash: Option<String>,
-) -> TxResult<UserId> {
+fn find_or_insert_user(tx: &mut Tx<'_>, new: &NewPerson, password_hash: Option<String>) -> TxResult<UserId> {
     if let Some(account) = tx.account_by_email(&new.email.key())? {
         if !account.user.email_proved {
             return Err(unproved().into());

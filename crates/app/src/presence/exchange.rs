@@ -64,7 +64,7 @@ impl App {
             return Ok(());
         }
         let (node, since) = (self.inner.node.clone(), self.now().plus_millis(-SILENCE_MILLIS));
-        let others = self.store().read(move |session| session.other_nodes(&node, since)).await?;
+        let others = self.store().read(move |reader| reader.other_nodes(&node, since)).await?;
         self.forget_missing(&others).await;
         if others.is_empty() {
             return self.end_publishing(published).await;
@@ -166,7 +166,7 @@ impl App {
         loop {
             let node = other.id.clone();
             let rows =
-                self.store().read(move |session| session.presence_since(&node, after, last, ROWS)).await?;
+                self.store().read(move |reader| reader.presence_since(&node, after, last, ROWS)).await?;
             let is_last = (rows.len() as i64) < ROWS;
             for PresenceRow { user, places, .. } in rows {
                 gone.remove(&user);
@@ -183,7 +183,7 @@ impl App {
             self.apply_paced(&mut events, &other.id, user, Box::default(), self.now()).await;
         }
         let node = other.id.clone();
-        let from = self.store().read(move |session| session.presence_from(&node)).await?;
+        let from = self.store().read(move |reader| reader.presence_from(&node)).await?;
         // Otherwise rows that were not read may have been removed meanwhile: the next round reads all.
         if whole || from.is_none_or(|from| from <= read) {
             self.inner.presence.state().elsewhere.note(&other.id, other.presence_at, other.heartbeat);

@@ -19,7 +19,7 @@ impl App {
     pub async fn private_conversations(&self, actor: &Actor) -> Result<Vec<PrivateConversation>> {
         let own = actor.user()?.user.clone();
         let user = own.id;
-        let found = self.store().read(move |session| session.conversations(user, None)).await?;
+        let found = self.store().read(move |reader| reader.conversations(user, None)).await?;
         Ok(found.iter().map(|conversation| self.show_conversation(&own, conversation)).collect())
     }
 
@@ -32,7 +32,7 @@ impl App {
         self.private_room(actor, with, PrivateAction::Read).await?;
         let own = &actor.user()?.user;
         let user = own.id;
-        let found = self.store().read(move |session| session.conversations(user, Some(with))).await?;
+        let found = self.store().read(move |reader| reader.conversations(user, Some(with))).await?;
         let conversation = found.first().ok_or(Error::Denied)?;
         Ok(self.show_conversation(own, conversation))
     }

@@ -15,13 +15,13 @@ use serde_json::json;
 
 use super::{Pair, key};
 use crate::actor::Actor;
-use crate::change::TxResult;
 use crate::files::NewAttachment;
 use crate::files::usage::{FilesOf, charged_bytes};
 use crate::messages::{
     Edit, LIST_BYTES, MessageList, check_tags, check_text, delete_in, digest, has_files, post_one,
     write_content, write_tags,
 };
+use crate::transaction::TxResult;
 use crate::{App, Error, Posted, Profile, Result};
 
 /// How often a post is checked again when rights change while it is on its way.
@@ -72,7 +72,7 @@ impl App {
             self.inner.rooms.private.invalidate(key(own, to));
         }
         let (app, wanted) = (self.clone(), new.clone());
-        let post = move |tx: &mut Tx<'_, '_>, _: &Actor, pair: &Pair, room: PrivateRoom| {
+        let post = move |tx: &mut Tx<'_>, _: &Actor, pair: &Pair, room: PrivateRoom| {
             let draft = app.private_draft(own, to, pair, room, &wanted)?;
             Ok((room, post_one(tx, &draft)?))
         };
@@ -268,7 +268,7 @@ impl App {
         id: MessageId,
     ) -> Result<Deletion> {
         let work =
-            |tx: &mut Tx<'_, '_>, actor: &Actor, _: &Pair, message: Message| delete_in(tx, actor, &message);
+            |tx: &mut Tx<'_>, actor: &Actor, _: &Pair, message: Message| delete_in(tx, actor, &message);
         let deletion = self.change_private_message(actor, with, id, work).await?;
         if deletion == Deletion::Remove {
             self.inner.file_sums.invalidate(FilesOf::Private(actor.user()?.user.id));
@@ -285,7 +285,7 @@ impl App {
     ) -> Result<R>
     where
         R: Send + 'static,
-        F: Fn(&mut Tx<'_, '_>, &Actor, &Pair, Message) -> TxResult<R> + Send + 'static,
+        F: Fn(&mut Tx<'_>, &Actor, &Pair, Message) -> TxResult<R> + Send + 'static,
     {
         self.change_private(actor, with, PrivateAction::Write, move |tx, actor, pair, room| {
             match tx.message(room.id, id)? {

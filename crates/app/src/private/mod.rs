@@ -12,13 +12,13 @@ use eddyline_model::names::nick_key;
 use eddyline_model::policy::{self, Acquaintance, PrivateAction};
 use eddyline_model::tags::Roster;
 use eddyline_model::{RoomId, UserId};
-use eddyline_storage::{PrivateRoom, Result as StoreResult, Session, Tx};
+use eddyline_storage::{PrivateRoom, Reader, Result as StoreResult, Tx};
 
 pub use messages::NewPrivateMessage;
 
 use crate::actor::Actor;
-use crate::change::TxResult;
 use crate::loading_cache::LoadingCache;
+use crate::transaction::TxResult;
 use crate::{App, Error, Result};
 
 const REMEMBERED: usize = 20_000;
@@ -35,13 +35,13 @@ pub(crate) struct Pair {
 
 impl Pair {
     /// `None` when one of them is not there.
-    fn load(session: &mut Session<'_>, one: UserId, other: UserId) -> StoreResult<Option<Self>> {
+    fn load(reader: &mut Reader<'_>, one: UserId, other: UserId) -> StoreResult<Option<Self>> {
         // The room first: who loses a right after it was read has changed its access version.
-        let room = session.private_room(one, other)?;
-        let common = session.common_organizations(one, other)?;
+        let room = reader.private_room(one, other)?;
+        let common = reader.common_organizations(one, other)?;
         let mut people = Vec::with_capacity(2);
         for id in [one, other] {
-            let Some(user) = session.user(id)? else { return Ok(None) };
+            let Some(user) = reader.user(id)? else { return Ok(None) };
             people.push((id, nick_key(&user.nick)));
         }
         let Ok(people) = people.try_into() else { return Ok(None) };
@@ -133,7 +133,7 @@ impl App {
 
     async fn pair(&self, one: UserId, other: UserId) -> Result<Option<Arc<Pair>>> {
         let (low, high) = key(one, other);
-        let load = || self.store().read(move |session| Ok(Pair::load(session, low, high)?.map(Arc::new)));
+        let load = || self.store().read(move |reader| Ok(Pair::load(reader, low, high)?.map(Arc::new)));
         // No event says that a conversation began, so its absence is not cached.
         let begun = |pair: &Arc<Pair>| pair.room.is_some();
         let pairs = &self.inner.rooms.private;
@@ -181,10 +181,10 @@ impl App {
     ) -> Result<R>
     where
         R: Send + 'static,
-        F: Fn(&mut Tx<'_, '_>, &Actor, &Pair, PrivateRoom) -> TxResult<R> + Send + 'static,
+        F: Fn(&mut Tx<'_>, &Actor, &Pair, PrivateRoom) -> TxResult<R> + Send + 'static,
     {
         let own = actor.user()?.user.id;
-        let lock = move |tx: &mut Tx<'_, '_>| match tx.private_room(own, other)? {
+        let lock = move |tx: &mut Tx<'_>| match tx.private_room(own, other)? {
             Some(room) => tx.lock_room(room.id),
             None => Ok(()),
         };

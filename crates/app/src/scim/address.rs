@@ -8,7 +8,7 @@ use eddyline_storage::{Result as StoreResult, Tx};
 use super::check::taken;
 use super::reach::vouches;
 use crate::accounts::{displace, follow_up_change};
-use crate::change::TxResult;
+use crate::transaction::TxResult;
 
 /// Makes an address available to a user. No other user may have proved it, or have given it up so recently that
 /// the change can still be undone. An account that has the address unproved loses it if the organization has the
@@ -18,7 +18,7 @@ use crate::change::TxResult;
 ///
 /// [`crate::Error::Scim`] with status 409.
 pub(super) fn reserve_email(
-    tx: &mut Tx<'_, '_>,
+    tx: &mut Tx<'_>,
     organization: OrganizationId,
     email: &Email,
     user: UserId,
@@ -47,7 +47,7 @@ pub(super) fn reserve_email(
 /// holds through all further changes, even back to the owner's address, until a mailed link proves the address or
 /// the owner enters another.
 pub(super) fn follow_up(
-    tx: &mut Tx<'_, '_>,
+    tx: &mut Tx<'_>,
     organization: OrganizationId,
     before: &User,
     new: &str,

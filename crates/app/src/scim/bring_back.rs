@@ -13,16 +13,12 @@ use super::reach::vouches;
 use super::suspension::Change;
 use super::update::{apply, everywhere};
 use crate::Error;
-use crate::change::TxResult;
+use crate::transaction::TxResult;
 
 /// Whether a user whom the provider had removed may come back with the account: if that still has the
 /// address, which was proved or is the one that the provider had stated, and belongs to no other organization
 /// by now, whose matter it would be as well.
-pub(super) fn may_come_back(
-    tx: &mut Tx<'_, '_>,
-    identity: &Identity,
-    wanted: &ValidUser,
-) -> StoreResult<bool> {
+pub(super) fn may_come_back(tx: &mut Tx<'_>, identity: &Identity, wanted: &ValidUser) -> StoreResult<bool> {
     let here = identity.organization;
     let elsewhere =
         tx.memberships_of(identity.user)?.iter().any(|membership| membership.organization != here);
@@ -35,7 +31,7 @@ pub(super) fn may_come_back(
 
 /// Brings somebody back whom the provider had removed. The organization and the user are held.
 pub(super) fn bring_back(
-    tx: &mut Tx<'_, '_>,
+    tx: &mut Tx<'_>,
     provider: &ScimProvider,
     identity: Identity,
     wanted: &ValidUser,
@@ -63,9 +59,9 @@ pub(super) fn bring_back(
         let now = tx.now();
         tx.insert_organization_member(membership, &nick.key(), now)?;
         tx.bump_private_rooms_of(id)?;
-        tx.tell(Control::UserEdit { user: id });
+        tx.record_event(Control::UserEdit { user: id });
         // It counts one more.
-        tx.tell(Control::OrganizationChange);
+        tx.record_event(Control::OrganizationChange);
     }
     // A domain that the organization was given since makes the address proved.
     let is_owned = tx.recovery_key(id)?.is_some();

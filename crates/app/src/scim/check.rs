@@ -7,7 +7,7 @@ use eddyline_scim::{ScimError, ScimType, State};
 use eddyline_storage::{Result as StoreResult, Tx};
 use eddyline_wire::is_unseen;
 
-use crate::change::TxResult;
+use crate::transaction::TxResult;
 use crate::{Error, Result};
 
 /// A state of a user that may be kept, but for what others have.
@@ -86,7 +86,7 @@ pub(super) fn taken(text: &str) -> Error {
 ///
 /// [`Error::Scim`] with status 409 when somebody has it.
 pub(super) fn nick_for(
-    tx: &mut Tx<'_, '_>,
+    tx: &mut Tx<'_>,
     organizations: &[OrganizationId],
     user: UserId,
     (wanted, name): (Option<&Nick>, &str),
@@ -108,7 +108,7 @@ pub(super) fn nick_for(
 
 /// Whether somebody else has a nick in one of these organizations.
 pub(super) fn is_taken(
-    tx: &mut Tx<'_, '_>,
+    tx: &mut Tx<'_>,
     organizations: &[OrganizationId],
     user: UserId,
     nick: &Nick,

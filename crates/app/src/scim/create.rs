@@ -15,7 +15,7 @@ use super::check::{ValidUser, check, full, invalid, named, nick_for, taken};
 use super::reach::vouches;
 use super::{ScimProvider, bring_back, random_end};
 use crate::audit::note;
-use crate::change::TxResult;
+use crate::transaction::TxResult;
 use crate::{App, Error, Result};
 
 impl App {
@@ -32,7 +32,7 @@ impl App {
     pub async fn scim_create(&self, provider: &ScimProvider, wanted: Wanted) -> Result<Shown> {
         let new = check(newcomer(wanted)?)?;
         let random = random_end();
-        let work = move |tx: &mut Tx<'_, '_>, who: &ScimProvider| create(tx, who, &new, &random);
+        let work = move |tx: &mut Tx<'_>, who: &ScimProvider| create(tx, who, &new, &random);
         let ((user, identity), event) = self.transaction_as_provider(provider, work).await.map_err(raced)?;
         self.wait_until_applied(event).await;
         Ok(self.shown(&provider.uid, &user, &identity))
@@ -70,7 +70,7 @@ fn newcomer(wanted: Wanted) -> Result<State> {
 /// The identity of the user who has the address, if this provider has removed them: the names by which providers
 /// sign people in change.
 fn removed_with_address(
-    tx: &mut Tx<'_, '_>,
+    tx: &mut Tx<'_>,
     organization: OrganizationId,
     new: &ValidUser,
 ) -> StoreResult<Option<Identity>> {
@@ -80,7 +80,7 @@ fn removed_with_address(
 }
 
 fn create(
-    tx: &mut Tx<'_, '_>,
+    tx: &mut Tx<'_>,
     provider: &ScimProvider,
     new: &ValidUser,
     random: &str,

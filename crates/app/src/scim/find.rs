@@ -5,10 +5,10 @@ use eddyline_model::identities::Identity;
 use eddyline_model::names::email_key;
 use eddyline_model::users::User;
 use eddyline_scim::{Attribute, Filter, Shown};
-use eddyline_storage::{ProvidedQuery, Session};
+use eddyline_storage::{ProvidedQuery, Reader};
 
 use super::ScimProvider;
-use crate::change::TxResult;
+use crate::transaction::TxResult;
 use crate::{App, Error, Result};
 
 /// Which users a provider wants to see.
@@ -39,7 +39,7 @@ impl App {
         let Some(query) = query(&wanted) else { return Ok((Vec::new(), 0)) };
         let organization = provider.organization;
         let (found, total) =
-            self.store().read(move |session| session.provided_users(organization, &query)).await?;
+            self.store().read(move |reader| reader.provided_users(organization, &query)).await?;
         Ok((found.iter().map(|(user, identity)| self.shown(&provider.uid, user, identity)).collect(), total))
     }
 
@@ -50,7 +50,7 @@ impl App {
     /// [`Error::NotFound`] for a user that the provider does not know or has removed, and for bots.
     pub async fn scim_user(&self, provider: &ScimProvider, id: UserId) -> Result<Shown> {
         let who = provider.clone();
-        let (user, identity) = self.look(move |session| provided(session, &who, id)).await?;
+        let (user, identity) = self.read(move |reader| provided(reader, &who, id)).await?;
         Ok(self.shown(&provider.uid, &user, &identity))
     }
 }
@@ -61,11 +61,11 @@ impl App {
 ///
 /// [`Error::NotFound`].
 pub(super) fn provided(
-    session: &mut Session<'_>,
+    reader: &mut Reader<'_>,
     provider: &ScimProvider,
     id: UserId,
 ) -> TxResult<(User, Identity)> {
-    Ok(session.provided_user(provider.organization, id)?.ok_or(Error::NotFound)?)
+    Ok(reader.provided_user(provider.organization, id)?.ok_or(Error::NotFound)?)
 }
 
 /// The query of a filter; `None` for one that nobody can meet.

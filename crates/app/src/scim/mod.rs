@@ -24,13 +24,13 @@ use eddyline_model::OrganizationId;
 use eddyline_model::identities::{Identity, Provider};
 use eddyline_model::users::User;
 use eddyline_scim::{ScimError, Shown, State};
-use eddyline_storage::{Session, Tx};
+use eddyline_storage::{Reader, Tx};
 
 pub use find::UsersWanted;
 
-use crate::change::TxResult;
 use crate::charging::charge_provider;
 use crate::quota::{Owner, QuotaKey};
+use crate::transaction::TxResult;
 use crate::{App, Error, Limit, Result};
 
 /// How many wrong tokens are taken in a minute for a provider from one address, unless said otherwise.
@@ -67,8 +67,8 @@ impl ScimProvider {
     /// # Errors
     ///
     /// [`Error::Scim`] with status 403.
-    pub(crate) fn verify(&self, session: &mut Session<'_>) -> TxResult<()> {
-        let provider = session.provider(&self.uid)?;
+    pub(crate) fn verify(&self, reader: &mut Reader<'_>) -> TxResult<()> {
+        let provider = reader.provider(&self.uid)?;
         let holds = provider.is_some_and(|provider| {
             provider.organization == self.organization && is_token_of(&provider, &self.token)
         });
@@ -80,7 +80,7 @@ impl ScimProvider {
     /// # Errors
     ///
     /// [`Error::Scim`] with status 403.
-    pub(crate) fn keep(&self, tx: &mut Tx<'_, '_>) -> TxResult<()> {
+    pub(crate) fn keep(&self, tx: &mut Tx<'_>) -> TxResult<()> {
         let holds = tx.keep_provider(&self.uid, &self.token.0)?;
         if holds { Ok(()) } else { Err(wrong_token().into()) }
     }
@@ -112,7 +112,7 @@ impl App {
             return Err(ScimError::new(401, "Authentication is required: send the token as a Bearer").into());
         };
         let wanted = uid.to_owned();
-        let provider = self.store().read(move |session| session.provider(&wanted)).await?;
+        let provider = self.store().read(move |reader| reader.provider(&wanted)).await?;
         let token = match Credentials::parse(header) {
             Ok(Credentials::Bearer(token)) => Some(token.hash()),
             _ => None,

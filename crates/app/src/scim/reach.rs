@@ -4,40 +4,36 @@
 use eddyline_model::OrganizationId;
 use eddyline_model::identities::Identity;
 use eddyline_model::names::domain_of;
-use eddyline_storage::{Result as StoreResult, Session, Tx};
+use eddyline_storage::{Reader, Result as StoreResult, Tx};
 
 /// Whether the word of an organization's provider proves an address, given in the form by which addresses are
 /// compared: when its domain belongs to the organization, or to one above it. It stays so until the transaction
 /// ends.
-pub(super) fn vouches(
-    tx: &mut Tx<'_, '_>,
-    organization: OrganizationId,
-    email_key: &str,
-) -> StoreResult<bool> {
+pub(super) fn vouches(tx: &mut Tx<'_>, organization: OrganizationId, email_key: &str) -> StoreResult<bool> {
     let Some(holder) = tx.lock_domain(domain_of(email_key))? else { return Ok(false) };
     Ok(holder == organization || tx.organizations_below(holder)?.contains(&organization))
 }
 
 /// The organizations that a provider reaches: its own, which comes first, and all below it.
-pub(super) fn tree(session: &mut Session<'_>, own: OrganizationId) -> StoreResult<Vec<OrganizationId>> {
+pub(super) fn tree(reader: &mut Reader<'_>, own: OrganizationId) -> StoreResult<Vec<OrganizationId>> {
     let mut tree = vec![own];
-    tree.extend(session.organizations_below(own)?);
+    tree.extend(reader.organizations_below(own)?);
     Ok(tree)
 }
 
 /// Whether an account is not the provider's organization's alone: because it belongs to an organization that
 /// the provider does not reach, or because the provider has suspended the membership for that reason. It stays
 /// so while the user is held.
-pub(super) fn is_shared(session: &mut Session<'_>, identity: &Identity) -> StoreResult<bool> {
+pub(super) fn is_shared(reader: &mut Reader<'_>, identity: &Identity) -> StoreResult<bool> {
     if identity.suspended_at.is_some() {
         return Ok(true);
     }
     let own = identity.organization;
-    let mut others = session.memberships_of(identity.user)?;
+    let mut others = reader.memberships_of(identity.user)?;
     others.retain(|membership| membership.organization != own);
     if others.is_empty() {
         return Ok(false);
     }
-    let below = session.organizations_below(own)?;
+    let below = reader.organizations_below(own)?;
     Ok(others.iter().any(|membership| !below.contains(&membership.organization)))
 }

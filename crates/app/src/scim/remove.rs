@@ -8,8 +8,8 @@ use super::find::provided;
 use super::reach::tree;
 use super::update::check_version;
 use crate::accounts::end_access;
-use crate::change::TxResult;
 use crate::offboarding::{Leaving, lock_for_removal, offboard};
+use crate::transaction::TxResult;
 use crate::{App, Result};
 
 impl App {
@@ -28,7 +28,7 @@ impl App {
         id: UserId,
         matches: impl Fn(i64) -> bool + Send + 'static,
     ) -> Result<()> {
-        let work = move |tx: &mut Tx<'_, '_>, who: &ScimProvider| remove(tx, who, id, &matches);
+        let work = move |tx: &mut Tx<'_>, who: &ScimProvider| remove(tx, who, id, &matches);
         let ((), event) = self.transaction_as_provider(provider, work).await?;
         self.wait_until_applied(event).await;
         Ok(())
@@ -36,7 +36,7 @@ impl App {
 }
 
 fn remove(
-    tx: &mut Tx<'_, '_>,
+    tx: &mut Tx<'_>,
     provider: &ScimProvider,
     id: UserId,
     matches: impl Fn(i64) -> bool,

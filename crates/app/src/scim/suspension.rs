@@ -7,12 +7,12 @@ use eddyline_model::names::nick_key;
 use eddyline_model::organizations::OrganizationMembership;
 use eddyline_model::users::User;
 use eddyline_model::{OrganizationId, Timestamp};
-use eddyline_storage::{Result as StoreResult, Session, Tx};
+use eddyline_storage::{Reader, Result as StoreResult, Tx};
 
 use super::check::{full, taken};
 use super::reach::{is_shared, tree};
-use crate::change::TxResult;
 use crate::offboarding::{Leaving, end_memberships, lock_for_removal};
+use crate::transaction::TxResult;
 
 /// How long further suspensions of a user leave access to other organizations alone.
 const DAY_MILLIS: i64 = 24 * 60 * 60 * 1000;
@@ -31,21 +31,21 @@ pub(super) enum Change {
 impl Change {
     /// What follows from the wish that a user be active or not.
     pub(super) fn of(
-        session: &mut Session<'_>,
+        reader: &mut Reader<'_>,
         user: &User,
         identity: &Identity,
         active: bool,
     ) -> StoreResult<Self> {
         Ok(match (identity.suspended_at.is_some(), active) {
             (true, true) => Self::Restore,
-            (false, false) if user.active && is_shared(session, identity)? => Self::Suspend,
+            (false, false) if user.active && is_shared(reader, identity)? => Self::Suspend,
             _ => Self::Nothing,
         })
     }
 }
 
 /// Holds what [`suspend`] and [`restore`] change, and the user.
-pub(super) fn lock_memberships(tx: &mut Tx<'_, '_>, identity: &Identity) -> StoreResult<()> {
+pub(super) fn lock_memberships(tx: &mut Tx<'_>, identity: &Identity) -> StoreResult<()> {
     let tree = tree(tx, identity.organization)?;
     lock_for_removal(tx, &tree, identity.user)
 }
@@ -54,7 +54,7 @@ pub(super) fn lock_memberships(tx: &mut Tx<'_, '_>, identity: &Identity) -> Stor
 /// administrator, and keeps them to be restored. Returns whether all access ends too: that happens at most once
 /// in 24 hours, also across restorations. Otherwise a provider could keep the user out of other organizations by
 /// suspending and restoring in turn.
-pub(super) fn suspend(tx: &mut Tx<'_, '_>, user: &User, own: OrganizationId) -> StoreResult<bool> {
+pub(super) fn suspend(tx: &mut Tx<'_>, user: &User, own: OrganizationId) -> StoreResult<bool> {
     let tree = tree(tx, own)?;
     let (now, last) = (tx.now(), tx.access_ended_at(user.id)?);
     let ends = ends_access(last, now);
@@ -75,9 +75,9 @@ fn ends_access(last: Option<Timestamp>, now: Timestamp) -> bool {
 }
 
 /// The memberships that a user gets back.
-fn to_restore(session: &mut Session<'_>, identity: &Identity) -> StoreResult<Vec<OrganizationMembership>> {
-    let present = session.memberships_of(identity.user)?;
-    let mut kept = session.suspended_memberships(identity.user)?;
+fn to_restore(reader: &mut Reader<'_>, identity: &Identity) -> StoreResult<Vec<OrganizationMembership>> {
+    let present = reader.memberships_of(identity.user)?;
+    let mut kept = reader.suspended_memberships(identity.user)?;
     kept.retain(|kept| present.iter().all(|membership| membership.organization != kept.organization));
     Ok(kept)
 }
@@ -88,7 +88,7 @@ fn to_restore(session: &mut Session<'_>, identity: &Identity) -> StoreResult<Vec
 ///
 /// [`crate::Error::Scim`] with status 400 when one of them is full, and with 409 when another user there has the
 /// same nick.
-pub(super) fn restore(tx: &mut Tx<'_, '_>, user: &User, identity: &Identity) -> TxResult<()> {
+pub(super) fn restore(tx: &mut Tx<'_>, user: &User, identity: &Identity) -> TxResult<()> {
     let (now, nick) = (tx.now(), nick_key(&user.nick));
     for membership in to_restore(tx, identity)? {
         let organization = tx.organization(membership.organization)?;
@@ -101,9 +101,9 @@ pub(super) fn restore(tx: &mut Tx<'_, '_>, user: &User, identity: &Identity) -> 
         tx.insert_organization_member(membership, &nick, now)?;
     }
     tx.bump_private_rooms_of(user.id)?;
-    tx.tell(Control::UserEdit { user: user.id });
+    tx.record_event(Control::UserEdit { user: user.id });
     // They count one more.
-    tx.tell(Control::OrganizationChange);
+    tx.record_event(Control::OrganizationChange);
     Ok(())
 }
 

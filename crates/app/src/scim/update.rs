@@ -17,9 +17,9 @@ use super::suspension::{self, Change};
 use super::{ScimProvider, address, random_end, state};
 use crate::accounts::end_access;
 use crate::audit::note;
-use crate::change::TxResult;
 use crate::groups::change::lock_names;
 use crate::offboarding::end_ways_in;
+use crate::transaction::TxResult;
 use crate::{App, Error, Result};
 
 /// What a provider wants of a user.
@@ -85,8 +85,7 @@ impl App {
         matches: impl Fn(i64) -> bool + Send + 'static,
     ) -> Result<Shown> {
         let random = random_end();
-        let work =
-            move |tx: &mut Tx<'_, '_>, who: &ScimProvider| update(tx, who, id, &wish, &matches, &random);
+        let work = move |tx: &mut Tx<'_>, who: &ScimProvider| update(tx, who, id, &wish, &matches, &random);
         let ((user, identity), event) = self.transaction_as_provider(provider, work).await.map_err(raced)?;
         // There may be a letter to the owner of the address before.
         self.mail_is_queued();
@@ -100,7 +99,7 @@ impl App {
 }
 
 fn update(
-    tx: &mut Tx<'_, '_>,
+    tx: &mut Tx<'_>,
     provider: &ScimProvider,
     id: UserId,
     wish: &UserUpdate,
@@ -148,7 +147,7 @@ pub(super) fn check_version(version: i64, matches: impl Fn(i64) -> bool) -> Resu
 
 /// The organizations in which somebody's nick is to be unique, this one among them.
 pub(super) fn everywhere(
-    tx: &mut Tx<'_, '_>,
+    tx: &mut Tx<'_>,
     user: UserId,
     here: OrganizationId,
 ) -> StoreResult<Vec<OrganizationId>> {
@@ -162,7 +161,7 @@ pub(super) fn everywhere(
 
 /// Makes a user, who is held, what is wanted.
 pub(super) fn apply(
-    tx: &mut Tx<'_, '_>,
+    tx: &mut Tx<'_>,
     provider: &ScimProvider,
     (before, known): (User, Identity),
     wanted: &ValidUser,
@@ -191,7 +190,7 @@ pub(super) fn apply(
     if detail.is_empty() && known.removed_at.is_none() {
         if !before.active {
             // Logged again: this answer too waits until every process has read it. Nothing is left to end.
-            tx.tell(Control::Revoked { user: before.id });
+            tx.record_event(Control::Revoked { user: before.id });
         }
         return Ok((before, known));
     }
@@ -220,7 +219,7 @@ pub(super) fn apply(
 
 /// The user, whose account is not shared, as wanted, with an address and a nick that nobody else has.
 fn person(
-    tx: &mut Tx<'_, '_>,
+    tx: &mut Tx<'_>,
     before: &User,
     known: &Identity,
     wanted: &ValidUser,
@@ -247,12 +246,7 @@ fn person(
 }
 
 /// Ends or restores memberships. Tells whether all access is to end with them.
-fn change_memberships(
-    tx: &mut Tx<'_, '_>,
-    user: &User,
-    identity: &Identity,
-    change: Change,
-) -> TxResult<bool> {
+fn change_memberships(tx: &mut Tx<'_>, user: &User, identity: &Identity, change: Change) -> TxResult<bool> {
     match change {
         Change::Nothing => Ok(false),
         Change::Suspend => Ok(suspension::suspend(tx, user, identity.organization)?),
@@ -261,7 +255,7 @@ fn change_memberships(
 }
 
 /// Sees to it that a subject may become that of a user. One that is removed does not keep it.
-fn reserve_subject(tx: &mut Tx<'_, '_>, known: &Identity, subject: &str) -> TxResult<()> {
+fn reserve_subject(tx: &mut Tx<'_>, known: &Identity, subject: &str) -> TxResult<()> {
     if subject == email_key(&known.subject) {
         return Ok(());
     }
@@ -280,7 +274,7 @@ fn reserve_subject(tx: &mut Tx<'_, '_>, known: &Identity, subject: &str) -> TxRe
     }
 }
 
-fn write_user(tx: &mut Tx<'_, '_>, before: &User, after: &User) -> StoreResult<()> {
+fn write_user(tx: &mut Tx<'_>, before: &User, after: &User) -> StoreResult<()> {
     let (id, email) = (after.id, email_key(&after.email));
     if (&before.nick, &before.email) != (&after.nick, &after.email) {
         tx.update_user(id, (&after.nick, &nick_key(&after.nick)), (&after.email, &email))?;
@@ -292,7 +286,7 @@ fn write_user(tx: &mut Tx<'_, '_>, before: &User, after: &User) -> StoreResult<(
         tx.set_active(id, after.active)?;
     }
     if before != after {
-        tx.tell(Control::UserEdit { user: id });
+        tx.record_event(Control::UserEdit { user: id });
     }
     Ok(())
 }

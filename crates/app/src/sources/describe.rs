@@ -7,18 +7,18 @@ use eddyline_model::flows::Flow;
 use eddyline_model::organizations::Organization;
 use eddyline_model::sources::Source;
 use eddyline_model::{ApplicationId, RoomId};
-use eddyline_storage::{Result as StoreResult, Session};
+use eddyline_storage::{Reader, Result as StoreResult};
 use eddyline_wire::{Source as WireSource, SourceApplication};
 
 use crate::addresses::Addresses;
 
 /// A source as it is shown.
 pub(super) fn describe(
-    session: &mut Session<'_>,
+    reader: &mut Reader<'_>,
     addresses: &Addresses,
     source: &Source,
 ) -> StoreResult<WireSource> {
-    Around::default().describe(session, addresses, source)
+    Around::default().describe(reader, addresses, source)
 }
 
 /// What stands around sources, each looked up once.
@@ -31,15 +31,15 @@ pub(super) struct Around {
 impl Around {
     pub(super) fn describe(
         &mut self,
-        session: &mut Session<'_>,
+        reader: &mut Reader<'_>,
         addresses: &Addresses,
         source: &Source,
     ) -> StoreResult<WireSource> {
         let application = match source.application {
-            Some(id) => self.application(session, id)?,
+            Some(id) => self.application(reader, id)?,
             None => None,
         };
-        let place = self.flow(session, source.room)?;
+        let place = self.flow(reader, source.room)?;
         let url = place.as_ref().map(|(flow, organization)| addresses.source(organization, flow, source.id));
         let flow_id = place.map(|(flow, _)| flow.id.0).unwrap_or_default();
         let own = source.configuration_url.clone();
@@ -68,23 +68,23 @@ impl Around {
 
     fn application(
         &mut self,
-        session: &mut Session<'_>,
+        reader: &mut Reader<'_>,
         id: ApplicationId,
     ) -> StoreResult<Option<Application>> {
         if let Some(known) = self.applications.get(&id) {
             return Ok(known.clone());
         }
-        let found = session.application(id)?;
+        let found = reader.application(id)?;
         self.applications.insert(id, found.clone());
         Ok(found)
     }
 
-    fn flow(&mut self, session: &mut Session<'_>, room: RoomId) -> StoreResult<Option<(Flow, Organization)>> {
+    fn flow(&mut self, reader: &mut Reader<'_>, room: RoomId) -> StoreResult<Option<(Flow, Organization)>> {
         if let Some(known) = self.flows.get(&room) {
             return Ok(known.clone());
         }
-        let found = match session.flow(room)? {
-            Some(flow) => session.organization(flow.organization)?.map(|organization| (flow, organization)),
+        let found = match reader.flow(room)? {
+            Some(flow) => reader.organization(flow.organization)?.map(|organization| (flow, organization)),
             None => None,
         };
         self.flows.insert(room, found.clone());

@@ -8,14 +8,14 @@ use serde_json::json;
 use crate::flow_users::action;
 
 /// Holds the flows in which an application has sources. To be called before the application is held.
-pub(crate) fn lock_flows(tx: &mut Tx<'_, '_>, application: ApplicationId) -> StoreResult<()> {
+pub(crate) fn lock_flows(tx: &mut Tx<'_>, application: ApplicationId) -> StoreResult<()> {
     tx.rooms_of_application(application)?.into_iter().try_for_each(|room| tx.lock_room(room))
 }
 
 /// Removes what sources an application that goes has in a flow, which is held, and tells the flow who did
 /// that, if they are of its organization: others there learn of nobody elsewhere.
 pub(crate) fn remove_in(
-    tx: &mut Tx<'_, '_>,
+    tx: &mut Tx<'_>,
     application: ApplicationId,
     room: RoomId,
     by: Option<UserId>,
@@ -33,17 +33,13 @@ pub(crate) fn remove_in(
     tx.remove_application_sources(application, room, now)?;
     // Posts that were let in before are looked at again.
     tx.bump_access(room)?;
-    tx.tell(Control::FlowTokens { room });
+    tx.record_event(Control::FlowTokens { room });
     tx.post(&told)?;
     Ok(())
 }
 
 /// Removes what sources an application has left, and parts all from it.
-pub(crate) fn remove_all(
-    tx: &mut Tx<'_, '_>,
-    application: ApplicationId,
-    by: Option<UserId>,
-) -> StoreResult<()> {
+pub(crate) fn remove_all(tx: &mut Tx<'_>, application: ApplicationId, by: Option<UserId>) -> StoreResult<()> {
     for room in tx.rooms_of_application(application)? {
         // Another server may have made a source there since the flows were held.
         tx.lock_room(room)?;
@@ -53,9 +49,9 @@ pub(crate) fn remove_all(
 }
 
 /// Invalidates what is cached of an application's sources, since the application is shown differently.
-pub(crate) fn forget_all(tx: &mut Tx<'_, '_>, application: ApplicationId) -> StoreResult<()> {
+pub(crate) fn forget_all(tx: &mut Tx<'_>, application: ApplicationId) -> StoreResult<()> {
     for room in tx.rooms_of_application(application)? {
-        tx.tell(Control::FlowTokens { room });
+        tx.record_event(Control::FlowTokens { room });
     }
     Ok(())
 }

@@ -15,10 +15,10 @@ mod ending;
 use self::describe::{Around, describe};
 pub(crate) use self::ending::{forget_all, lock_flows, remove_all, remove_in};
 use crate::actor::{Actor, Credential};
-use crate::change::TxResult;
 use crate::flow_users::action;
 use crate::rooms::Room;
 use crate::transaction::NoCaller;
+use crate::transaction::TxResult;
 use crate::{App, Error, Result};
 
 /// The most sources of a flow.
@@ -144,7 +144,7 @@ impl App {
         let (token, addresses) = (Secret::generate(), self.config().addresses.clone());
         let (hash, application) = (token.hash(), application.to_owned());
         let (made, event) = self
-            .change(NoCaller::Operator, move |tx| {
+            .transaction(NoCaller::Operator, move |tx| {
                 tx.lock_room(room)?;
                 let found = match application.parse::<ApplicationId>() {
                     Ok(id) => tx.application(id)?,
@@ -183,10 +183,10 @@ impl App {
             };
         }
         let caller = actor.user()?.clone();
-        let rooms = self.store().read(move |session| {
+        let rooms = self.store().read(move |reader| {
             let mut visible = Vec::new();
-            for place in session.room_memberships_of(caller.user.id)? {
-                if let Some(flow) = session.flow(place.room)?
+            for place in reader.room_memberships_of(caller.user.id)? {
+                if let Some(flow) = reader.flow(place.room)?
                     && !place.blocked
                     && !flow.disabled
                     && caller.role_in(flow.organization).is_some()
@@ -201,10 +201,10 @@ impl App {
 
     async fn describe_sources(&self, rooms: Vec<RoomId>) -> Result<Vec<WireSource>> {
         let addresses = self.config().addresses.clone();
-        let found = self.store().read(move |session| {
-            let sources = session.sources_of(&rooms)?;
+        let found = self.store().read(move |reader| {
+            let sources = reader.sources_of(&rooms)?;
             let mut around = Around::default();
-            sources.iter().map(|source| around.describe(session, &addresses, source)).collect()
+            sources.iter().map(|source| around.describe(reader, &addresses, source)).collect()
         });
         Ok(found.await?)
     }
@@ -216,9 +216,9 @@ impl App {
     /// [`Error::NotFound`].
     pub async fn source(&self, room: &Room, id: SourceId) -> Result<WireSource> {
         let (addresses, room) = (self.config().addresses.clone(), room.id());
-        let found = self.store().read(move |session| match session.source(id)? {
+        let found = self.store().read(move |reader| match reader.source(id)? {
             Some(source) if source.room == room && source.removed_at.is_none() => {
-                describe(session, &addresses, &source).map(Some)
+                describe(reader, &addresses, &source).map(Some)
             }
             _ => Ok(None),
         });
@@ -261,7 +261,7 @@ impl App {
             }
             // Its name is what threads show of it then, and that is cached with its token.
             if source.name != before.name && source.application.is_none() {
-                tx.tell(Control::FlowTokens { room });
+                tx.record_event(Control::FlowTokens { room });
             }
             describe(tx, &addresses, &source)
         })
@@ -279,7 +279,7 @@ impl App {
             tx.remove_source(source.id, now)?;
             // Posts that were let in before are looked at again.
             tx.bump_access(room)?;
-            tx.tell(Control::FlowTokens { room });
+            tx.record_event(Control::FlowTokens { room });
             let draft = action(tx, room, actor.user_id(), "source-remove", &json!(source.name));
             tx.post(&[draft]).map(drop)
         })
@@ -291,7 +291,7 @@ impl App {
         actor: &Actor,
         room: RoomId,
         id: SourceId,
-        work: impl Fn(&mut Tx<'_, '_>, &Actor, Source) -> StoreResult<R> + Send + Sync + 'static,
+        work: impl Fn(&mut Tx<'_>, &Actor, Source) -> StoreResult<R> + Send + Sync + 'static,
     ) -> Result<R> {
         let (done, event) = self
             .locked_transaction_as(
@@ -329,7 +329,7 @@ impl App {
 }
 
 fn insert(
-    tx: &mut Tx<'_, '_>,
+    tx: &mut Tx<'_>,
     room: RoomId,
     application: ApplicationId,
     new: &NewSource,

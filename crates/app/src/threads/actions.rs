@@ -8,15 +8,15 @@ use eddyline_model::policy;
 use eddyline_model::sources::ThreadOwner;
 use eddyline_model::users::User;
 use eddyline_model::{ApplicationId, MessageId, RoomId};
-use eddyline_storage::Session;
+use eddyline_storage::Reader;
 use serde_json::{Value, json};
 
 use super::asking::Asked;
 use crate::actor::Actor;
-use crate::change::TxResult;
 use crate::error::IntegrationFailed;
 use crate::rooms::Room;
 use crate::transaction::Principal;
+use crate::transaction::TxResult;
 use crate::{App, Error, Result};
 
 /// An action whose integration can be asked.
@@ -69,15 +69,15 @@ impl App {
         name: Option<String>,
     ) -> Result<Ready> {
         let (app, actor) = (self.clone(), actor.clone());
-        self.look(move |session| {
-            Principal::verify(session, &actor)?;
-            let (action, thread_owner) = chosen(session, room, root, position, name.as_deref())?;
+        self.read(move |reader| {
+            Principal::verify(reader, &actor)?;
+            let (action, thread_owner) = chosen(reader, room, root, position, name.as_deref())?;
             let Action::Update { target, .. } = &action else {
                 let text = "is that of a link, which there is nothing to be asked for";
                 return Err(Error::field("position", text).into());
             };
             let target = target.clone();
-            let (of, secret) = signed_with(session, thread_owner, &app.inner.sealing)?;
+            let (of, secret) = signed_with(reader, thread_owner, &app.inner.sealing)?;
             Ok(Ready { action, target, application: of.id, client_id: of.client_id, secret })
         })
         .await
@@ -86,40 +86,40 @@ impl App {
 
 /// The action that is meant, and who keeps its thread.
 fn chosen(
-    session: &mut Session<'_>,
+    reader: &mut Reader<'_>,
     room: RoomId,
     root: MessageId,
     position: usize,
     name: Option<&str>,
 ) -> TxResult<(Action, Option<ThreadOwner>)> {
-    let item = session.thread(room, root)?.and_then(|thread| thread.item);
+    let item = reader.thread(room, root)?.and_then(|thread| thread.item);
     let action = item.and_then(|item| item.actions.get(position).cloned()).ok_or(Error::NotFound)?;
     if name.is_some_and(|name| name != action.name()) {
         return Err(Error::Conflict("The thread has changed".into()).into());
     }
-    Ok((action, session.thread_owner_of(room, root)?))
+    Ok((action, reader.thread_owner_of(room, root)?))
 }
 
 /// The application whose secret signs requests for a thread owner: the one that named their address. No other
 /// may name it (see [`ThreadOwner::keeps`]), so a signature never reaches another application's address.
 fn signed_with(
-    session: &mut Session<'_>,
+    reader: &mut Reader<'_>,
     thread_owner: Option<ThreadOwner>,
     sealing: &SealingKey,
 ) -> TxResult<(Application, Secret)> {
     let cannot = |text: &str| Error::from(IntegrationFailed::unasked(text));
     let thread_owner = thread_owner.ok_or_else(|| cannot("No integration keeps this thread"))?;
     if let Some(source) = thread_owner.source
-        && session.source(source)?.is_none_or(|source| source.removed_at.is_some())
+        && reader.source(source)?.is_none_or(|source| source.removed_at.is_some())
     {
         return Err(Error::Gone.into());
     }
     let unsigned = "No application keeps this thread, so its requests cannot be signed";
     let application = thread_owner.application.ok_or_else(|| cannot(unsigned))?;
     let gone = "The application that keeps this thread is gone";
-    let application = session.application(application)?.ok_or_else(|| cannot(gone))?;
+    let application = reader.application(application)?.ok_or_else(|| cannot(gone))?;
     let without = "The application that keeps this thread has no secret, so its requests cannot be signed";
-    let sealed = session.application_secret(application.id)?.ok_or_else(|| cannot(without))?;
+    let sealed = reader.application_secret(application.id)?.ok_or_else(|| cannot(without))?;
     let secret = sealing
         .open(&application.client_id, &sealed)
         .ok_or_else(|| Error::Internal("the secret of an application cannot be opened".into()))?;

@@ -34,20 +34,20 @@ impl App {
     /// [`Error::Unavailable`].
     pub async fn threads(&self, room: &Room, of: ThreadsOf, mut query: ThreadQuery) -> Result<ThreadPage> {
         let room = room.id();
-        let found = self.store().read(move |session| {
+        let found = self.store().read(move |reader| {
             query.threads = match &of {
                 ThreadsOf::All => Threads::All,
                 ThreadsOf::Chat => Threads::Chat,
                 ThreadsOf::Inbox => Threads::Inbox,
                 ThreadsOf::Application(name) => match name.parse() {
                     Ok(id) => Threads::Of(id),
-                    Err(_) => match session.application_by_client_id(name)? {
+                    Err(_) => match reader.application_by_client_id(name)? {
                         Some((application, _)) => Threads::Of(application.id),
                         None => return Ok(ThreadPage::default()),
                     },
                 },
             };
-            session.threads(room, &query, LIST_BYTES)
+            reader.threads(room, &query, LIST_BYTES)
         });
         Ok(found.await?)
     }
@@ -59,7 +59,7 @@ impl App {
     /// [`Error::NotFound`].
     pub async fn thread(&self, room: &Room, thread_id: &str) -> Result<ThreadState> {
         let (root, room) = (self.thread_root(room, thread_id)?, room.id());
-        let found = self.store().read(move |session| session.thread(room, root));
+        let found = self.store().read(move |reader| reader.thread(room, root));
         found.await?.ok_or(Error::NotFound)
     }
 }

@@ -4,6 +4,7 @@
 //! The store itself is private to this module, so that no use case reaches a transaction in another way.
 
 mod principal;
+mod result;
 #[cfg(test)]
 mod tests;
 
@@ -16,14 +17,14 @@ use eddyline_model::log::LogItem;
 use eddyline_model::messages::{Draft, MessageQuery};
 use eddyline_model::{EventId, RoomId, Seq, Timestamp};
 use eddyline_storage::{
-    Abort, ChangeNotifier, Error as StoreError, MessagePage, PostGate, Posted, Result as StoreResult,
-    Session, Store, Tx,
+    Abort, ChangeNotifier, Error as StoreError, MessagePage, PostGate, Posted, Reader, Result as StoreResult,
+    Store, Tx,
 };
 use tokio::sync::mpsc;
 
 pub(crate) use self::principal::Principal;
+pub(crate) use self::result::TxResult;
 use crate::actor::Actor;
-use crate::change::TxResult;
 use crate::charging::current_keys;
 use crate::quota::{KeyedSemaphore, Permit, Quota, QuotaKeys};
 use crate::{App, Limit, Result};
@@ -135,7 +136,7 @@ impl Database {
     /// The next entries of the log, for the feed: changes of tags name the tags that they removed, which the
     /// log itself does not keep.
     pub(crate) async fn log_onward(&self, after: Seq, limit: i64) -> StoreResult<Vec<LogItem>> {
-        let mut items = self.read(move |session| session.log_after(after, limit)).await?;
+        let mut items = self.read(move |reader| reader.log_after(after, limit)).await?;
         self.store.restore_live_notices(after, &mut items);
         Ok(items)
     }
@@ -159,7 +160,7 @@ impl Database {
     pub(crate) async fn read<R, F>(&self, work: F) -> StoreResult<R>
     where
         R: Send + 'static,
-        F: FnOnce(&mut Session<'_>) -> StoreResult<R> + Send + 'static,
+        F: FnOnce(&mut Reader<'_>) -> StoreResult<R> + Send + 'static,
     {
         self.store.read(work).await
     }
@@ -205,14 +206,14 @@ impl Database {
     pub(crate) async fn write<R, F>(&self, why: NoCaller, mut work: F) -> StoreResult<(R, Option<EventId>)>
     where
         R: Send + 'static,
-        F: FnMut(&mut Tx<'_, '_>) -> StoreResult<R> + Send + 'static,
+        F: FnMut(&mut Tx<'_>) -> StoreResult<R> + Send + 'static,
     {
-        let done = self.change(why, move |tx| work(tx).map_err(Abort::Store)).await;
+        let done = self.transaction(why, move |tx| work(tx).map_err(Abort::Store)).await;
         done.map_err(|Abort::Store(error): Abort<Infallible>| error)
     }
 
     /// Writes without a caller what may be decided against.
-    pub(crate) async fn change<R, E, F>(
+    pub(crate) async fn transaction<R, E, F>(
         &self,
         why: NoCaller,
         work: F,
@@ -220,7 +221,7 @@ impl Database {
     where
         R: Send + 'static,
         E: Send + 'static,
-        F: FnMut(&mut Tx<'_, '_>) -> std::result::Result<R, Abort<E>> + Send + 'static,
+        F: FnMut(&mut Tx<'_>) -> std::result::Result<R, Abort<E>> + Send + 'static,
     {
         tracing::trace!(?why, "a write without a caller");
         let _counted = match current_keys().filter(|_| why.counts()) {
@@ -274,9 +275,9 @@ impl Database {
     where
         R: Send + 'static,
         E: Send + 'static,
-        F: FnMut(&mut Tx<'_, '_>) -> std::result::Result<R, Abort<E>> + Send + 'static,
+        F: FnMut(&mut Tx<'_>) -> std::result::Result<R, Abort<E>> + Send + 'static,
     {
-        let (done, event) = self.store.change(work).await?;
+        let (done, event) = self.store.transaction(work).await?;
         self.note_answered(event);
         Ok((done, event))
     }
@@ -285,11 +286,11 @@ impl Database {
 impl App {
     /// Writes without a caller in one transaction, of which nothing is kept unless `work` succeeds. Gives
     /// the position of what was told.
-    pub(crate) async fn change<R, F>(&self, why: NoCaller, work: F) -> Result<(R, Option<EventId>)>
+    pub(crate) async fn transaction<R, F>(&self, why: NoCaller, work: F) -> Result<(R, Option<EventId>)>
     where
         R: Send + 'static,
-        F: FnMut(&mut Tx<'_, '_>) -> TxResult<R> + Send + 'static,
+        F: FnMut(&mut Tx<'_>) -> TxResult<R> + Send + 'static,
     {
-        Ok(self.store().change(why, work).await?)
+        Ok(self.store().transaction(why, work).await?)
     }
 }

@@ -12,11 +12,11 @@ use std::ops::Deref;
 
 use eddyline_auth::TokenHash;
 use eddyline_model::{EventId, Timestamp};
-use eddyline_storage::{Result as StoreResult, Session, Tx};
+use eddyline_storage::{Reader, Result as StoreResult, Tx};
 
 use crate::actor::{Actor, Credential};
-use crate::change::TxResult;
 use crate::scim::ScimProvider;
+use crate::transaction::TxResult;
 use crate::{App, Result};
 
 /// A caller whose credential holds, as the transaction at hand sees them.
@@ -39,9 +39,9 @@ impl Principal {
     /// # Errors
     ///
     /// [`Actor::ended`].
-    pub(crate) fn verify(session: &mut Session<'_>, actor: &Actor) -> TxResult<Self> {
-        let current = match is_still_valid(session, actor)? {
-            true => actor.reload(session)?,
+    pub(crate) fn verify(reader: &mut Reader<'_>, actor: &Actor) -> TxResult<Self> {
+        let current = match is_still_valid(reader, actor)? {
+            true => actor.reload(reader)?,
             false => return Err(actor.ended().into()),
         };
         if current.user().is_ok_and(|caller| !caller.user.active) {
@@ -57,7 +57,7 @@ impl Principal {
     /// # Errors
     ///
     /// [`Actor::ended`].
-    pub(crate) fn keep(&self, tx: &mut Tx<'_, '_>) -> TxResult<()> {
+    pub(crate) fn keep(&self, tx: &mut Tx<'_>) -> TxResult<()> {
         if !self.is_kept.get() {
             if !keep(tx, &self.actor)? {
                 return Err(self.actor.ended().into());
@@ -73,26 +73,26 @@ impl Principal {
 }
 
 /// Whether a credential holds at this moment.
-fn is_still_valid(session: &mut Session<'_>, actor: &Actor) -> StoreResult<bool> {
+fn is_still_valid(reader: &mut Reader<'_>, actor: &Actor) -> StoreResult<bool> {
     match actor {
         Actor::FlowToken { token, .. } => {
-            let found = session.flow_token(&token.0)?;
+            let found = reader.flow_token(&token.0)?;
             let is_removed = |source: eddyline_model::sources::Source| source.removed_at.is_some();
             Ok(found.is_some_and(|of| of.source.is_none_or(|(source, _)| !is_removed(source))))
         }
         Actor::User { caller, credential, .. } => match credential {
-            Credential::Session(hash) => Ok(session.session_user(&hash.0, Timestamp(0))?.is_some()),
-            Credential::ApiToken(hash) => Ok(session.user_by_api_token(&hash.0)?.is_some()),
-            Credential::AccessToken(access) => Ok(session.access_token(&access.token.0)?.is_some()),
+            Credential::Session(hash) => Ok(reader.session_user(&hash.0, Timestamp(0))?.is_some()),
+            Credential::ApiToken(hash) => Ok(reader.user_by_api_token(&hash.0)?.is_some()),
+            Credential::AccessToken(access) => Ok(reader.access_token(&access.token.0)?.is_some()),
             Credential::Password(checked) => {
-                let hash = session.password_of(caller.user.id)?;
+                let hash = reader.password_of(caller.user.id)?;
                 Ok(hash.is_some_and(|hash| TokenHash::of(&hash) == *checked))
             }
         },
     }
 }
 
-fn keep(tx: &mut Tx<'_, '_>, actor: &Actor) -> StoreResult<bool> {
+fn keep(tx: &mut Tx<'_>, actor: &Actor) -> StoreResult<bool> {
     match actor {
         Actor::FlowToken { token, .. } => tx.keep_flow_token(&token.0),
         Actor::User { caller, credential, .. } => match credential {
@@ -119,7 +119,7 @@ impl App {
     pub(crate) async fn transaction_as<R, F>(&self, actor: &Actor, work: F) -> Result<(R, Option<EventId>)>
     where
         R: Send + 'static,
-        F: FnMut(&mut Tx<'_, '_>, &Principal) -> TxResult<R> + Send + 'static,
+        F: FnMut(&mut Tx<'_>, &Principal) -> TxResult<R> + Send + 'static,
     {
         self.locked_transaction_as(actor, |_| Ok(()), work).await
     }
@@ -138,8 +138,8 @@ impl App {
     ) -> Result<(R, Option<EventId>)>
     where
         R: Send + 'static,
-        L: Fn(&mut Tx<'_, '_>) -> StoreResult<()> + Send + 'static,
-        F: FnMut(&mut Tx<'_, '_>, &Principal) -> TxResult<R> + Send + 'static,
+        L: Fn(&mut Tx<'_>) -> StoreResult<()> + Send + 'static,
+        F: FnMut(&mut Tx<'_>, &Principal) -> TxResult<R> + Send + 'static,
     {
         let _counted = self.store().transaction_permit(actor.quota_keys()).await?;
         let actor = actor.clone();
@@ -165,7 +165,7 @@ impl App {
     ) -> Result<(R, Option<EventId>)>
     where
         R: Send + 'static,
-        F: FnMut(&mut Tx<'_, '_>, &ScimProvider) -> TxResult<R> + Send + 'static,
+        F: FnMut(&mut Tx<'_>, &ScimProvider) -> TxResult<R> + Send + 'static,
     {
         let _counted = self.store().transaction_permit(provider.own_key().into()).await?;
         let provider = provider.clone();

@@ -39,7 +39,7 @@ async fn writes_of_strangers_count_for_their_network() {
     let world = World::new().await;
     let try_link = |address: [u8; 4]| {
         let app = world.app.clone();
-        let trying = async move { app.change(NoCaller::Link, |_| Ok(())).await.map(drop) };
+        let trying = async move { app.transaction(NoCaller::Link, |_| Ok(())).await.map(drop) };
         Box::pin(as_client(IpAddr::from(address), trying))
     };
     let network = QuotaKey::network(IpAddr::from([192, 0, 2, 1]));

@@ -13,9 +13,9 @@ use eddyline_storage::{Abort, Error as StoreError, Result as StoreResult, Tx};
 use crate::accounts::follow_up_change;
 use crate::accounts::password::{personal, replace};
 use crate::actor::{Actor, Credential};
-use crate::change::TxResult;
 use crate::groups::change::lock_names;
 use crate::mail_quota::MailCause;
+use crate::transaction::TxResult;
 use crate::{App, Error, Limit, Result};
 
 /// What a user changes about themselves; what is absent stays.
@@ -174,7 +174,7 @@ fn changed(before: &User, changes: &UserChanges) -> User {
     after
 }
 
-fn check(tx: &mut Tx<'_, '_>, before: &User, after: &User, checked: Option<&str>) -> TxResult<()> {
+fn check(tx: &mut Tx<'_>, before: &User, after: &User, checked: Option<&str>) -> TxResult<()> {
     let nick = nick_key(&after.nick);
     if nick != nick_key(&before.nick) {
         for membership in tx.memberships_of(before.id)? {
@@ -200,7 +200,7 @@ fn check(tx: &mut Tx<'_, '_>, before: &User, after: &User, checked: Option<&str>
     Ok(())
 }
 
-fn apply(tx: &mut Tx<'_, '_>, before: &User, after: &User, password: Option<&str>) -> StoreResult<()> {
+fn apply(tx: &mut Tx<'_>, before: &User, after: &User, password: Option<&str>) -> StoreResult<()> {
     let (id, email) = (after.id, email_key(&after.email));
     if (&before.nick, &before.email) != (&after.nick, &after.email) {
         tx.update_user(id, (&after.nick, &nick_key(&after.nick)), (&after.email, &email))?;
@@ -219,7 +219,7 @@ fn apply(tx: &mut Tx<'_, '_>, before: &User, after: &User, password: Option<&str
             let now = tx.now();
             tx.touch_identity(id, now)?;
         }
-        tx.tell(Control::UserEdit { user: id });
+        tx.record_event(Control::UserEdit { user: id });
     }
     if let Some(hash) = password {
         replace(tx, id, hash)?;

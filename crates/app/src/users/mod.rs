@@ -29,7 +29,7 @@ impl App {
     /// [`Error::Denied`] for flow tokens.
     pub async fn users(&self, actor: &Actor) -> Result<Vec<User>> {
         let own = actor.user()?.user.id;
-        let found = self.store().read(move |session| session.users_seen_by(own)).await?;
+        let found = self.store().read(move |reader| reader.users_seen_by(own)).await?;
         let base = &self.config().addresses.base;
         Ok(found.iter().map(|user| User::of(user, base)).collect())
     }
@@ -45,8 +45,8 @@ impl App {
         if own != id {
             actor.require_any(&[Scope::Flow, Scope::Manage])?;
         }
-        let user = self.store().read(move |session| {
-            if own == id || session.share_organization(own, id)? { session.user(id) } else { Ok(None) }
+        let user = self.store().read(move |reader| {
+            if own == id || reader.share_organization(own, id)? { reader.user(id) } else { Ok(None) }
         });
         let user = user.await?.ok_or(Error::NotFound)?;
         Ok(User::of(&user, &self.config().addresses.base))
@@ -62,7 +62,7 @@ impl App {
         if own == id {
             return Ok(());
         }
-        let known = self.store().read(move |session| session.share_organization(own, id)).await?;
+        let known = self.store().read(move |reader| reader.share_organization(own, id)).await?;
         Err(if known { Error::Denied } else { Error::NotFound })
     }
 }

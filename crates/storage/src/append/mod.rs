@@ -15,7 +15,8 @@ use self::batch::{Batch, Earlier, mirror_of};
 use crate::Result;
 use crate::find;
 use crate::messages::{MentionRow, Row, is_indexed, mention_keys, message};
-use crate::session::{Session, dialect};
+use crate::reader::{Reader, dialect};
+use crate::transaction::Tx;
 
 /// What became of a draft.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,63 +48,7 @@ pub(crate) struct LockedRoom {
     access_version: i64,
 }
 
-impl Session<'_> {
-    /// Adds the drafts, in order, within the transaction at hand, and says what became of each.
-    /// Nothing is written to the log; that comes last, with [`Session::append_log`].
-    pub(crate) fn append_messages(
-        &mut self,
-        drafts: &[Draft],
-        admits: impl Fn(&Draft) -> bool,
-    ) -> Result<Vec<Outcome>> {
-        let mut batch = self.load_batch(drafts)?;
-        let mut rows = Vec::with_capacity(drafts.len());
-        let mut added: Vec<(usize, Arc<MessageView>)> = Vec::with_capacity(drafts.len());
-        let mut outcomes: Vec<Option<Outcome>> = vec![None; drafts.len()];
-        for (i, draft) in drafts.iter().enumerate() {
-            let placed = if admits(draft) { batch.place(draft) } else { Err(Outcome::Stale) };
-            match placed {
-                Ok(row) => {
-                    // At once: it shows its thread as it leaves it, whatever comes later in the batch.
-                    let mut view = batch.view(message(row.clone())?);
-                    if let Some(live) = &draft.live {
-                        view.message.content.clone_from(&live.content);
-                        view.subject.clone_from(&live.subject);
-                    }
-                    rows.push(row);
-                    added.push((i, Arc::new(view)));
-                }
-                Err(outcome) => outcomes[i] = Some(outcome),
-            }
-        }
-        self.write_batch(drafts, &rows, &added, &batch)?;
-        for (i, view) in added {
-            outcomes[i] = Some(Outcome::Added(view));
-        }
-        Ok(outcomes.into_iter().flatten().collect())
-    }
-
-    /// Holds a room against other writers until the transaction ends.
-    ///
-    /// # Errors
-    ///
-    /// As any query.
-    pub fn lock_room(&mut self, room: RoomId) -> Result<()> {
-        let _locked: Vec<LockedRoom> = dialect!(self, lock_rooms, &[room.0])?;
-        Ok(())
-    }
-
-    fn load_batch<'d>(&mut self, drafts: &'d [Draft]) -> Result<Batch<'d>> {
-        let ids: Vec<i64> = drafts.iter().map(|d| d.room.0).collect::<BTreeSet<_>>().into_iter().collect();
-        let locked: Vec<LockedRoom> = dialect!(self, lock_rooms, &ids)?;
-        let mut batch = Batch::of(locked);
-        self.load_uuids(drafts, &mut batch)?;
-        self.load_mirrors(drafts, &mut batch)?;
-        for room in ids {
-            self.load_referred(drafts, RoomId(room), &mut batch)?;
-        }
-        Ok(batch)
-    }
-
+impl Reader<'_> {
     fn load_uuids<'d>(&mut self, drafts: &'d [Draft], batch: &mut Batch<'d>) -> Result<()> {
         let wanted: HashMap<(i64, &str), &str> =
             drafts.iter().filter_map(|d| d.uuid.as_deref().map(|uuid| ((d.room.0, uuid), uuid))).collect();
@@ -169,6 +114,64 @@ impl Session<'_> {
         let records = self.thread_records(room, &roots)?;
         batch.threads.extend(records.into_iter().map(|(id, record)| ((room.0, id), record)));
         Ok(())
+    }
+}
+
+impl Tx<'_> {
+    /// Adds the drafts, in order, within the transaction at hand, and says what became of each.
+    /// Nothing is written to the log; that comes last, with [`Reader::append_log`].
+    pub(crate) fn append_messages(
+        &mut self,
+        drafts: &[Draft],
+        admits: impl Fn(&Draft) -> bool,
+    ) -> Result<Vec<Outcome>> {
+        let mut batch = self.load_batch(drafts)?;
+        let mut rows = Vec::with_capacity(drafts.len());
+        let mut added: Vec<(usize, Arc<MessageView>)> = Vec::with_capacity(drafts.len());
+        let mut outcomes: Vec<Option<Outcome>> = vec![None; drafts.len()];
+        for (i, draft) in drafts.iter().enumerate() {
+            let placed = if admits(draft) { batch.place(draft) } else { Err(Outcome::Stale) };
+            match placed {
+                Ok(row) => {
+                    // At once: it shows its thread as it leaves it, whatever comes later in the batch.
+                    let mut view = batch.view(message(row.clone())?);
+                    if let Some(live) = &draft.live {
+                        view.message.content.clone_from(&live.content);
+                        view.subject.clone_from(&live.subject);
+                    }
+                    rows.push(row);
+                    added.push((i, Arc::new(view)));
+                }
+                Err(outcome) => outcomes[i] = Some(outcome),
+            }
+        }
+        self.write_batch(drafts, &rows, &added, &batch)?;
+        for (i, view) in added {
+            outcomes[i] = Some(Outcome::Added(view));
+        }
+        Ok(outcomes.into_iter().flatten().collect())
+    }
+
+    /// Holds a room against other writers until the transaction ends.
+    ///
+    /// # Errors
+    ///
+    /// As any query.
+    pub fn lock_room(&mut self, room: RoomId) -> Result<()> {
+        let _locked: Vec<LockedRoom> = dialect!(self, lock_rooms, &[room.0])?;
+        Ok(())
+    }
+
+    fn load_batch<'d>(&mut self, drafts: &'d [Draft]) -> Result<Batch<'d>> {
+        let ids: Vec<i64> = drafts.iter().map(|d| d.room.0).collect::<BTreeSet<_>>().into_iter().collect();
+        let locked: Vec<LockedRoom> = dialect!(self, lock_rooms, &ids)?;
+        let mut batch = Batch::of(locked);
+        self.load_uuids(drafts, &mut batch)?;
+        self.load_mirrors(drafts, &mut batch)?;
+        for room in ids {
+            self.load_referred(drafts, RoomId(room), &mut batch)?;
+        }
+        Ok(batch)
     }
 
     fn write_batch(

@@ -9,12 +9,14 @@ use diesel::prelude::*;
 use eddyline_model::log::{EventId, LogBody, LogItem, Seq};
 use eddyline_model::messages::MessageView;
 use eddyline_model::{RoomId, UserId};
+use eddyline_portable::portable;
 
 use self::row::{MESSAGE, Row, USER_EDIT, control, event_id};
 pub(crate) use self::row::{NewRow, new_row};
 use crate::Result;
+use crate::reader::{Reader, dialect};
 use crate::schema::event_log;
-use crate::session::{Session, dialect, portable};
+use crate::transaction::Tx;
 
 /// A filter with more rooms than this reads the log itself instead of each room's part of it.
 const FEW_ROOMS: usize = 16;
@@ -39,12 +41,13 @@ pub struct LogPage {
     pub through: Seq,
 }
 
-portable! {
-    fn last_row(c) -> Result<Option<Row>> {
+#[portable]
+impl Reader<'_> {
+    fn last_row(c: &mut Connection) -> Result<Option<Row>> {
         Ok(event_log::table.select(Row::as_select()).order(event_log::seq.desc()).first(c).optional()?)
     }
 
-    fn last_end_row(c) -> Result<Option<Row>> {
+    fn last_end_row(c: &mut Connection) -> Result<Option<Row>> {
         Ok(event_log::table
             .select(Row::as_select())
             // Spelled as the index `event_log_end` spells it, so that the planner may use it.
@@ -54,21 +57,32 @@ portable! {
             .optional()?)
     }
 
-    fn row_at(c, seq: Seq) -> Result<Option<Row>> {
+    fn row_at(c: &mut Connection, seq: Seq) -> Result<Option<Row>> {
         Ok(event_log::table.find(seq.0).select(Row::as_select()).get_result(c).optional()?)
     }
 
     /// Whether anything happened in a room after a position.
-    pub(crate) fn log_has_news(c, room: RoomId, after: Seq) -> Result<bool> {
+    pub(crate) fn log_has_news(c: &mut Connection, room: RoomId, after: Seq) -> Result<bool> {
         let news = event_log::table.filter(event_log::room_id.eq(room.0)).filter(event_log::seq.gt(after.0));
         Ok(diesel::select(diesel::dsl::exists(news)).get_result(c)?)
     }
 
-    fn rows_after(c, after: Seq, limit: i64) -> Result<Vec<Row>> {
-        Ok(event_log::table.select(Row::as_select()).filter(event_log::seq.gt(after.0)).order(event_log::seq).limit(limit).load(c)?)
+    fn rows_after(c: &mut Connection, after: Seq, limit: i64) -> Result<Vec<Row>> {
+        Ok(event_log::table
+            .select(Row::as_select())
+            .filter(event_log::seq.gt(after.0))
+            .order(event_log::seq)
+            .limit(limit)
+            .load(c)?)
     }
 
-    fn rows_of_room(c, room: RoomId, after: Seq, through: Seq, limit: i64) -> Result<Vec<Row>> {
+    fn rows_of_room(
+        c: &mut Connection,
+        room: RoomId,
+        after: Seq,
+        through: Seq,
+        limit: i64,
+    ) -> Result<Vec<Row>> {
         Ok(event_log::table
             .select(Row::as_select())
             .filter(event_log::room_id.eq(room.0))
@@ -79,7 +93,13 @@ portable! {
             .load(c)?)
     }
 
-    fn rows_of_user(c, user: UserId, after: Seq, through: Seq, limit: i64) -> Result<Vec<Row>> {
+    fn rows_of_user(
+        c: &mut Connection,
+        user: UserId,
+        after: Seq,
+        through: Seq,
+        limit: i64,
+    ) -> Result<Vec<Row>> {
         Ok(event_log::table
             .select(Row::as_select())
             .filter(event_log::user_id.eq(user.0))
@@ -90,7 +110,13 @@ portable! {
             .load(c)?)
     }
 
-    fn rows_of_peer(c, user: UserId, after: Seq, through: Seq, limit: i64) -> Result<Vec<Row>> {
+    fn rows_of_peer(
+        c: &mut Connection,
+        user: UserId,
+        after: Seq,
+        through: Seq,
+        limit: i64,
+    ) -> Result<Vec<Row>> {
         Ok(event_log::table
             .select(Row::as_select())
             .filter(event_log::peer_id.eq(user.0))
@@ -102,7 +128,7 @@ portable! {
     }
 
     /// Changes of users are told to the rooms they are in, so they come for every filter.
-    fn rows_of_user_edits(c, after: Seq, through: Seq, limit: i64) -> Result<Vec<Row>> {
+    fn rows_of_user_edits(c: &mut Connection, after: Seq, through: Seq, limit: i64) -> Result<Vec<Row>> {
         Ok(event_log::table
             .select(Row::as_select())
             // Spelled as the index `event_log_user_edit` spells it, so that the planner may use it.
@@ -114,7 +140,7 @@ portable! {
             .load(c)?)
     }
 
-    fn rows_between(c, after: Seq, through: Seq) -> Result<Vec<Row>> {
+    fn rows_between(c: &mut Connection, after: Seq, through: Seq) -> Result<Vec<Row>> {
         Ok(event_log::table
             .select(Row::as_select())
             .filter(event_log::seq.gt(after.0))
@@ -124,27 +150,11 @@ portable! {
     }
 }
 
-impl Session<'_> {
-    /// Writes the log rows of a transaction and gives them their positions. Comes last in it.
-    pub(crate) fn append_log(&mut self, mut rows: Vec<NewRow>) -> Result<Vec<EventId>> {
-        if rows.is_empty() {
-            return Ok(Vec::new());
-        }
-        fill_checks(&mut rows);
-        // The row of the clock stays locked until the transaction ends, so this comes last.
-        let last: i64 = dialect!(self, advance_clock, rows.len() as i64)?;
-        let first = last - rows.len() as i64 + 1;
-        for (row, seq) in rows.iter_mut().zip(first..) {
-            row.seq = seq;
-        }
-        dialect!(self, insert_log, &rows)?;
-        Ok(rows.iter().map(|row| EventId { seq: Seq(row.seq), check: row.check_value as u32 }).collect())
-    }
-
+impl Reader<'_> {
     /// Whether anything happened in each of these rooms after its position, in the same order.
     pub(crate) fn log_has_news_of_each(&mut self, asked: &[(RoomId, Seq)]) -> Result<Vec<bool>> {
         #[cfg(feature = "postgres")]
-        if let (crate::session::Inner::Postgres(c), [_, _, ..]) = (&mut self.0, asked) {
+        if let (crate::reader::Inner::Postgres(c), [_, _, ..]) = (&mut self.0, asked) {
             return crate::postgres::news_of_each(c, asked);
         }
         asked.iter().map(|&(room, after)| self.log_has_news(room, after)).collect()
@@ -240,6 +250,24 @@ impl Session<'_> {
             }
         }
         Ok(views)
+    }
+}
+
+impl Tx<'_> {
+    /// Writes the log rows of a transaction and gives them their positions. Comes last in it.
+    pub(crate) fn append_log(&mut self, mut rows: Vec<NewRow>) -> Result<Vec<EventId>> {
+        if rows.is_empty() {
+            return Ok(Vec::new());
+        }
+        fill_checks(&mut rows);
+        // The row of the clock stays locked until the transaction ends, so this comes last.
+        let last: i64 = dialect!(self, advance_clock, rows.len() as i64)?;
+        let first = last - rows.len() as i64 + 1;
+        for (row, seq) in rows.iter_mut().zip(first..) {
+            row.seq = seq;
+        }
+        dialect!(self, insert_log, &rows)?;
+        Ok(rows.iter().map(|row| EventId { seq: Seq(row.seq), check: row.check_value as u32 }).collect())
     }
 }
 

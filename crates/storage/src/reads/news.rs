@@ -12,7 +12,7 @@ use tokio::sync::oneshot;
 use crate::budget::{Account, ReadBudget};
 use crate::connect::Location;
 use crate::fair::Permit;
-use crate::session::Session;
+use crate::reader::Reader;
 use crate::store::Store;
 use crate::{Error, Result};
 
@@ -131,7 +131,7 @@ impl Answering {
             let questions = self.next()?;
             let readers = self.store.readers();
             let read = self.store.begin_read(readers.time(SHARED));
-            if let Err(error) = read.run(|session| answer(session, questions)) {
+            if let Err(error) = read.run(|reader| answer(reader, questions)) {
                 tracing::debug!(%error, "a shared look into the log failed");
             }
             if readers.semaphore.is_awaited() {
@@ -168,7 +168,7 @@ impl Store {
         match self.ask_with_others(room, after).await {
             Some(has_news) => Ok(has_news),
             // This read has the budget and the error of the caller.
-            None => self.read(move |session| session.log_has_news(room, after)).await,
+            None => self.read(move |reader| reader.log_has_news(room, after)).await,
         }
     }
 
@@ -192,9 +192,9 @@ impl Store {
     }
 }
 
-fn answer(session: &mut Session<'_>, questions: Questions) -> Result<()> {
+fn answer(reader: &mut Reader<'_>, questions: Questions) -> Result<()> {
     let asked: Vec<(RoomId, Seq)> = questions.keys().copied().collect();
-    let answers = session.log_has_news_of_each(&asked)?;
+    let answers = reader.log_has_news_of_each(&asked)?;
     if answers.len() != asked.len() {
         return Err(Error::Corrupt("a room without an answer"));
     }
@@ -249,7 +249,7 @@ mod tests {
         let permit = store.readers().acquire(SHARED).await.unwrap();
         let other = tokio::spawn({
             let store = store.clone();
-            async move { store.read(|session| session.log_head()).await }
+            async move { store.read(|reader| reader.log_head()).await }
         });
         while !store.readers().semaphore.is_awaited() {
             tokio::task::yield_now().await;

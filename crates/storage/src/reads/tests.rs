@@ -5,7 +5,7 @@ use std::time::Duration;
 use diesel::RunQueryDsl as _;
 use tokio::sync::mpsc as tokio_mpsc;
 
-use crate::session::{Inner, Session};
+use crate::reader::{Inner, Reader};
 use crate::store::{Options, Store};
 use crate::{Account, Error, ReadBudget, Result};
 
@@ -27,8 +27,8 @@ fn run(test: impl Future<Output = ()>) {
 }
 
 /// A statement that does not end by itself.
-fn endless(session: &mut Session<'_>) -> Result<()> {
-    match &mut session.0 {
+fn endless(reader: &mut Reader<'_>) -> Result<()> {
+    match &mut reader.0 {
         Inner::Sqlite(c) => {
             let count =
                 "with recursive n(i) as (select 1 union all select i + 1 from n) select 1 from n where i < 0";
@@ -47,7 +47,7 @@ async fn hold(store: &Store, budget: ReadBudget) -> (mpsc::Sender<()>, tokio::ta
     let (begun, mut begins) = tokio_mpsc::unbounded_channel();
     let store = store.clone();
     let read = tokio::spawn(budget.scope(async move {
-        let work = move |_: &mut Session<'_>| {
+        let work = move |_: &mut Reader<'_>| {
             let _ = begun.send(());
             let _ = held.recv();
             Ok(())
@@ -114,8 +114,8 @@ fn a_read_that_is_given_up_leaves_the_line_and_never_runs() {
 async fn is_interrupted_at_its_deadline(store: &Store) {
     assert!(matches!(ANN.scope(store.read(endless)).await, Err(Error::Deadline)));
     // The connection goes on, also for reads of the background, which may take longer.
-    ANN.scope(store.read(|session| session.log_head())).await.unwrap();
-    store.read(|session| session.log_head()).await.unwrap();
+    ANN.scope(store.read(|reader| reader.log_head())).await.unwrap();
+    store.read(|reader| reader.log_head()).await.unwrap();
 }
 
 #[test]
@@ -141,15 +141,15 @@ async fn is_interrupted_when_given_up(store: Store) {
     let (begun, mut begins) = tokio_mpsc::unbounded_channel();
     let reading = store.clone();
     let read = tokio::spawn(ANN.scope(async move {
-        let work = move |session: &mut Session<'_>| {
+        let work = move |reader: &mut Reader<'_>| {
             let _ = begun.send(());
-            endless(session)
+            endless(reader)
         };
         reading.read(work).await
     }));
     begins.recv().await.unwrap();
     read.abort();
-    BEN.scope(store.read(|session| session.log_head())).await.unwrap();
+    BEN.scope(store.read(|reader| reader.log_head())).await.unwrap();
 }
 
 #[test]
@@ -167,4 +167,40 @@ fn a_statement_is_interrupted_when_its_read_is_given_up_on_postgres() {
         let options = Options { readers: 1, read_time: LONG, ..Options::default() };
         is_interrupted_when_given_up(Store::open_with(database.url(), options).unwrap()).await;
     });
+}
+
+/// A write on the connection of a read, and whether the store can be written to afterwards.
+async fn a_read_cannot_write(store: Store) {
+    for _ in 0..2 {
+        let write = |reader: &mut Reader<'_>| {
+            let statement =
+                diesel::sql_query("insert into settings (name, value) values ('written', 'by a read')");
+            Ok(match &mut reader.0 {
+                Inner::Sqlite(c) => statement.execute(*c)?,
+                Inner::Postgres(c) => statement.execute(*c)?,
+            })
+        };
+        let error = store.read(write).await.expect_err("the database refuses it").to_string();
+        assert!(error.contains("readonly database") || error.contains("read-only transaction"), "{error}");
+        store.write(|tx| tx.put_setting("written", b"by a transaction")).await.expect("it is written");
+    }
+    let found = store.read(|reader| reader.setting("written")).await.expect("it is read");
+    assert_eq!(found.as_deref(), Some(b"by a transaction".as_slice()));
+}
+
+#[test]
+fn a_read_cannot_write_to_a_file() {
+    let (store, _directory) = sqlite(1, LONG);
+    run(a_read_cannot_write(store));
+}
+
+#[test]
+fn a_read_cannot_write_to_a_database_in_memory() {
+    run(a_read_cannot_write(Store::open("sqlite::memory:").unwrap()));
+}
+
+#[test]
+fn a_read_cannot_write_to_postgres() {
+    let Some(database) = eddyline_testing::postgres::database() else { return };
+    run(a_read_cannot_write(Store::open(database.url()).unwrap()));
 }

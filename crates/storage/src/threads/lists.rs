@@ -4,11 +4,12 @@ use diesel::prelude::*;
 use eddyline_model::messages::{Event, Sort, ThreadCounts, ThreadState};
 use eddyline_model::threads::{ThreadQuery, Threads};
 use eddyline_model::{MessageId, RoomId, Timestamp};
+use eddyline_portable::portable;
 
 use super::{CHAT, INBOX, Record, Row};
 use crate::lists::Budget;
+use crate::reader::Reader;
 use crate::schema::{messages, threads};
-use crate::session::{Session, portable};
 use crate::{Error, Result};
 
 /// Which of the threads with a row; each is one range of an index.
@@ -18,8 +19,9 @@ enum Range {
     Application(i64),
 }
 
-portable! {
-    fn newest_rows(c, room: RoomId, range: Range, query: &ThreadQuery) -> Result<Vec<Row>> {
+#[portable]
+impl Reader<'_> {
+    fn newest_rows(c: &mut Connection, room: RoomId, range: Range, query: &ThreadQuery) -> Result<Vec<Row>> {
         let mut found = threads::table.filter(threads::room_id.eq(room.0)).into_boxed();
         found = match range {
             Range::Origin(origin) => found.filter(threads::origin.eq(origin)),
@@ -31,9 +33,9 @@ portable! {
         if let Some(until) = query.until {
             found = match query.before {
                 None => found.filter(threads::updated_at.lt(until.0)),
-                Some(before) => found.filter(threads::updated_at.le(until.0)).filter(
-                    threads::updated_at.lt(until.0).or(threads::root_id.lt(before.0)),
-                ),
+                Some(before) => found
+                    .filter(threads::updated_at.le(until.0))
+                    .filter(threads::updated_at.lt(until.0).or(threads::root_id.lt(before.0))),
             };
         }
         if !query.empty {
@@ -54,7 +56,7 @@ portable! {
     }
 
     /// The messages that began threads which nobody answered.
-    fn unanswered(c, room: RoomId, query: &ThreadQuery) -> Result<Vec<(i64, i16, i64)>> {
+    fn unanswered(c: &mut Connection, room: RoomId, query: &ThreadQuery) -> Result<Vec<(i64, i16, i64)>> {
         let answered = threads::table
             .filter(threads::room_id.eq(messages::room_id))
             .filter(threads::root_id.eq(messages::id));
@@ -94,7 +96,7 @@ pub struct ThreadPage {
     pub more: bool,
 }
 
-impl Session<'_> {
+impl Reader<'_> {
     /// The threads of a flow that a query asks for, those that changed last first, of about so many bytes at most.
     ///
     /// # Errors

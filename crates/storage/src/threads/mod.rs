@@ -12,9 +12,11 @@ use eddyline_model::items::Item;
 use eddyline_model::messages::{Event, Message, ThreadCounts, ThreadState};
 use eddyline_model::sources::{ThreadOwner, ThreadSource};
 use eddyline_model::{ApplicationId, MessageId, RoomId, SourceId, Timestamp};
+use eddyline_portable::portable;
 
+use crate::reader::Reader;
 use crate::schema::{applications, sources, thread_items, threads};
-use crate::session::{Session, portable};
+use crate::transaction::Tx;
 use crate::{Error, Result};
 
 /// Where a thread began.
@@ -184,13 +186,17 @@ impl Row {
     }
 }
 
-portable! {
-    fn rows_of_threads(c, room: RoomId, roots: &[i64]) -> Result<Vec<Row>> {
-        Ok(threads::table.filter(threads::room_id.eq(room.0)).filter(threads::root_id.eq_any(roots)).load(c)?)
+#[portable]
+impl Reader<'_> {
+    fn rows_of_threads(c: &mut Connection, room: RoomId, roots: &[i64]) -> Result<Vec<Row>> {
+        Ok(threads::table
+            .filter(threads::room_id.eq(room.0))
+            .filter(threads::root_id.eq_any(roots))
+            .load(c)?)
     }
 
     /// States of items by the messages that brought the first ones.
-    fn item_rows(c, room: RoomId, ids: &[i64]) -> Result<Vec<(i64, String)>> {
+    fn item_rows(c: &mut Connection, room: RoomId, ids: &[i64]) -> Result<Vec<(i64, String)>> {
         Ok(thread_items::table
             .filter(thread_items::room_id.eq(room.0))
             .filter(thread_items::message_id.eq_any(ids))
@@ -199,7 +205,7 @@ portable! {
     }
 
     /// How many bytes states of items take that are kept under the numbers of these messages.
-    fn item_size_rows(c, room: RoomId, ids: &[i64]) -> Result<Vec<(i64, i64)>> {
+    fn item_size_rows(c: &mut Connection, room: RoomId, ids: &[i64]) -> Result<Vec<(i64, i64)>> {
         let size = diesel::dsl::sql::<diesel::sql_types::BigInt>("cast(octet_length(item) as bigint)");
         Ok(thread_items::table
             .filter(thread_items::room_id.eq(room.0))
@@ -208,31 +214,13 @@ portable! {
             .load(c)?)
     }
 
-    /// Keeps the states of items: room, the message that brought the first one, state. A new state takes the
-    /// place of the one before.
-    pub(crate) fn insert_items(c, items: &[(i64, i64, String)]) -> Result<()> {
-        for (room, message, item) in items {
-            diesel::insert_into(thread_items::table)
-                .values((
-                    thread_items::room_id.eq(room),
-                    thread_items::message_id.eq(message),
-                    thread_items::item.eq(item),
-                ))
-                .on_conflict((thread_items::room_id, thread_items::message_id))
-                .do_update()
-                .set(thread_items::item.eq(item))
-                .execute(c)?;
-        }
-        Ok(())
-    }
-
     /// Whether a thread has a row.
-    pub fn has_thread(c, room: RoomId, root: MessageId) -> Result<bool> {
+    pub fn has_thread(c: &mut Connection, room: RoomId, root: MessageId) -> Result<bool> {
         Ok(diesel::select(diesel::dsl::exists(threads::table.find((room.0, root.0)))).get_result(c)?)
     }
 
     /// What threads show of these sources.
-    fn sources_shown(c, ids: &[i64]) -> Result<HashMap<i64, Arc<ThreadSource>>> {
+    fn sources_shown(c: &mut Connection, ids: &[i64]) -> Result<HashMap<i64, Arc<ThreadSource>>> {
         let rows = sources::table
             .left_join(applications::table.on(applications::id.nullable().eq(sources::application_id)))
             .filter(sources::id.eq_any(ids))
@@ -251,14 +239,42 @@ portable! {
             })
             .collect())
     }
+}
 
-    fn delete_item(c, room: RoomId, message: i64) -> Result<()> {
+#[portable]
+impl Tx<'_> {
+    /// Keeps the states of items: room, the message that brought the first one, state. A new state takes the
+    /// place of the one before.
+    pub(crate) fn insert_items(c: &mut Connection, items: &[(i64, i64, String)]) -> Result<()> {
+        for (room, message, item) in items {
+            diesel::insert_into(thread_items::table)
+                .values((
+                    thread_items::room_id.eq(room),
+                    thread_items::message_id.eq(message),
+                    thread_items::item.eq(item),
+                ))
+                .on_conflict((thread_items::room_id, thread_items::message_id))
+                .do_update()
+                .set(thread_items::item.eq(item))
+                .execute(c)?;
+        }
+        Ok(())
+    }
+
+    fn delete_item(c: &mut Connection, room: RoomId, message: i64) -> Result<()> {
         diesel::delete(thread_items::table.find((room.0, message))).execute(c)?;
         Ok(())
     }
 
     /// Counts a message of a thread no more.
-    fn discount(c, room: RoomId, root: MessageId, activity: i64, internal: i64, external: i64) -> Result<()> {
+    fn discount(
+        c: &mut Connection,
+        room: RoomId,
+        root: MessageId,
+        activity: i64,
+        internal: i64,
+        external: i64,
+    ) -> Result<()> {
         diesel::update(threads::table.find((room.0, root.0)))
             .set((
                 threads::activities.eq(threads::activities - activity),
@@ -270,7 +286,7 @@ portable! {
     }
 }
 
-impl Session<'_> {
+impl Reader<'_> {
     /// The threads of one room that have a row, by their first messages.
     pub(crate) fn thread_records(&mut self, room: RoomId, roots: &[i64]) -> Result<HashMap<i64, Record>> {
         if roots.is_empty() {
@@ -374,7 +390,9 @@ impl Session<'_> {
     pub fn thread_owner_of(&mut self, room: RoomId, root: MessageId) -> Result<Option<ThreadOwner>> {
         Ok(self.thread_records(room, &[root.0])?.remove(&root.0).and_then(|record| record.thread_owner))
     }
+}
 
+impl Tx<'_> {
     /// Takes a deleted message out of its thread's count, and deletes the state that it gave the item.
     pub(crate) fn forget_in_thread(&mut self, gone: &Message) -> Result<()> {
         let Some(root) = gone.thread_root else { return Ok(()) };

@@ -48,7 +48,7 @@ pub(crate) async fn register(world: &World, application: Application, secret: Op
 }
 
 async fn find(world: &World, id: ApplicationId) -> Option<Application> {
-    world.read(move |session| session.application(id)).await
+    world.read(move |reader| reader.application(id)).await
 }
 
 async fn an_application_is_found_as_it_was_registered(home: Arc<Home>) {
@@ -71,11 +71,11 @@ async fn an_application_is_found_as_it_was_registered(home: Arc<Home>) {
     assert_eq!(find(&world, bare.id).await.as_ref(), Some(&bare));
     assert_eq!(find(&world, ApplicationId(99)).await, None);
     let by_client_id =
-        async |text: &'static str| world.read(move |session| session.application_by_client_id(text)).await;
+        async |text: &'static str| world.read(move |reader| reader.application_by_client_id(text)).await;
     assert_eq!(by_client_id("abc").await, Some((robot.clone(), Some(b"\0sealed".to_vec()))));
     assert_eq!(by_client_id("def").await, Some((bare.clone(), None)));
     assert_eq!(by_client_id("ABC").await, None);
-    let secret = async |id| world.read(move |session| session.application_secret(id)).await;
+    let secret = async |id| world.read(move |reader| reader.application_secret(id)).await;
     assert_eq!(secret(robot.id).await.as_deref(), Some(&b"\0sealed"[..]));
     assert_eq!((secret(bare.id).await, secret(ApplicationId(99)).await), (None, None));
 }
@@ -90,7 +90,7 @@ async fn the_applications_of_an_organization_are_listed_the_oldest_first(home: A
     let first = register(&world, robot(&world, "z"), None).await;
     let elsewhere = register(&world, Application { organization: other, ..robot(&world, "y") }, None).await;
     let second = register(&world, robot(&world, "x"), None).await;
-    let list = async |id| world.read(move |session| session.organization_applications(id)).await;
+    let list = async |id| world.read(move |reader| reader.organization_applications(id)).await;
     assert_eq!(list(world.organization).await, [first, second]);
     assert_eq!(list(other).await, [elsewhere]);
     assert_eq!(list(OrganizationId(99)).await, []);
@@ -127,7 +127,7 @@ async fn a_secret_is_replaced(home: Arc<Home>) {
     let robot = register(&world, robot(&world, "abc"), Some(b"old")).await;
     let id = robot.id;
     world.store.write(move |tx| tx.set_application_secret(id, b"new")).await.expect("it is replaced");
-    let found = world.read(|session| session.application_by_client_id("abc")).await;
+    let found = world.read(|reader| reader.application_by_client_id("abc")).await;
     assert_eq!(found, Some((robot, Some(b"new".to_vec()))));
 }
 

@@ -36,7 +36,7 @@ async fn records(
     before: Option<i64>,
     limit: i64,
 ) -> Vec<(i64, AuditEntry)> {
-    world.read(move |session| session.audit_of(organization, before, limit)).await
+    world.read(move |reader| reader.audit_of(organization, before, limit)).await
 }
 
 async fn records_are_read_back_from_the_newest(home: Arc<Home>) {

@@ -118,7 +118,7 @@ async fn post_a_batch(store: &Store, room: RoomId, before: impl FnOnce()) -> [Re
         let store = store.clone();
         async move {
             // Nothing is committed by it.
-            let nothing = store.change(move |_| {
+            let nothing = store.transaction(move |_| {
                 begun.take().map(|begun| begun.send(()));
                 let _ = held.recv();
                 Err::<(), _>(Abort::Rejected(()))
@@ -152,13 +152,13 @@ async fn is_usable(store: &Store, room: RoomId, number: i64) {
 const AUTHOR: UserId = UserId(1);
 
 async fn main_room(store: &Store) -> RoomId {
-    let room = store.read(|session| session.room_by_flow_id("id-of-main")).await;
+    let room = store.read(|reader| reader.room_by_flow_id("id-of-main")).await;
     room.expect("a read").expect("the flow")
 }
 
 /// How many rows the log has, seen without the proxy.
 async fn logged(home: &Home) -> usize {
-    home.open().read(|session| session.log_after(Seq(0), 100)).await.expect("the log").len()
+    home.open().read(|reader| reader.log_after(Seq(0), 100)).await.expect("the log").len()
 }
 
 /// What becomes of the next commit, and with it of its connection.

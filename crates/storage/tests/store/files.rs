@@ -49,13 +49,15 @@ fn file(id: &str, object: NewObject) -> NewFile {
 }
 
 impl World {
-    async fn change(&self, mut work: impl FnMut(&mut Tx<'_, '_>) -> Result<(), Error> + Send + 'static) {
+    async fn transaction(&self, mut work: impl FnMut(&mut Tx<'_>) -> Result<(), Error> + Send + 'static) {
         self.store.write(move |tx| work(tx)).await.expect("the write is done");
     }
 
     async fn note(&self, keys: &'static [&'static str]) {
-        self.change(move |tx| keys.iter().try_for_each(|key| tx.note_object(key, "node", Timestamp(50))))
-            .await;
+        self.transaction(move |tx| {
+            keys.iter().try_for_each(|key| tx.note_object(key, "node", Timestamp(50)))
+        })
+        .await;
     }
 
     fn with(&self, files: Vec<NewFile>) -> Draft {
@@ -69,19 +71,19 @@ impl World {
 
     async fn file(&self, id: &str) -> Option<File> {
         let id = FileId(id.to_owned());
-        self.read(move |session| session.file(&id)).await
+        self.read(move |reader| reader.file(&id)).await
     }
 
     async fn marked(&self) -> Vec<String> {
         let mut marked =
-            self.read(|session| session.objects_marked_for_deletion(Timestamp(i64::MAX), 1_000)).await;
+            self.read(|reader| reader.objects_marked_for_deletion(Timestamp(i64::MAX), 1_000)).await;
         marked.sort();
         marked
     }
 
     async fn delete(&self, id: MessageId) {
         let room = self.main;
-        self.change(move |tx| {
+        self.transaction(move |tx| {
             tx.lock_room(room)?;
             match tx.message(room, id)? {
                 Some(message) => tx.delete_message(&message),
@@ -134,11 +136,11 @@ async fn equal_bytes_are_kept_once(home: Arc<Home>) {
 async fn the_bytes_of_an_organization_and_of_private_files_are_summed_up(home: Arc<Home>) {
     let world = World::new(&home).await;
     let (ann, bob, main) = (world.ann, world.bob, world.main);
-    let organization = world.read(move |session| session.flow(main)).await.expect("a flow").organization;
+    let organization = world.read(move |reader| reader.flow(main)).await.expect("a flow").organization;
     let sums = || {
-        world.read(move |session| {
-            let all = session.file_bytes_of_organization(organization)?;
-            Ok((all, session.private_file_bytes_of(ann)?, session.private_file_bytes_of(bob)?))
+        world.read(move |reader| {
+            let all = reader.file_bytes_of_organization(organization)?;
+            Ok((all, reader.private_file_bytes_of(ann)?, reader.private_file_bytes_of(bob)?))
         })
     };
     assert_eq!(sums().await, (0, 0, 0));
@@ -187,7 +189,7 @@ async fn the_bytes_of_a_deleted_message_are_doomed_unless_another_file_has_them(
 async fn an_upload_that_was_given_up_cannot_be_posted(home: Arc<Home>) {
     let world = World::new(&home).await;
     world.note(&["k1", "k2"]).await;
-    world.change(|tx| tx.mark_pending_objects(&["k1".to_owned()], Timestamp(60))).await;
+    world.transaction(|tx| tx.mark_pending_objects(&["k1".to_owned()], Timestamp(60))).await;
     for key in ["k1", "never noted"] {
         let posts = [world.with(vec![file("f1", object(key, 1))]), chat(world.main, world.bob, "hello")];
         let [refused, kept] = posts.map(|draft| world.store.post(draft));
@@ -208,14 +210,14 @@ async fn what_is_kept_cannot_be_given_up(home: Arc<Home>) {
     world.note(&["k1", "k2"]).await;
     world.share(vec![file("f1", object("k1", 1))]).await;
     let keys = ["k1".to_owned(), "k2".to_owned(), "k3".to_owned()];
-    world.change(move |tx| tx.mark_pending_objects(&keys, Timestamp(60))).await;
+    world.transaction(move |tx| tx.mark_pending_objects(&keys, Timestamp(60))).await;
     assert_eq!(world.marked().await, ["k2"]);
 }
 
 async fn what_a_dead_process_was_writing_is_doomed(home: Arc<Home>) {
     let world = World::new(&home).await;
     world
-        .change(|tx| {
+        .transaction(|tx| {
             tx.beat("living", Timestamp(1_000), Seq(0))?;
             tx.beat("silent", Timestamp(899), Seq(0))?;
             for (key, node) in [("k1", "living"), ("k2", "silent"), ("k3", "gone"), ("k4", "gone")] {
@@ -238,14 +240,14 @@ async fn what_was_forgotten_while_it_was_written_is_doomed_again(home: Arc<Home>
     // Another process takes this one for dead, removes what there is of three, and forgets two.
     let dead = ["k2", "k3", "k4"].map(str::to_owned);
     let gone = ["k2".to_owned(), "k3".to_owned()];
-    world.change(move |tx| tx.mark_pending_objects(&dead, Timestamp(60))).await;
-    world.change(move |tx| tx.forget_objects(&gone, Timestamp(61))).await;
+    world.transaction(move |tx| tx.mark_pending_objects(&dead, Timestamp(60))).await;
+    world.transaction(move |tx| tx.forget_objects(&gone, Timestamp(61))).await;
     assert_eq!(world.marked().await, ["k4"]);
 
     let keys = ["k1", "k2", "k4"].map(str::to_owned);
-    world.change(move |tx| tx.give_up_objects(&keys, "node", Timestamp(70))).await;
+    world.transaction(move |tx| tx.give_up_objects(&keys, "node", Timestamp(70))).await;
     assert_eq!(world.marked().await, ["k2", "k4"], "what is kept stays so, and others' keys are not touched");
-    let due = world.read(|session| session.objects_marked_for_deletion(Timestamp(70), 1_000)).await;
+    let due = world.read(|reader| reader.objects_marked_for_deletion(Timestamp(70), 1_000)).await;
     assert!(due.is_empty(), "their bytes may come until then: {due:?}");
 }
 
@@ -253,17 +255,17 @@ async fn only_what_is_doomed_is_forgotten(home: Arc<Home>) {
     let world = World::new(&home).await;
     world.note(&["k1", "k2", "k3", "k4"]).await;
     world.share(vec![file("f1", object("k1", 1))]).await;
-    world.change(|tx| tx.mark_pending_objects(&["k3".to_owned()], Timestamp(60))).await;
-    world.change(|tx| tx.mark_pending_objects(&["k4".to_owned()], Timestamp(70))).await;
-    let earlier = world.read(|session| session.objects_marked_for_deletion(Timestamp(70), 1_000)).await;
+    world.transaction(|tx| tx.mark_pending_objects(&["k3".to_owned()], Timestamp(60))).await;
+    world.transaction(|tx| tx.mark_pending_objects(&["k4".to_owned()], Timestamp(70))).await;
+    let earlier = world.read(|reader| reader.objects_marked_for_deletion(Timestamp(70), 1_000)).await;
     assert_eq!(earlier, ["k3"]);
-    assert_eq!(world.read(|session| session.objects_marked_for_deletion(Timestamp(71), 1)).await, ["k3"]);
+    assert_eq!(world.read(|reader| reader.objects_marked_for_deletion(Timestamp(71), 1)).await, ["k3"]);
 
     let all = ["k1", "k2", "k3", "k4"].map(str::to_owned);
     let again = all.clone();
-    world.change(move |tx| tx.forget_objects(&again, Timestamp(70))).await;
+    world.transaction(move |tx| tx.forget_objects(&again, Timestamp(70))).await;
     assert_eq!(world.marked().await, ["k4"], "its bytes may still come");
-    world.change(move |tx| tx.forget_objects(&all, Timestamp(71))).await;
+    world.transaction(move |tx| tx.forget_objects(&all, Timestamp(71))).await;
     assert!(world.marked().await.is_empty());
     world.share(vec![file("f2", object("k2", 2))]).await;
     let again = world.store.write(|tx| tx.note_object("k1", "node", Timestamp(80))).await;
@@ -279,7 +281,7 @@ async fn a_repeated_post_keeps_nothing(home: Arc<Home>) {
     }
     assert!(world.file("f1").await.is_some());
     assert_eq!(world.file("f2").await, None);
-    world.change(|tx| tx.mark_pending_objects(&["k2".to_owned()], Timestamp(60))).await;
+    world.transaction(|tx| tx.mark_pending_objects(&["k2".to_owned()], Timestamp(60))).await;
     assert_eq!(world.marked().await, ["k2"]);
 }
 
@@ -300,7 +302,7 @@ async fn equal_files_come_and_go_through_several_processes(home: Arc<Home>) {
                 let name = |part: usize| format!("{writer}-{n}-{part}");
                 let keys = [name(0), name(1)];
                 world
-                    .change(move |tx| {
+                    .transaction(move |tx| {
                         keys.iter().try_for_each(|key| tx.note_object(key, "node", Timestamp(50)))
                     })
                     .await;

@@ -271,8 +271,8 @@ async fn a_thread_and_comments_are_listed(home: Arc<Home>) {
 async fn numbers_of_no_message_are_passed_over(home: Arc<Home>) {
     let world = ten_messages(&home).await;
     let room = world.main;
-    let found = world.read(move |session| session.messages_by_id(room, &[4, 99, 2, 4, -1, 0])).await;
+    let found = world.read(move |reader| reader.messages_by_id(room, &[4, 99, 2, 4, -1, 0])).await;
     assert_eq!(found.iter().map(|message| message.id.0).collect::<Vec<_>>(), [2, 4]);
-    assert!(world.read(move |session| session.messages_by_id(room, &[])).await.is_empty());
-    assert!(world.read(move |session| session.views(room, vec![])).await.is_empty());
+    assert!(world.read(move |reader| reader.messages_by_id(room, &[])).await.is_empty());
+    assert!(world.read(move |reader| reader.views(room, vec![])).await.is_empty());
 }

@@ -44,7 +44,7 @@ impl Allowed {
 
     async fn write<R: Send + 'static>(
         &self,
-        work: impl Fn(&mut Tx<'_, '_>) -> Result<R> + Send + Sync + 'static,
+        work: impl Fn(&mut Tx<'_>) -> Result<R> + Send + Sync + 'static,
     ) -> R {
         self.world.store.write(work).await.expect("the write is answered").0
     }
@@ -71,22 +71,22 @@ impl Allowed {
     async fn codes(&self, hashes: &[&'static [u8]]) -> Vec<bool> {
         let mut kept = Vec::new();
         for hash in hashes.iter().copied() {
-            kept.push(self.world.read(move |session| session.code(hash)).await.is_some());
+            kept.push(self.world.read(move |reader| reader.code(hash)).await.is_some());
         }
         kept
     }
 
     async fn grants_of(&self, whose: GrantsOf) -> Vec<GrantId> {
-        let found = self.world.read(move |session| session.grants_of(whose)).await;
+        let found = self.world.read(move |reader| reader.grants_of(whose)).await;
         found.into_iter().map(|grant| grant.id).collect()
     }
 
     async fn has_access(&self, hash: &'static [u8]) -> bool {
-        self.world.read(move |session| session.access_token(hash)).await.is_some()
+        self.world.read(move |reader| reader.access_token(hash)).await.is_some()
     }
 
     async fn has_refresh(&self, hash: &'static [u8]) -> bool {
-        self.world.read(move |session| session.refresh_token(hash)).await.is_some()
+        self.world.read(move |reader| reader.refresh_token(hash)).await.is_some()
     }
 }
 
@@ -119,7 +119,7 @@ async fn a_code_is_found_and_notes_what_it_was_exchanged_for(home: Arc<Home>) {
     let bare = AuthorizationCode { redirect_named: false, challenge: None, ..whole.clone() };
     there.code(b"whole", whole.clone()).await;
     there.code(b"bare", bare.clone()).await;
-    let find = async |hash: &'static [u8]| there.world.read(move |session| session.code(hash)).await;
+    let find = async |hash: &'static [u8]| there.world.read(move |reader| reader.code(hash)).await;
     assert_eq!((find(b"whole").await, find(b"bare").await), (Some(whole.clone()), Some(bare.clone())));
     assert_eq!(find(b"none").await, None);
     let grant = there.grant(there.robot, ann).await;
@@ -148,7 +148,7 @@ async fn a_grant_begins_and_goes_on(home: Arc<Home>) {
         created_at: Timestamp(100),
         used_at: Timestamp(100),
     };
-    let find = async |id| there.world.read(move |session| session.grant(id)).await;
+    let find = async |id| there.world.read(move |reader| reader.grant(id)).await;
     assert_eq!(find(id).await, Some(new));
     let held = there
         .write(move |tx| {
@@ -182,10 +182,10 @@ async fn tokens_are_found_with_what_they_came_from(home: Arc<Home>) {
     let id = there.grant(there.robot, there.world.ann).await;
     there.access(b"same", id, 300).await;
     there.refresh(b"same", id, 400).await;
-    let grant = there.world.read(move |session| session.grant(id)).await.expect("the grant");
+    let grant = there.world.read(move |reader| reader.grant(id)).await.expect("the grant");
     let read = &there.world;
-    assert_eq!(read.read(|session| session.access_token(b"same")).await, Some((access(id, 300), grant)));
-    assert_eq!(read.read(|session| session.refresh_token(b"same")).await, Some((refresh(id, 400), grant)));
+    assert_eq!(read.read(|reader| reader.access_token(b"same")).await, Some((access(id, 300), grant)));
+    assert_eq!(read.read(|reader| reader.refresh_token(b"same")).await, Some((refresh(id, 400), grant)));
     assert!(!there.has_access(b"other").await && !there.has_refresh(b"other").await);
 }
 
@@ -256,7 +256,7 @@ async fn what_a_user_allowed_is_listed_while_a_token_holds(home: Arc<Home>) {
         (399, vec![(by_refresh, other)]),
         (400, vec![]),
     ] {
-        let found = there.world.read(move |session| session.user_grants(ann, Timestamp(now))).await;
+        let found = there.world.read(move |reader| reader.user_grants(ann, Timestamp(now))).await;
         let found: Vec<_> = found.iter().map(|(grant, application)| (grant.id, application.id)).collect();
         assert_eq!(found, expected, "at {now}");
     }
@@ -277,8 +277,7 @@ async fn what_the_people_of_an_organization_allowed_is_listed(home: Arc<Home>) {
     let anns = there.grant(other, ann).await;
     there.access(b"2", anns, 400).await;
     let list = async |organization, now| {
-        let found =
-            there.world.read(move |session| session.organization_grants(organization, Timestamp(now)));
+        let found = there.world.read(move |reader| reader.organization_grants(organization, Timestamp(now)));
         let found = found.await.into_iter();
         found.map(|(grant, user, application)| (grant.id, user.id, application.id)).collect::<Vec<_>>()
     };
@@ -334,7 +333,7 @@ async fn grants_without_a_token_that_holds_are_idle(home: Arc<Home>) {
     there.access(b"2", by_refresh, 200).await;
     there.refresh(b"2", by_refresh, 400).await;
     let idle =
-        async |now, limit| there.world.read(move |session| session.idle_grants(Timestamp(now), limit)).await;
+        async |now, limit| there.world.read(move |reader| reader.idle_grants(Timestamp(now), limit)).await;
     assert_eq!(idle(299, 10).await, [bare]);
     assert_eq!(idle(300, 10).await, [bare, by_access]);
     assert_eq!(idle(400, 10).await, [bare, by_access, by_refresh]);

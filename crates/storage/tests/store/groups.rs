@@ -22,7 +22,7 @@ on_every_database!(
 impl World {
     async fn add_group(&self, of: OrganizationId, name: &'static str, users: &[UserId]) -> GroupId {
         let users = users.to_vec();
-        let work = move |tx: &mut eddyline_storage::Tx<'_, '_>| {
+        let work = move |tx: &mut eddyline_storage::Tx<'_>| {
             let id = tx.insert_group(of, (name, &nick_key(name)), Timestamp(5))?;
             tx.insert_group_members(of, id, &users)?;
             Ok(id)
@@ -32,7 +32,7 @@ impl World {
 
     async fn groups(&self, of: &[OrganizationId]) -> Vec<(String, Vec<UserId>)> {
         let of = of.to_vec();
-        let found = self.read(move |session| session.groups_of(&of)).await;
+        let found = self.read(move |reader| reader.groups_of(&of)).await;
         found.into_iter().map(|group| (group.name, group.users)).collect()
     }
 }
@@ -55,14 +55,13 @@ async fn groups_come_with_their_members_in_the_order_of_their_names(home: Arc<Ho
     assert_eq!(world.groups(&[acme]).await, expected);
     assert_eq!(world.groups(&[other, acme]).await.len(), 4);
     assert_eq!(world.groups(&[]).await, []);
-    let found = world.read(move |session| session.group(ops)).await;
+    let found = world.read(move |reader| reader.group(ops)).await;
     let (name, users) = ("Ops".to_owned(), vec![ann, bob]);
     assert_eq!(found, Some(Group { id: ops, organization: acme, name, users, created_at: Timestamp(5) }));
-    let (count, by_name) = world
-        .read(move |session| Ok((session.count_groups(acme)?, session.group_by_name(acme, "ops")?)))
-        .await;
+    let (count, by_name) =
+        world.read(move |reader| Ok((reader.count_groups(acme)?, reader.group_by_name(acme, "ops")?))).await;
     assert_eq!((count, by_name), (3, Some(ops)));
-    assert_eq!(world.read(move |session| session.group_by_name(other, "ops")).await, None);
+    assert_eq!(world.read(move |reader| reader.group_by_name(other, "ops")).await, None);
 }
 
 async fn a_group_changes_its_name_and_its_members(home: Arc<Home>) {
@@ -78,7 +77,7 @@ async fn a_group_changes_its_name_and_its_members(home: Arc<Home>) {
     change.await.expect("a change");
     let twice = world.store.write(move |tx| tx.insert_group_members(acme, ops, &[bob])).await;
     assert!(matches!(twice, Err(Error::Exists(_))), "{twice:?}");
-    let members = world.read(move |session| session.members_among(acme, &[bob, UserId(999), ann])).await;
+    let members = world.read(move |reader| reader.members_among(acme, &[bob, UserId(999), ann])).await;
     assert_eq!(members, [ann, bob]);
     assert_eq!(world.groups(&[acme]).await, [("dev".to_owned(), vec![ann]), ("Ops2".into(), vec![bob])]);
     let taken = world.store.write(move |tx| tx.rename_group(ops, ("Dev", "dev"))).await;
@@ -115,7 +114,7 @@ async fn a_removed_group_leaves_nothing_and_its_number_is_not_used_again(home: A
     let (acme, ann) = (world.organization, world.ann);
     let ops = world.add_group(acme, "ops", &[ann]).await;
     world.store.write(move |tx| tx.delete_group(ops)).await.expect("it is removed");
-    assert_eq!(world.read(move |session| session.group(ops)).await, None);
+    assert_eq!(world.read(move |reader| reader.group(ops)).await, None);
     let again = world.add_group(acme, "ops", &[]).await;
     assert!(again > ops);
     assert_eq!(world.groups(&[acme]).await, [("ops".to_owned(), vec![])]);
@@ -139,9 +138,9 @@ async fn a_group_and_a_user_of_an_organization_have_different_names(home: Arc<Ho
     let (acme, other, ann) = (world.organization, other_organization(&world).await, world.ann);
     world.add_group(acme, "Ops", &[]).await;
     let taken = world
-        .read(move |session| {
+        .read(move |reader| {
             let asked = [(acme, "ops"), (acme, "bob"), (acme, "ann"), (acme, "dev"), (other, "ops")];
-            asked.iter().map(|(of, key)| session.nick_is_taken(*of, key, ann)).collect::<Result<Vec<_>>>()
+            asked.iter().map(|(of, key)| reader.nick_is_taken(*of, key, ann)).collect::<Result<Vec<_>>>()
         })
         .await;
     assert_eq!(taken, [true, true, false, false, false]);

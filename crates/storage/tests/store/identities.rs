@@ -70,13 +70,13 @@ async fn change(world: &World, changed: &Identity) -> Result<()> {
 }
 
 async fn identity_of(world: &World, user: UserId) -> Option<Identity> {
-    world.read(move |session| session.identity(user)).await
+    world.read(move |reader| reader.identity(user)).await
 }
 
 /// The users that the provider of the world's organization is shown, and how many there are in all.
 async fn shown(world: &World, query: ProvidedQuery) -> (Vec<UserId>, i64) {
     let acme = world.organization;
-    let (found, total) = world.read(move |session| session.provided_users(acme, &query)).await;
+    let (found, total) = world.read(move |reader| reader.provided_users(acme, &query)).await;
     for (user, identity) in &found {
         assert_eq!(user.id, identity.user);
     }
@@ -90,12 +90,12 @@ async fn a_provider_is_found_by_its_uid_and_by_its_organization(home: Arc<Home>)
     let of_other = Provider { organization: other, uid: "other-uid".into(), token_hash: b"two".to_vec() };
     for provider in [of_acme, of_other] {
         let (organization, uid) = (provider.organization, provider.uid.clone());
-        let found = world.read(move |session| session.provider(&uid)).await;
+        let found = world.read(move |reader| reader.provider(&uid)).await;
         assert_eq!(found.as_ref(), Some(&provider));
-        assert_eq!(world.read(move |session| session.provider_of(organization)).await, Some(provider));
+        assert_eq!(world.read(move |reader| reader.provider_of(organization)).await, Some(provider));
     }
-    assert_eq!(world.read(|session| session.provider("ACME-UID")).await, None);
-    assert_eq!(world.read(|session| session.provider_of(OrganizationId(999))).await, None);
+    assert_eq!(world.read(|reader| reader.provider("ACME-UID")).await, None);
+    assert_eq!(world.read(|reader| reader.provider_of(OrganizationId(999))).await, None);
 }
 
 async fn a_new_token_takes_the_place_of_the_old_one_and_the_uid_stays(home: Arc<Home>) {
@@ -104,8 +104,8 @@ async fn a_new_token_takes_the_place_of_the_old_one_and_the_uid_stays(home: Arc<
     let again = world.store.write(move |tx| tx.put_provider(acme, "another-uid", b"new", Timestamp(9)));
     again.await.expect("another token");
     let expected = Provider { organization: acme, uid: "acme-uid".into(), token_hash: b"new".to_vec() };
-    assert_eq!(world.read(move |session| session.provider_of(acme)).await, Some(expected));
-    assert_eq!(world.read(|session| session.provider("another-uid")).await, None);
+    assert_eq!(world.read(move |reader| reader.provider_of(acme)).await, Some(expected));
+    assert_eq!(world.read(|reader| reader.provider("another-uid")).await, None);
 }
 
 async fn a_uid_belongs_to_one_organization(home: Arc<Home>) {
@@ -127,7 +127,7 @@ async fn an_identity_is_found_by_its_user_and_its_subject(home: Arc<Home>) {
     assert_eq!(identity_of(&world, world.ann).await.as_ref(), Some(&made));
     assert_eq!(identity_of(&world, world.bob).await, None);
     let by_subject = async |of, subject: &'static str| {
-        world.read(move |session| session.identity_by_subject(of, &email_key(subject))).await
+        world.read(move |reader| reader.identity_by_subject(of, &email_key(subject))).await
     };
     assert_eq!(by_subject(acme, "ann.lee@EXAMPLE.ORG").await, Some(made));
     assert_eq!(by_subject(acme, "ann@example.org").await, None);
@@ -153,7 +153,7 @@ async fn what_changes_about_an_identity_is_kept(home: Arc<Home>) {
     assert_eq!(identity_of(&world, world.bob).await, Some(bystander));
     let acme = world.organization;
     let by = async |key: &'static str| {
-        world.read(move |session| session.identity_by_subject(acme, key)).await.map(|found| found.user)
+        world.read(move |reader| reader.identity_by_subject(acme, key)).await.map(|found| found.user)
     };
     assert_eq!((by("ann").await, by("ann-marie").await), (None, Some(world.ann)));
     let back = Identity { external_id: None, version: 3, removed_at: None, ..changed };
@@ -218,9 +218,9 @@ async fn a_provider_sees_neither_bots_nor_whom_it_removed(home: Arc<Home>) {
         link(&world, &hidden).await.expect("known");
     }
     assert_eq!(shown(&world, ProvidedQuery::default()).await, (vec![ann], 1));
-    let one = async |user| world.read(move |session| session.provided_user(acme, user)).await;
+    let one = async |user| world.read(move |reader| reader.provided_user(acme, user)).await;
     let (user, identity) = one(ann).await.expect("ann is seen");
-    assert_eq!((Some(user), identity), (world.read(move |session| session.user(ann)).await, seen));
+    assert_eq!((Some(user), identity), (world.read(move |reader| reader.user(ann)).await, seen));
     for hidden in [bob, cid, robot, dan, UserId(999)] {
         assert_eq!(one(hidden).await, None, "{hidden}");
     }
@@ -231,7 +231,7 @@ async fn an_inactive_user_stays_visible(home: Arc<Home>) {
     let (acme, ann) = (world.organization, world.ann);
     link(&world, &identity(acme, ann, "ann")).await.expect("known");
     world.store.write(move |tx| tx.set_active(ann, false)).await.expect("inactive");
-    let (user, _) = world.read(move |session| session.provided_user(acme, ann)).await.expect("seen");
+    let (user, _) = world.read(move |reader| reader.provided_user(acme, ann)).await.expect("seen");
     assert!(!user.active);
     assert_eq!(shown(&world, ProvidedQuery::default()).await, (vec![ann], 1));
 }

@@ -52,19 +52,19 @@ async fn many_invitations_are_made_at_once_in_order(home: Arc<Home>) {
     let emails: Vec<&str> = made.iter().map(|invitation| invitation.email.as_str()).collect();
     assert_eq!(emails, addresses);
     let room = world.main;
-    let pending = world.read(move |session| session.pending_invitations(room, InvitationId(0), 5000)).await;
+    let pending = world.read(move |reader| reader.pending_invitations(room, InvitationId(0), 5000)).await;
     assert_eq!(pending.len(), made.len());
     let after = made[700].id;
-    let page = world.read(move |session| session.pending_invitations(room, after, 2)).await;
+    let page = world.read(move |reader| reader.pending_invitations(room, after, 2)).await;
     assert_eq!(page, made[701..703]);
     let id = made[600].id;
-    assert_eq!(world.read(move |session| session.invitation(id)).await.as_ref(), Some(&made[600]));
+    assert_eq!(world.read(move |reader| reader.invitation(id)).await.as_ref(), Some(&made[600]));
     let keys: Vec<String> = addresses.iter().map(|address| address.to_lowercase()).collect();
-    let found = world.read(move |session| session.pending_invitations_to(room, &keys)).await;
+    let found = world.read(move |reader| reader.pending_invitations_to(room, &keys)).await;
     assert_eq!(found.len(), made.len());
     let side = world.side;
-    assert_eq!(world.read(move |session| session.pending_invitations(side, InvitationId(0), 5000)).await, []);
-    let everywhere = world.read(|session| session.invitations_for_email("p7@x.org")).await;
+    assert_eq!(world.read(move |reader| reader.pending_invitations(side, InvitationId(0), 5000)).await, []);
+    let everywhere = world.read(|reader| reader.invitations_for_email("p7@x.org")).await;
     assert_eq!(everywhere, [made[1].clone()]);
 }
 
@@ -83,7 +83,7 @@ async fn one_invitation_to_an_address_is_pending_in_a_room(home: Arc<Home>) {
     let second = invite(&world, &address, None).await.remove(0);
     assert_ne!(second.id, first.id);
     world.store.write(move |tx| tx.delete_invitations(&[second.id])).await.expect("it is removed");
-    assert_eq!(world.read(move |session| session.invitation(second.id)).await, None);
+    assert_eq!(world.read(move |reader| reader.invitation(second.id)).await, None);
 }
 
 async fn words_and_the_name_under_them_go_together(home: Arc<Home>) {
@@ -91,13 +91,13 @@ async fn words_and_the_name_under_them_go_together(home: Arc<Home>) {
     let made = invite(&world, &["dan@x.org".to_owned()], Some(world.ann)).await.remove(0);
     let asked = invite(&world, &["eve@x.org".to_owned()], None).await.remove(0);
     let room = world.main;
-    let counted = world.read(move |session| {
-        Ok((session.count_pending_invitations(room, true)?, session.count_pending_invitations(room, false)?))
+    let counted = world.read(move |reader| {
+        Ok((reader.count_pending_invitations(room, true)?, reader.count_pending_invitations(room, false)?))
     });
     assert_eq!(counted.await, (1, 1), "those of members and those that were requested are counted apart");
     let (bob, ids) = (Some(world.bob), [made.id, asked.id]);
     let seen = async |id: InvitationId| {
-        let now = world.read(move |session| session.invitation(id)).await.expect("it is there");
+        let now = world.read(move |reader| reader.invitation(id)).await.expect("it is there");
         (now.inviter, now.message, now.sent_at.0)
     };
     let sent = world.store.write(move |tx| tx.set_invitations_sent(&ids, Timestamp(7)));
@@ -124,17 +124,17 @@ async fn invitations_are_found_by_what_they_rest_on(home: Arc<Home>) {
     let asked = invite(&world, &addresses("asked"), None).await;
     let accepted = [by_ann[0].id, asked[0].id];
     world.store.write(move |tx| tx.set_invitations_accepted(&accepted)).await.expect("they are accepted");
-    let made = world.read(move |session| session.invitations_made_by(organization, ann)).await;
+    let made = world.read(move |reader| reader.invitations_made_by(organization, ann)).await;
     assert_eq!(made, [(main, by_ann[1].id)]);
     let elsewhere = OrganizationId(organization.0 + 1);
-    assert_eq!(world.read(move |session| session.invitations_made_by(elsewhere, ann)).await, []);
-    let requested = world.read(move |session| session.requested_invitations(&[side, main])).await;
+    assert_eq!(world.read(move |reader| reader.invitations_made_by(elsewhere, ann)).await, []);
+    let requested = world.read(move |reader| reader.requested_invitations(&[side, main])).await;
     assert_eq!(requested, [asked[1].id]);
-    assert_eq!(world.read(move |session| session.requested_invitations(&[side])).await, []);
+    assert_eq!(world.read(move |reader| reader.requested_invitations(&[side])).await, []);
     let ids = [asked[1].id, by_ann[1].id];
     world.store.write(move |tx| tx.delete_invitations(&ids)).await.expect("they are removed");
-    assert_eq!(world.read(move |session| session.requested_invitations(&[main])).await, []);
-    assert_eq!(world.read(move |session| session.invitations_made_by(organization, ann)).await, []);
+    assert_eq!(world.read(move |reader| reader.requested_invitations(&[main])).await, []);
+    assert_eq!(world.read(move |reader| reader.invitations_made_by(organization, ann)).await, []);
 }
 
 async fn addresses_are_known_with_their_owners(home: Arc<Home>) {
@@ -142,7 +142,7 @@ async fn addresses_are_known_with_their_owners(home: Arc<Home>) {
     let (dan, _) = world.store.write(|tx| tx.insert_user(&new_user("dan"))).await.expect("dan is added");
     let keys = ["ann@example.org", "dan@example.org", "nobody@example.org"].map(str::to_owned);
     let organization = world.organization;
-    let mut owners = world.read(move |session| session.owners_of_addresses(&keys, organization)).await;
+    let mut owners = world.read(move |reader| reader.owners_of_addresses(&keys, organization)).await;
     owners.sort_by_key(|owner| owner.user.id);
     let known: Vec<_> = owners.iter().map(|o| (o.email_key.as_str(), o.user.id, o.belongs)).collect();
     assert_eq!(known, [("ann@example.org", world.ann, true), ("dan@example.org", dan, false)]);
@@ -154,12 +154,12 @@ async fn an_accepted_invitation_is_not_pending_any_more(home: Arc<Home>) {
     let (accepted, room) = (made[0].id, world.main);
     world.store.write(move |tx| tx.set_invitations_accepted(&[accepted])).await.expect("it is accepted");
     assert_eq!(
-        world.read(move |session| session.pending_invitations(room, InvitationId(0), 5000)).await,
+        world.read(move |reader| reader.pending_invitations(room, InvitationId(0), 5000)).await,
         made[1..]
     );
-    let shown = world.read(move |session| session.invitation(accepted)).await.expect("it is kept");
+    let shown = world.read(move |reader| reader.invitation(accepted)).await.expect("it is kept");
     assert_eq!(shown.state, InvitationState::Accepted);
-    assert_eq!(world.read(|session| session.invitations_for_email("a@x.org")).await, []);
+    assert_eq!(world.read(|reader| reader.invitations_for_email("a@x.org")).await, []);
 }
 
 fn mail_about(purpose: Purpose) -> NewMail {
@@ -179,18 +179,18 @@ async fn mail_and_links_of_an_invitation_end_together(home: Arc<Home>) {
         Ok(())
     });
     made.await.expect("they are queued");
-    let waiting = world.read(move |session| session.invitations_with_mail(&[one, two])).await;
+    let waiting = world.read(move |reader| reader.invitations_with_mail(&[one, two])).await;
     assert_eq!(waiting.len(), 2);
     world.store.write(move |tx| tx.delete_mail_of_invitations(&[one])).await.expect("it ends");
-    let waiting = world.read(move |session| session.invitations_with_mail(&[one, two])).await;
+    let waiting = world.read(move |reader| reader.invitations_with_mail(&[one, two])).await;
     assert_eq!(waiting.into_iter().collect::<Vec<_>>(), [two]);
-    let links = world.read(|session| {
+    let links = world.read(|reader| {
         (0u8..3)
-            .map(|number| Ok(session.link(&[number; 32], Timestamp(99))?.is_some()))
+            .map(|number| Ok(reader.link(&[number; 32], Timestamp(99))?.is_some()))
             .collect::<Result<Vec<_>, _>>()
     });
     assert_eq!(links.await, [false, true, true]);
-    assert!(world.read(move |session| session.mail_waits(about[2])).await);
+    assert!(world.read(move |reader| reader.mail_waits(about[2])).await);
 }
 
 async fn a_mail_is_taken_once_until_its_time_comes_again(home: Arc<Home>) {
@@ -202,7 +202,7 @@ async fn a_mail_is_taken_once_until_its_time_comes_again(home: Arc<Home>) {
             world.store.write(move |tx| tx.take_due_mails(Timestamp(now), Timestamp(now + 10), limit));
         taken.await.expect("they are taken").0
     };
-    let due = async || world.read(|session| session.next_mail_due()).await;
+    let due = async || world.read(|reader| reader.next_mail_due()).await;
     assert_eq!(due().await, Some(Timestamp(5)));
     assert_eq!(take(4, 9).await, []);
     let first = take(6, 2).await;
@@ -262,10 +262,10 @@ async fn what_has_ended_is_forgotten(home: Arc<Home>) {
         tx.delete_idle_sessions(Timestamp(1))
     });
     made.await.expect("it is written");
-    let left = world.read(|session| {
-        let links = [session.link(b"early", Timestamp(0))?, session.link(b"later", Timestamp(0))?];
+    let left = world.read(|reader| {
+        let links = [reader.link(b"early", Timestamp(0))?, reader.link(b"later", Timestamp(0))?];
         let sessions =
-            [session.session_user(b"old", Timestamp(0))?, session.session_user(b"new", Timestamp(0))?];
+            [reader.session_user(b"old", Timestamp(0))?, reader.session_user(b"new", Timestamp(0))?];
         Ok((links.map(|link| link.is_some()), sessions.map(|session| session.is_some())))
     });
     assert_eq!(left.await, ([false, true], [false, true]));

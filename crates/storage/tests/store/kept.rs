@@ -14,7 +14,7 @@ on_shared_databases!(a_credential_ends_after_what_was_done_with_it);
 async fn a_credential_ends_after_what_was_done_with_it(home: Arc<Home>) {
     let world = World::new(&home).await;
     let (other, room, ann) = (home.open(), world.main, world.ann);
-    let insert = move |tx: &mut Tx<'_, '_>| {
+    let insert = move |tx: &mut Tx<'_>| {
         tx.insert_session(b"s", ann, Timestamp(1))?;
         tx.insert_api_token(b"t", ann, "one", Timestamp(1))?;
         tx.set_password_hash(ann, "hash")?;

@@ -21,7 +21,7 @@ on_every_database!(
 
 async fn a_new_database_has_an_empty_log(home: Arc<Home>) {
     let store = home.open();
-    let read = store.read(|session| Ok((session.log_head()?, session.log_after(Seq(0), 10)?)));
+    let read = store.read(|reader| Ok((reader.log_head()?, reader.log_after(Seq(0), 10)?)));
     let (head, log) = read.await.expect("a read");
     assert_eq!((head, log.len()), (EventId::default(), 0));
 }
@@ -30,7 +30,7 @@ async fn a_log_knows_its_own_positions(home: Arc<Home>) {
     let world = World::new(&home).await;
     let first = world.post(chat(world.main, world.ann, "one")).await.event.expect("a place");
     let second = world.post(chat(world.main, world.ann, "two")).await.event.expect("a place");
-    assert_eq!(world.read(|session| session.log_head()).await, second);
+    assert_eq!(world.read(|reader| reader.log_head()).await, second);
     let wrong = EventId { check: first.check ^ 1, ..first };
     let beyond = EventId { seq: Seq(3), check: 0 };
     let made_up = EventId { seq: Seq(0), check: 5 };
@@ -42,7 +42,7 @@ async fn a_log_knows_its_own_positions(home: Arc<Home>) {
         (beyond, false),
         (made_up, false),
     ] {
-        assert_eq!(world.read(move |session| session.log_holds(id)).await, held, "{id}");
+        assert_eq!(world.read(move |reader| reader.log_holds(id)).await, held, "{id}");
     }
 }
 
@@ -65,7 +65,7 @@ async fn busy(home: &Home) -> (World, Vec<RoomId>, Vec<LogItem>) {
             .write(move |tx| {
                 for (n, &room) in rooms.iter().enumerate() {
                     let user = [ann, bob, cid][(n + round) % 3];
-                    tx.tell(match (n + round) % 9 {
+                    tx.record_event(match (n + round) % 9 {
                         0 => Control::FlowAdd { room, user },
                         1 => Control::FlowRemove { room, user },
                         2 => Control::UserEdit { user },
@@ -84,7 +84,7 @@ async fn busy(home: &Home) -> (World, Vec<RoomId>, Vec<LogItem>) {
             .await
             .expect("a round");
     }
-    let log = world.read(|session| session.log_after(Seq(0), 10_000)).await;
+    let log = world.read(|reader| reader.log_after(Seq(0), 10_000)).await;
     assert_eq!(log.len(), 6 * 20 * 3);
     assert_eq!(log.iter().filter(|item| item.body == LogBody::Message(None)).count(), 6);
     (world, rooms, log)
@@ -95,7 +95,7 @@ async fn the_log_is_read_in_pages(home: Arc<Home>) {
     let mut pages = Vec::new();
     let mut after = Seq(0);
     loop {
-        let page = world.read(move |session| session.log_after(after, 37)).await;
+        let page = world.read(move |reader| reader.log_after(after, 37)).await;
         let Some(last) = page.last() else { break };
         after = last.id.seq;
         pages.extend(page);
@@ -157,7 +157,7 @@ async fn pages(world: &World, filter: &LogFilter, from: Seq, to: Seq, limit: i64
     let mut after = from;
     while after < to {
         let asked = filter.clone();
-        let page = world.read(move |session| session.log_page(after, to, &asked, limit)).await;
+        let page = world.read(move |reader| reader.log_page(after, to, &asked, limit)).await;
         assert!(page.through > after && page.through <= to, "every page gets on: {page:?}");
         let within = |item: &LogItem| item.id.seq > after && item.id.seq <= page.through;
         assert!(page.items.iter().all(within) && page.items.len() as i64 <= limit.max(1));
@@ -173,11 +173,11 @@ async fn a_filter_of_many_rooms_looks_far_ahead(home: Arc<Home>) {
     let (head, _) = world
         .store
         .write(move |tx| {
-            tx.tell(Control::FlowChange { room });
+            tx.record_event(Control::FlowChange { room });
             for _ in 0..20_000 {
-                tx.tell(Control::FlowTokens { room: side });
+                tx.record_event(Control::FlowTokens { room: side });
             }
-            tx.tell(Control::FlowChange { room });
+            tx.record_event(Control::FlowChange { room });
             Ok(Seq(20_002))
         })
         .await
@@ -194,7 +194,7 @@ async fn a_filter_of_many_rooms_looks_far_ahead(home: Arc<Home>) {
 
 async fn the_last_end_is_found_behind_what_was_said_since(home: Arc<Home>) {
     let store = home.open();
-    let last_end = async || store.read(|session| session.log_last_end()).await.expect("a read");
+    let last_end = async || store.read(|reader| reader.log_last_end()).await.expect("a read");
     assert_eq!(last_end().await, None);
     let user = UserId(1);
     for end in [
@@ -203,7 +203,7 @@ async fn the_last_end_is_found_behind_what_was_said_since(home: Arc<Home>) {
     ] {
         let tell = |control: Control| {
             store.write(move |tx| {
-                tx.tell(control.clone());
+                tx.record_event(control.clone());
                 Ok(())
             })
         };
@@ -223,7 +223,7 @@ async fn the_log_is_read_when_every_living_node_has_read_it(home: Arc<Home>) {
         })
         .await
         .expect("signs of life");
-    let read = |seq, since| store.read(move |session| session.all_have_read(Seq(seq), Timestamp(since)));
+    let read = |seq, since| store.read(move |reader| reader.all_have_read(Seq(seq), Timestamp(since)));
     assert!(read(5, 0).await.expect("a read"));
     assert!(!read(6, 0).await.expect("a read"), "node one is behind");
     assert!(read(9, 1_500).await.expect("a read"), "node one is silent");

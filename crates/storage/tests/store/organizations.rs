@@ -42,7 +42,7 @@ async fn a_name_in_urls_leads_to_its_organization_for_good(home: Arc<Home>) {
     let (acme, other) = (world.organization, add_organization(&world, "other").await);
     rename(&world, acme, "newer").await.expect("a new name");
     let found =
-        async |name: &'static str| world.read(move |session| session.organization_id_by_name(name)).await;
+        async |name: &'static str| world.read(move |reader| reader.organization_id_by_name(name)).await;
     assert_eq!((found("acme").await, found("newer").await), (Some(acme), Some(acme)));
     for taken in ["acme", "newer"] {
         assert!(matches!(rename(&world, other, taken).await, Err(Error::Exists(_))), "{taken}");
@@ -51,14 +51,14 @@ async fn a_name_in_urls_leads_to_its_organization_for_good(home: Arc<Home>) {
     }
     rename(&world, acme, "acme").await.expect("its own name again");
     let name =
-        world.read(move |session| session.organization(acme)).await.expect("it is there").parameterized_name;
+        world.read(move |reader| reader.organization(acme)).await.expect("it is there").parameterized_name;
     assert_eq!((name.as_str(), found("newer").await), ("acme", Some(acme)));
 }
 
 async fn what_changes_about_an_organization_is_kept(home: Arc<Home>) {
     let world = World::new(&home).await;
     let (id, parent) = (world.organization, add_organization(&world, "parent").await);
-    let mut wanted = world.read(move |session| session.organization(id)).await.expect("it is there");
+    let mut wanted = world.read(move |reader| reader.organization(id)).await.expect("it is there");
     assert_eq!(wanted.subscription, Subscription::Paid { next_bill: None });
     wanted.name = "Acme & Sons".into();
     wanted.user_limit = 2;
@@ -72,7 +72,7 @@ async fn what_changes_about_an_organization_is_kept(home: Arc<Home>) {
         wanted.subscription = subscription;
         let change = wanted.clone();
         world.store.write(move |tx| tx.update_organization(&change)).await.expect("a change");
-        assert_eq!(world.read(move |session| session.organization(id)).await.as_ref(), Some(&wanted));
+        assert_eq!(world.read(move |reader| reader.organization(id)).await.as_ref(), Some(&wanted));
     }
 }
 
@@ -92,7 +92,7 @@ async fn organizations_come_with_their_people(home: Arc<Home>) {
         })
         .await
         .expect("members");
-    let mine = world.read(move |session| session.organizations_of(ann)).await;
+    let mine = world.read(move |reader| reader.organizations_of(ann)).await;
     type People = Vec<(UserId, bool)>;
     let people: Vec<(OrganizationId, i64, People)> = mine
         .iter()
@@ -102,11 +102,11 @@ async fn organizations_come_with_their_people(home: Arc<Home>) {
         .collect();
     let acme = vec![(ann, false), (bob, false), (cid, false)];
     assert_eq!(people, [(world.organization, 3, acme), (other, 2, vec![(ann, false), (cid, true)])]);
-    let one = world.read(move |session| session.organization_user(other, cid)).await;
+    let one = world.read(move |reader| reader.organization_user(other, cid)).await;
     assert_eq!(one.map(|(user, admin)| (user.id, admin)), Some((cid, true)));
-    assert_eq!(world.read(move |session| session.organization_user(other, bob)).await, None);
+    assert_eq!(world.read(move |reader| reader.organization_user(other, bob)).await, None);
     world.store.write(move |tx| tx.delete_organization_member(other, ann)).await.expect("ann is out");
-    let left = world.read(move |session| session.organizations_of(ann)).await;
+    let left = world.read(move |reader| reader.organizations_of(ann)).await;
     assert_eq!(left.iter().map(|(of, _)| of.id).collect::<Vec<_>>(), [world.organization]);
 }
 
@@ -115,7 +115,7 @@ async fn people_are_counted_as_they_come_and_go(home: Arc<Home>) {
     let (acme, other, ann) = (world.organization, add_organization(&world, "other").await, world.ann);
     let counts = async || {
         let of = async |id| {
-            let read = world.read(move |session| session.organization(id)).await.expect("there").user_count;
+            let read = world.read(move |reader| reader.organization(id)).await.expect("there").user_count;
             let locked = world.store.write(move |tx| tx.lock_organization(id)).await.expect("a read").0;
             assert_eq!(locked.expect("there").user_count, read);
             read
@@ -155,7 +155,7 @@ async fn a_change_of_an_organization_leaves_its_count_alone(home: Arc<Home>) {
         tx.update_organization(&before)
     });
     changed.await.expect("a change");
-    assert_eq!(world.read(move |session| session.organization(acme)).await.expect("there").user_count, 2);
+    assert_eq!(world.read(move |reader| reader.organization(acme)).await.expect("there").user_count, 2);
 }
 
 async fn put_below(world: &World, child: OrganizationId, parent: OrganizationId) {
@@ -168,7 +168,7 @@ async fn put_below(world: &World, child: OrganizationId, parent: OrganizationId)
 }
 
 async fn below(world: &World, id: OrganizationId) -> Vec<OrganizationId> {
-    world.read(move |session| session.organizations_below(id)).await
+    world.read(move |reader| reader.organizations_below(id)).await
 }
 
 async fn organizations_below_are_children_and_theirs(home: Arc<Home>) {
@@ -202,7 +202,7 @@ async fn parents_in_a_ring_are_looked_at_once(home: Arc<Home>) {
 }
 
 async fn seen_by(world: &World, user: UserId) -> Vec<UserId> {
-    let seen = world.read(move |session| session.users_seen_by(user)).await;
+    let seen = world.read(move |reader| reader.users_seen_by(user)).await;
     seen.into_iter().map(|user| user.id).collect()
 }
 
@@ -275,7 +275,7 @@ async fn the_rooms_of_an_organization_are_its_flows(home: Arc<Home>) {
         .await
         .expect("more rooms");
     let organization = world.organization;
-    let rooms = world.read(move |session| session.rooms_in(organization, ann)).await;
+    let rooms = world.read(move |reader| reader.rooms_in(organization, ann)).await;
     assert_eq!(rooms, [world.main, world.side], "also those one is blocked from");
 }
 
@@ -284,13 +284,13 @@ async fn a_picture_is_found_by_its_name_only(home: Arc<Home>) {
     let name = |digit: char| digit.to_string().repeat(32);
     let new = NewUser { avatar: name('a'), ..new_user("dan") };
     let (dan, _) = world.store.write(move |tx| tx.insert_user(&new)).await.expect("dan");
-    let whose = async |digit| world.read(move |session| session.avatar_of(&name(digit))).await;
+    let whose = async |digit| world.read(move |reader| reader.avatar_of(&name(digit))).await;
     let of = |uploaded| Some(AvatarOf { user: dan, name: "DAN".into(), uploaded });
     assert_eq!((whose('a').await, whose('b').await), (of(false), None));
     for (digit, bytes) in [('b', &[1, 2][..]), ('c', &[3][..])] {
         world.store.write(move |tx| tx.set_avatar(dan, &name(digit), "image/png", bytes)).await.expect("new");
         assert_eq!(whose(digit).await, of(true));
-        let file = world.read(move |session| session.uploaded_avatar(&name(digit))).await;
+        let file = world.read(move |reader| reader.uploaded_avatar(&name(digit))).await;
         assert_eq!(file, Some(("image/png".to_owned(), bytes.to_vec())));
     }
     assert_eq!((whose('a').await, whose('b').await), (None, None));

@@ -42,7 +42,7 @@ async fn users_are_found_by_number_address_and_token(home: Arc<Home>) {
         })
         .await
         .expect("dan is added");
-    let user = world.read(move |session| session.user(dan)).await.expect("dan is there");
+    let user = world.read(move |reader| reader.user(dan)).await.expect("dan is there");
     assert_eq!(
         (user.email.as_str(), user.name.as_str(), user.nick.as_str()),
         ("dan@Example.org", "DAN", "dan")
@@ -51,28 +51,28 @@ async fn users_are_found_by_number_address_and_token(home: Arc<Home>) {
     assert_eq!(user.created_at, Timestamp(2));
 
     let account =
-        world.read(|session| session.account_by_email("dan@example.org")).await.expect("dan's account");
+        world.read(|reader| reader.account_by_email("dan@example.org")).await.expect("dan's account");
     assert_eq!((account.user, account.password_hash.as_deref()), (user.clone(), Some("$argon2id$x")));
-    let by_token = world.read(|session| session.user_by_api_token(b"hash of dan's token")).await;
+    let by_token = world.read(|reader| reader.user_by_api_token(b"hash of dan's token")).await;
     assert_eq!(by_token, Some(user));
-    assert_eq!(world.read(|session| session.user_by_api_token(b"another")).await, None);
-    assert_eq!(world.read(|session| session.account_by_email("dan@Example.org")).await, None);
+    assert_eq!(world.read(|reader| reader.user_by_api_token(b"another")).await, None);
+    assert_eq!(world.read(|reader| reader.account_by_email("dan@Example.org")).await, None);
 
     let (ann, nobody) = (world.ann, UserId(9_999));
-    let several = world.read(move |session| session.users(&[dan, nobody, ann])).await;
+    let several = world.read(move |reader| reader.users(&[dan, nobody, ann])).await;
     assert_eq!(several.iter().map(|user| user.id).collect::<Vec<_>>(), [ann, dan]);
-    assert_eq!(world.read(move |session| session.user(nobody)).await, None);
+    assert_eq!(world.read(move |reader| reader.user(nobody)).await, None);
 }
 
 async fn an_account_is_active_until_it_is_made_inactive(home: Arc<Home>) {
     let world = World::new(&home).await;
     let (ann, bob) = (world.ann, world.bob);
-    let active = async |user| world.read(move |session| session.user(user)).await.expect("there").active;
+    let active = async |user| world.read(move |reader| reader.user(user)).await.expect("there").active;
     for wanted in [false, true, false] {
         world.store.write(move |tx| tx.set_active(ann, wanted)).await.expect("a change");
         assert_eq!((active(ann).await, active(bob).await), (wanted, true));
     }
-    let account = world.read(|session| session.account_by_email("ann@example.org")).await.expect("ann");
+    let account = world.read(|reader| reader.account_by_email("ann@example.org")).await.expect("ann");
     assert!(!account.user.active);
     let new = NewUser { active: false, ..new_user("dan") };
     let (dan, _) = world.store.write(move |tx| tx.insert_user(&new)).await.expect("dan");
@@ -87,7 +87,7 @@ async fn a_name_is_set_alone(home: Arc<Home>) {
         tx.set_name(ann, "Ann Lee")
     });
     write.await.expect("a change");
-    let user = world.read(move |session| session.user(ann)).await.expect("ann");
+    let user = world.read(move |reader| reader.user(ann)).await.expect("ann");
     assert_eq!((user.name.as_str(), user.website.as_str()), ("Ann Lee", "https://ann.example/"));
 }
 
@@ -113,24 +113,24 @@ async fn a_user_can_be_changed(home: Arc<Home>) {
         })
         .await
         .expect("ann is changed");
-    let account = world.read(|session| session.account_by_email("anna@example.org")).await.expect("found");
+    let account = world.read(|reader| reader.account_by_email("anna@example.org")).await.expect("found");
     assert_eq!((account.user.id, account.user.nick.as_str()), (ann, "Anna"));
     assert_eq!(account.user.status.as_deref(), Some("out for lunch"));
     assert_eq!(account.password_hash.as_deref(), Some("hash"));
     world.store.write(move |tx| tx.set_status(ann, None)).await.expect("the status is taken back");
-    assert_eq!(world.read(move |session| session.user(ann)).await.and_then(|user| user.status), None);
+    assert_eq!(world.read(move |reader| reader.user(ann)).await.and_then(|user| user.status), None);
 }
 
 async fn an_organization_is_found_by_its_name_and_counts_its_people(home: Arc<Home>) {
     let world = World::new(&home).await;
     let id = world.organization;
-    assert_eq!(world.read(|session| session.organization_id_by_name("acme")).await, Some(id));
-    assert_eq!(world.read(|session| session.organization_id_by_name("Acme")).await, None);
-    let organization = world.read(move |session| session.organization(id)).await.expect("it is there");
+    assert_eq!(world.read(|reader| reader.organization_id_by_name("acme")).await, Some(id));
+    assert_eq!(world.read(|reader| reader.organization_id_by_name("Acme")).await, None);
+    let organization = world.read(move |reader| reader.organization(id)).await.expect("it is there");
     assert_eq!((organization.name.as_str(), organization.parameterized_name.as_str()), ("Acme", "acme"));
     assert_eq!((organization.user_limit, organization.user_count, organization.active), (10, 3, true));
     assert_eq!((organization.parent, organization.created_at), (None, Timestamp(1)));
-    assert_eq!(world.read(|session| session.organization(OrganizationId(99))).await, None);
+    assert_eq!(world.read(|reader| reader.organization(OrganizationId(99))).await, None);
     let taken = world.store.write(|tx| tx.insert_organization("Other", "acme", 1, Timestamp(1))).await;
     assert!(matches!(taken, Err(Error::Exists(_))), "{taken:?}");
 }
@@ -154,10 +154,10 @@ async fn an_organization_takes_no_more_than_its_limit(home: Arc<Home>) {
         .write(move |tx| tx.insert_organization_member(member(small, bob), "bob", Timestamp(1)))
         .await;
     assert!(matches!(full, Err(Error::Refused(_))), "{full:?}");
-    assert_eq!(world.read(move |session| session.administrators(small)).await, [ann]);
-    let people = world.read(move |session| session.organization_users(small)).await;
+    assert_eq!(world.read(move |reader| reader.administrators(small)).await, [ann]);
+    let people = world.read(move |reader| reader.organization_users(small)).await;
     assert_eq!(people.iter().map(|(user, admin)| (user.id, *admin)).collect::<Vec<_>>(), [(ann, true)]);
-    let mine = world.read(move |session| session.memberships_of(ann)).await;
+    let mine = world.read(move |reader| reader.memberships_of(ann)).await;
     let roles: Vec<_> = mine.iter().map(|one| (one.organization, one.role)).collect();
     let expected = [(world.organization, OrganizationRole::Member), (small, OrganizationRole::Administrator)];
     assert_eq!(roles, expected);
@@ -190,7 +190,7 @@ async fn a_nick_is_unique_within_an_organization(home: Arc<Home>) {
 
     let taken = store.write(move |tx| tx.update_user(bob, ("Ann", "ann"), ("b@b", "b@b"))).await;
     assert!(matches!(taken, Err(Error::Exists(_))), "{taken:?}");
-    let kept = store.read(move |session| session.user(bob)).await.expect("a read").expect("bob");
+    let kept = store.read(move |reader| reader.user(bob)).await.expect("a read").expect("bob");
     assert_eq!((kept.nick.as_str(), kept.email.as_str()), ("bob", "bob@Example.org"), "nothing was kept");
 }
 
@@ -198,8 +198,8 @@ async fn people_who_share_an_organization_know_each_other(home: Arc<Home>) {
     let world = World::new(&home).await;
     let (stranger, _) = world.store.write(|tx| tx.insert_user(&new_user("zoe"))).await.expect("a stranger");
     let (ann, bob) = (world.ann, world.bob);
-    assert!(world.read(move |session| session.share_organization(ann, bob)).await);
-    assert!(!world.read(move |session| session.share_organization(ann, stranger)).await);
+    assert!(world.read(move |reader| reader.share_organization(ann, bob)).await);
+    assert!(!world.read(move |reader| reader.share_organization(ann, stranger)).await);
 }
 
 async fn a_flow_is_found_by_id_name_and_token(home: Arc<Home>) {
@@ -210,20 +210,20 @@ async fn a_flow_is_found_by_id_name_and_token(home: Arc<Home>) {
         .write(move |tx| tx.insert_flow_token(b"hash of the flow's token", room, None, Timestamp(1)))
         .await
         .expect("a token");
-    let flow = world.read(move |session| session.flow(room)).await.expect("the flow");
+    let flow = world.read(move |reader| reader.flow(room)).await.expect("the flow");
     assert_eq!((flow.id.0.as_str(), flow.name.as_str()), ("id-of-main", "MAIN"));
     assert_eq!((flow.access_mode, flow.disabled, flow.creator), (AccessMode::Invitation, false, None));
     assert_eq!((flow.last_message_id, flow.last_message_at, flow.access_version), (0, None, 0));
-    assert_eq!(world.read(|session| session.room_by_flow_id("id-of-main")).await, Some(room));
-    let by_name = world.read(move |session| session.room_by_flow_name(organization, "main")).await;
+    assert_eq!(world.read(|reader| reader.room_by_flow_id("id-of-main")).await, Some(room));
+    let by_name = world.read(move |reader| reader.room_by_flow_name(organization, "main")).await;
     assert_eq!(by_name, Some(room));
     assert_eq!(
-        world.read(|session| session.flow_token(b"hash of the flow's token")).await.map(|token| token.room),
+        world.read(|reader| reader.flow_token(b"hash of the flow's token")).await.map(|token| token.room),
         Some(room)
     );
-    assert!(world.read(|session| session.flow_token(b"x")).await.is_none());
-    assert_eq!(world.read(|session| session.flow(RoomId(99))).await, None);
-    let all = world.read(move |session| session.flows_of(&[organization])).await;
+    assert!(world.read(|reader| reader.flow_token(b"x")).await.is_none());
+    assert_eq!(world.read(|reader| reader.flow(RoomId(99))).await, None);
+    let all = world.read(move |reader| reader.flows_of(&[organization])).await;
     assert_eq!(all.iter().map(|flow| flow.room).collect::<Vec<_>>(), [world.main, world.side]);
 }
 
@@ -244,14 +244,14 @@ async fn flow_names_are_unique_within_an_organization(home: Arc<Home>) {
 async fn a_flow_can_be_changed(home: Arc<Home>) {
     let world = World::new(&home).await;
     let room = world.main;
-    let mut flow = world.read(move |session| session.flow(room)).await.expect("the flow");
+    let mut flow = world.read(move |reader| reader.flow(room)).await.expect("the flow");
     flow.name = "Renamed".into();
     flow.description = Some("What it is for".into());
     flow.access_mode = AccessMode::Link;
     flow.disabled = true;
     let changed = flow.clone();
     world.store.write(move |tx| tx.update_flow(&changed)).await.expect("the flow is changed");
-    assert_eq!(world.read(move |session| session.flow(room)).await, Some(flow));
+    assert_eq!(world.read(move |reader| reader.flow(room)).await, Some(flow));
 }
 
 async fn who_comes_into_a_room_has_read_what_was_said(home: Arc<Home>) {
@@ -267,7 +267,7 @@ async fn who_comes_into_a_room_has_read_what_was_said(home: Arc<Home>) {
         })
         .await
         .expect("dan comes in");
-    let there = world.read(move |session| session.room_membership(room, dan)).await.expect("dan is in");
+    let there = world.read(move |reader| reader.room_membership(room, dan)).await.expect("dan is in");
     assert_eq!(
         (there.read_up_to, there.last_activity, there.last_ping),
         (MessageId(1), Timestamp(50), Timestamp(0))
@@ -289,24 +289,24 @@ async fn memberships_can_be_changed_and_ended(home: Arc<Home>) {
         })
         .await
         .expect("memberships change");
-    assert_eq!(world.read(move |session| session.rooms_of(ann)).await, [main]);
+    assert_eq!(world.read(move |reader| reader.rooms_of(ann)).await, [main]);
     assert_eq!(
-        world.read(move |session| session.rooms_of(bob)).await,
+        world.read(move |reader| reader.rooms_of(bob)).await,
         [main, side],
         "also the one that shuts bob out: bob is among its people"
     );
-    let bobs = world.read(move |session| session.room_memberships_of(bob)).await;
+    let bobs = world.read(move |reader| reader.room_memberships_of(bob)).await;
     assert_eq!(
         bobs.iter().map(|one| (one.room, one.blocked)).collect::<Vec<_>>(),
         [(main, true), (side, false)]
     );
-    let people = world.read(move |session| session.room_users(&[main, side])).await;
+    let people = world.read(move |reader| reader.room_users(&[main, side])).await;
     let people: Vec<_> = people.iter().map(|(place, user)| (place.room, user.id, place.open)).collect();
     let cid = world.cid;
     let expected =
         [(main, ann, false), (main, bob, true), (main, cid, true), (side, bob, true), (side, cid, true)];
     assert_eq!(people, expected);
-    assert_eq!(world.read(move |session| session.room_membership(side, ann)).await, None);
+    assert_eq!(world.read(move |reader| reader.room_membership(side, ann)).await, None);
 }
 
 async fn the_read_marker_never_goes_back(home: Arc<Home>) {
@@ -317,7 +317,7 @@ async fn the_read_marker_never_goes_back(home: Arc<Home>) {
             world.store.write(move |tx| tx.set_read(room, ann, MessageId(to))).await.expect("the marker");
         assert_eq!(moved, moves, "to {to}");
     }
-    let there = world.read(move |session| session.room_membership(room, ann)).await.expect("ann is in");
+    let there = world.read(move |reader| reader.room_membership(room, ann)).await.expect("ann is in");
     assert_eq!(there.read_up_to, MessageId(6));
 }
 
@@ -335,15 +335,15 @@ async fn activity_is_noted_only_forward(home: Arc<Home>) {
         })
         .await
         .expect("activity is noted");
-    let ann = world.read(move |session| session.room_membership(room, ann)).await.expect("ann is in");
+    let ann = world.read(move |reader| reader.room_membership(room, ann)).await.expect("ann is in");
     assert_eq!((ann.last_ping, ann.last_activity), (Timestamp(20), Timestamp(30)));
-    let bob = world.read(move |session| session.room_membership(room, bob)).await.expect("bob is in");
+    let bob = world.read(move |reader| reader.room_membership(room, bob)).await.expect("bob is in");
     assert_eq!((bob.last_ping, bob.last_activity), (Timestamp(7), Timestamp(3)), "never active since");
 }
 
 async fn settings_keep_their_first_value(home: Arc<Home>) {
     let store = home.open();
-    assert_eq!(store.read(|session| session.setting("key")).await.expect("a read"), None);
+    assert_eq!(store.read(|reader| reader.setting("key")).await.expect("a read"), None);
     for _ in 0..2 {
         let (value, _) = store.write(|tx| tx.setting_or_insert("key", b"\0first")).await.expect("a write");
         assert_eq!(value, b"\0first");
@@ -351,7 +351,7 @@ async fn settings_keep_their_first_value(home: Arc<Home>) {
     let (value, _) = store.write(|tx| tx.setting_or_insert("key", b"second")).await.expect("a write");
     assert_eq!(value, b"\0first");
     assert_eq!(
-        store.read(|session| session.setting("key")).await.expect("a read").as_deref(),
+        store.read(|reader| reader.setting("key")).await.expect("a read").as_deref(),
         Some(&b"\0first"[..])
     );
 }

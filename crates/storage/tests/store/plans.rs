@@ -9,7 +9,7 @@ use diesel::sql_types::Text;
 use eddyline_model::mail::MailKind;
 use eddyline_model::threads::{ThreadQuery, Threads};
 use eddyline_model::{OrganizationId, RoomId, Timestamp, UserId};
-use eddyline_storage::{ProvidedQuery, Result, Session};
+use eddyline_storage::{ProvidedQuery, Reader, Result};
 
 use crate::home;
 use crate::schema::execute;
@@ -27,7 +27,7 @@ struct Line {
 }
 
 /// Asks for users by each term and by all of them, for one user, and for the organizations below another.
-fn ask_everything(session: &mut Session<'_>) -> Result<()> {
+fn ask_everything(reader: &mut Reader<'_>) -> Result<()> {
     let of = OrganizationId(1);
     let key = || Some("user77@example.org".to_owned());
     let none = ProvidedQuery { limit: Some(1), ..ProvidedQuery::default() };
@@ -38,13 +38,13 @@ fn ask_everything(session: &mut Session<'_>) -> Result<()> {
         ProvidedQuery { external_id: key(), email_key: key(), ..none.clone() },
         ProvidedQuery { subject_key: key(), external_id: key(), email_key: key(), ..none },
     ] {
-        session.provided_users(of, &query)?;
+        reader.provided_users(of, &query)?;
     }
-    session.provided_user(of, UserId(77))?;
-    session.identity(UserId(77))?;
-    session.identity_by_subject(of, "user77@example.org")?;
-    session.provider("uid")?;
-    session.organizations_below(of)?;
+    reader.provided_user(of, UserId(77))?;
+    reader.identity(UserId(77))?;
+    reader.identity_by_subject(of, "user77@example.org")?;
+    reader.provider("uid")?;
+    reader.organizations_below(of)?;
     Ok(())
 }
 
@@ -123,7 +123,7 @@ fn sqlite_reads_no_more_than_it_must() {
     );
     let path = home.url.strip_prefix("sqlite:").expect("a path");
     let mut c = sqlite(path);
-    let asked = statements(&mut c, |c| ask_everything(&mut Session::from(c)));
+    let asked = statements(&mut c, |c| ask_everything(&mut Reader::from(c)));
     for sql in asked {
         for detail in sqlite_plan(&mut c, &sql) {
             let reads_all = detail.contains("SCAN") || detail.contains("(organization_id=?)");
@@ -138,7 +138,7 @@ fn postgres_reads_no_more_than_it_must() {
     home.open();
     people(&home.url, "generate_series(1, 10000) n");
     let mut c = PgConnection::establish(&home.url).expect("PostgreSQL answers");
-    let asked = statements(&mut c, |c| ask_everything(&mut Session::from(c)));
+    let asked = statements(&mut c, |c| ask_everything(&mut Reader::from(c)));
     // Plans for any values, since those for known ones are made anew each time; of a table that was filled
     // a moment ago, and of one that is known.
     execute_on(&mut c, "set plan_cache_mode = force_generic_plan");
@@ -161,28 +161,28 @@ fn execute_on(c: &mut PgConnection, sql: &str) {
 }
 
 /// What is asked for each invitation, and the index that answers it.
-type Question = (fn(&mut Session<'_>) -> Result<()>, &'static str);
+type Question = (fn(&mut Reader<'_>) -> Result<()>, &'static str);
 
 const OF_INVITATIONS: [Question; 6] = [
     (
-        |session| {
+        |reader| {
             let keys: Vec<String> = (0..200).map(|n| format!("user{n}@example.org")).collect();
-            session.pending_invitations_to(RoomId(1), &keys).map(drop)
+            reader.pending_invitations_to(RoomId(1), &keys).map(drop)
         },
         "invitations_pending",
     ),
-    (|session| session.requested_invitations(&[RoomId(1)]).map(drop), "invitations_"),
+    (|reader| reader.requested_invitations(&[RoomId(1)]).map(drop), "invitations_"),
     (
-        |session| session.mail_to(MailKind::Invitation, &["a", "b"], Timestamp(5)).map(drop),
+        |reader| reader.mail_to(MailKind::Invitation, &["a", "b"], Timestamp(5)).map(drop),
         "mail_records_recipient",
     ),
-    (|session| session.count_mail_by(UserId(1), Timestamp(5)).map(drop), "mail_records_sender"),
+    (|reader| reader.count_mail_by(UserId(1), Timestamp(5)).map(drop), "mail_records_sender"),
     (
-        |session| session.count_mail_of(MailKind::Invitation, OrganizationId(1), Timestamp(5)).map(drop),
+        |reader| reader.count_mail_of(MailKind::Invitation, OrganizationId(1), Timestamp(5)).map(drop),
         "mail_records_organization",
     ),
     (
-        |session| session.nth_last_mail_of(MailKind::Invitation, OrganizationId(1), 9).map(drop),
+        |reader| reader.nth_last_mail_of(MailKind::Invitation, OrganizationId(1), 9).map(drop),
         "mail_records_organization",
     ),
 ];
@@ -215,7 +215,7 @@ fn sqlite_finds_invitations_and_mail_by_an_index() {
     // The store that made the tables may still be closing.
     c.batch_execute("pragma busy_timeout = 5000").expect("a pragma");
     for (ask, index) in OF_INVITATIONS {
-        for sql in heard(&mut c, |c| ask(&mut Session::from(c))) {
+        for sql in heard(&mut c, |c| ask(&mut Reader::from(c))) {
             let plan = sqlite_plan(&mut c, &sql);
             let by_index = plan.iter().any(|step| step.starts_with("SEARCH") && step.contains(index));
             assert!(by_index, "{sql}: {plan:#?}");
@@ -231,7 +231,7 @@ fn postgres_finds_invitations_and_mail_by_an_index() {
     let mut c = PgConnection::establish(&home.url).expect("PostgreSQL answers");
     execute_on(&mut c, "set plan_cache_mode = force_generic_plan; analyze");
     for (ask, index) in OF_INVITATIONS {
-        for sql in heard(&mut c, |c| ask(&mut Session::from(c))) {
+        for sql in heard(&mut c, |c| ask(&mut Reader::from(c))) {
             let plan = postgres_plan(&mut c, &sql);
             assert!(plan.iter().any(|line| line.contains(index)), "{sql}: {plan:#?}");
         }
@@ -250,7 +250,7 @@ fn roots(url: &str, numbers: &str) {
     );
 }
 
-fn ask_for_roots(session: &mut Session<'_>) -> Result<()> {
+fn ask_for_roots(reader: &mut Reader<'_>) -> Result<()> {
     let query = ThreadQuery {
         threads: Threads::Chat,
         since: None,
@@ -259,7 +259,7 @@ fn ask_for_roots(session: &mut Session<'_>) -> Result<()> {
         empty: true,
         limit: 30,
     };
-    session.threads(RoomId(1), &query, 1 << 20).map(drop)
+    reader.threads(RoomId(1), &query, 1 << 20).map(drop)
 }
 
 /// The statement that reads the messages which began threads.
@@ -276,7 +276,7 @@ fn sqlite_finds_what_began_threads_by_an_index() {
         "(with recursive t (n) as (select 1 union all select n + 1 from t where n < 10000) select n from t)",
     );
     let mut c = sqlite(home.url.strip_prefix("sqlite:").expect("a path"));
-    let sql = of_roots(heard(&mut c, |c| ask_for_roots(&mut Session::from(c))));
+    let sql = of_roots(heard(&mut c, |c| ask_for_roots(&mut Reader::from(c))));
     let plan = sqlite_plan(&mut c, &sql);
     assert!(plan.iter().any(|step| step.contains("messages_roots")), "{sql}: {plan:#?}");
 }
@@ -288,7 +288,7 @@ fn postgres_finds_what_began_threads_by_an_index() {
     roots(&home.url, "generate_series(1, 10000) n");
     let mut c = PgConnection::establish(&home.url).expect("PostgreSQL answers");
     execute_on(&mut c, "set plan_cache_mode = force_generic_plan; analyze");
-    let sql = of_roots(heard(&mut c, |c| ask_for_roots(&mut Session::from(c))));
+    let sql = of_roots(heard(&mut c, |c| ask_for_roots(&mut Reader::from(c))));
     let plan = postgres_plan(&mut c, &sql);
     assert!(plan.iter().any(|line| line.contains("messages_roots")), "{sql}: {plan:#?}");
 }

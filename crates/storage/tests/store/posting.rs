@@ -57,7 +57,7 @@ async fn each_room_counts_its_messages_from_one(home: Arc<Home>) {
     let later = Draft { sent: Timestamp(500), ..chat(world.main, world.ann, "older than the others") };
     world.say(later).await;
     let room = world.main;
-    let flow = world.read(move |session| session.flow(room)).await.expect("the flow");
+    let flow = world.read(move |reader| reader.flow(room)).await.expect("the flow");
     assert_eq!((flow.last_message_id, flow.last_message_at), (4, Some(Timestamp(1_000))));
 }
 
@@ -104,7 +104,7 @@ async fn batches_of_any_length_are_kept_as_they_were_posted(home: Arc<Home>) {
             assert_eq!(world.view(said.message.id).await, *said);
         }
     }
-    let log = world.read(|session| session.log_after(Seq(0), 200)).await;
+    let log = world.read(|reader| reader.log_after(Seq(0), 200)).await;
     let seqs: Vec<i64> = log.iter().map(|item| item.id.seq.0).collect();
     assert_eq!(seqs, (1..=104).collect::<Vec<_>>());
 }
@@ -124,7 +124,7 @@ async fn a_repeat_with_the_same_uuid_gives_the_first_message(home: Arc<Home>) {
     }
     let elsewhere = world.say(Draft { room: world.side, ..first }).await;
     assert_eq!(elsewhere.message.id, MessageId(1), "rooms have uuids of their own");
-    assert_eq!(world.read(|session| session.log_head()).await.seq.0, 2);
+    assert_eq!(world.read(|reader| reader.log_head()).await.seq.0, 2);
 }
 
 async fn repeats_at_the_same_moment_give_one_message(home: Arc<Home>) {
@@ -163,7 +163,7 @@ async fn a_draft_checked_before_access_changed_is_stale(home: Arc<Home>) {
     assert_eq!(world.post(draft.clone()).await.outcome, Outcome::Stale);
     let elsewhere = Draft { room: world.side, ..draft.clone() };
     world.say(elsewhere).await;
-    let version = world.read(move |session| session.flow(room)).await.expect("the flow").access_version;
+    let version = world.read(move |reader| reader.flow(room)).await.expect("the flow").access_version;
     let said = world.say(Draft { access_version: Some(version), ..draft.clone() }).await;
     assert_eq!(said.message.id, MessageId(2));
     world.say(Draft { access_version: None, ..draft }).await;

@@ -44,13 +44,13 @@ async fn publish(store: &Store, from: Option<i64>, to: i64, rows: Vec<PresenceRo
 
 async fn since(store: &Store, after: i64) -> Vec<PresenceRow> {
     store
-        .read(move |session| session.presence_since("one", at(after), UserId(0), 100))
+        .read(move |reader| reader.presence_since("one", at(after), UserId(0), 100))
         .await
         .expect("presence is read")
 }
 
 async fn others(store: &Store, since: Timestamp) -> Vec<OtherNode> {
-    store.read(move |session| session.other_nodes("two", since)).await.expect("servers are read")
+    store.read(move |reader| reader.other_nodes("two", since)).await.expect("servers are read")
 }
 
 async fn a_server_reads_what_others_published_since(home: Arc<Home>) {
@@ -58,7 +58,7 @@ async fn a_server_reads_what_others_published_since(home: Arc<Home>) {
     beat(&store, "two", 2_000).await;
     assert_eq!(others(&store, ALWAYS).await, []);
     beat(&store, "one", 1_000).await;
-    let has_others = |node, since| store.read(move |session| session.has_other_nodes(node, at(since)));
+    let has_others = |node, since| store.read(move |reader| reader.has_other_nodes(node, at(since)));
     assert!(has_others("one", 2_000).await.expect("servers are read"));
     assert!(!has_others("two", 1_001).await.expect("servers are read"), "the other one is silent");
 

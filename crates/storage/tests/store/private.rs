@@ -32,10 +32,10 @@ fn private(room: RoomId, from: UserId, to: UserId, text: &str) -> Draft {
 
 /// What a user sees: with whom, whether open, how many unread.
 async fn seen(world: &World, user: UserId) -> Vec<(UserId, bool, i64)> {
-    let found = world.read(move |session| session.conversations(user, None)).await;
+    let found = world.read(move |reader| reader.conversations(user, None)).await;
     for one in &found {
         let with = one.other.id;
-        let alone = world.read(move |session| session.conversations(user, Some(with))).await;
+        let alone = world.read(move |reader| reader.conversations(user, Some(with))).await;
         assert_eq!(alone, std::slice::from_ref(one));
     }
     found.into_iter().map(|one| (one.other.id, one.open, one.unread)).collect()
@@ -44,17 +44,17 @@ async fn seen(world: &World, user: UserId) -> Vec<(UserId, bool, i64)> {
 async fn two_people_have_one_conversation_whoever_begins_it(home: Arc<Home>) {
     let world = World::new(&home).await;
     let (ann, bob) = (world.ann, world.bob);
-    assert_eq!(world.read(move |session| session.private_room(ann, bob)).await, None);
+    assert_eq!(world.read(move |reader| reader.private_room(ann, bob)).await, None);
     let room = begin(&world, bob, ann).await;
     assert_eq!(begin(&world, ann, bob).await, room, "another one who begins it finds it");
     for (one, other) in [(ann, bob), (bob, ann)] {
-        let found = world.read(move |session| session.private_room(one, other)).await;
+        let found = world.read(move |reader| reader.private_room(one, other)).await;
         assert_eq!(found.map(|room| room.id), Some(room));
     }
-    assert_eq!(world.read(move |session| session.private_users(room)).await, Some((ann, bob)));
+    assert_eq!(world.read(move |reader| reader.private_users(room)).await, Some((ann, bob)));
     let main = world.main;
-    assert_eq!(world.read(move |session| session.private_users(main)).await, None);
-    assert_eq!(world.read(move |session| session.flow(room)).await, None);
+    assert_eq!(world.read(move |reader| reader.private_users(main)).await, None);
+    assert_eq!(world.read(move |reader| reader.flow(room)).await, None);
 }
 
 async fn a_conversation_with_oneself_has_one_participant(home: Arc<Home>) {
@@ -63,7 +63,7 @@ async fn a_conversation_with_oneself_has_one_participant(home: Arc<Home>) {
     let room = begin(&world, ann, ann).await;
     world.say(private(room, ann, ann, "note to self")).await;
     assert_eq!(seen(&world, ann).await, [(ann, false, 0)], "one has read what one wrote");
-    assert_eq!(world.read(move |session| session.private_users(room)).await, Some((ann, ann)));
+    assert_eq!(world.read(move |reader| reader.private_users(room)).await, Some((ann, ann)));
 }
 
 async fn a_conversation_begins_closed_and_opens_for_who_is_written_to(home: Arc<Home>) {
@@ -94,7 +94,7 @@ async fn unread_are_the_messages_of_the_other_after_the_marker(home: Arc<Home>) 
     assert!(moved);
     assert_eq!(seen(&world, ann).await, [(bob, true, 2), (cid, true, 1)]);
     // What was emptied has nothing to be read.
-    let before = world.read(move |session| session.message(room, MessageId(2))).await.expect("a message");
+    let before = world.read(move |reader| reader.message(room, MessageId(2))).await.expect("a message");
     let mut after = before.clone();
     after.content.clear();
     let emptied = world
@@ -103,7 +103,7 @@ async fn unread_are_the_messages_of_the_other_after_the_marker(home: Arc<Home>) 
         .await;
     emptied.expect("it is emptied");
     assert_eq!(seen(&world, ann).await, [(bob, true, 1), (cid, true, 1)]);
-    assert_eq!(world.read(move |session| session.last_message_id(room)).await, Some(MessageId(4)));
+    assert_eq!(world.read(move |reader| reader.last_message_id(room)).await, Some(MessageId(4)));
 }
 
 async fn a_message_dealt_with_by_itself_is_not_unread(home: Arc<Home>) {
@@ -122,14 +122,14 @@ async fn conversations_with_people_of_no_common_organization_are_left_out(home: 
     let (ann, bob, organization) = (world.ann, world.bob, world.organization);
     begin(&world, ann, bob).await;
     begin(&world, bob, bob).await;
-    let common = world.read(move |session| session.common_organizations(ann, bob)).await;
+    let common = world.read(move |reader| reader.common_organizations(ann, bob)).await;
     assert_eq!(common, [(organization, true)]);
     world
         .store
         .write(move |tx| tx.delete_organization_member(organization, bob))
         .await
         .expect("bob is out of the organization");
-    assert_eq!(world.read(move |session| session.common_organizations(ann, bob)).await, []);
+    assert_eq!(world.read(move |reader| reader.common_organizations(ann, bob)).await, []);
     assert_eq!(seen(&world, ann).await, []);
     assert_eq!(seen(&world, bob).await, [(bob, false, 0)]);
 }

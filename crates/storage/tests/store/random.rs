@@ -166,7 +166,7 @@ impl History {
             to.search_tokens = search::tokens(&to.content);
         }
         let (before, after) = self.rooms.get_mut(&room).expect("a room").edit(id, &to);
-        let change = move |tx: &mut eddyline_storage::Tx<'_, '_>| {
+        let change = move |tx: &mut eddyline_storage::Tx<'_>| {
             tx.change_message(&before, &after, &to.mentions, &to.search_tokens)
         };
         self.world.store.write(change).await.expect("an edit");
@@ -245,9 +245,9 @@ impl History {
     async fn compare(&mut self) {
         for (&room, model) in &self.rooms {
             let all: Vec<i64> = (0..1_000).collect();
-            let views = self.world.read(move |session| {
-                let found = session.messages_by_id(room, &all)?;
-                session.views(room, found)
+            let views = self.world.read(move |reader| {
+                let found = reader.messages_by_id(room, &all)?;
+                reader.views(room, found)
             });
             let expected: Vec<_> = model.entries.keys().map(|id| model.view(*id)).collect();
             assert_eq!(views.await, expected);
@@ -255,12 +255,12 @@ impl History {
                 for after in [0, 10, 30] {
                     let after = MessageId(after);
                     let count =
-                        self.world.read(move |session| session.unread_mentions(room, user, after)).await;
+                        self.world.read(move |reader| reader.unread_mentions(room, user, after)).await;
                     assert_eq!(count, model.unread_mentions(user, after), "{user} in {room} after {after}");
                 }
             }
         }
-        let log = self.world.read(|session| session.log_after(Seq(0), 10_000)).await;
+        let log = self.world.read(|reader| reader.log_after(Seq(0), 10_000)).await;
         let bodies: Vec<LogBody> = log.into_iter().map(|item| item.body).collect();
         let expected: Vec<LogBody> = self
             .log

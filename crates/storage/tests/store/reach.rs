@@ -29,8 +29,8 @@ async fn a_domain_belongs_to_one_organization(home: Arc<Home>) {
     let (other, _) = made.await.expect("made");
     let again = world.store.write(move |tx| tx.insert_domain("a.example", other, Timestamp(7))).await;
     assert!(matches!(again, Err(Error::Exists(_))), "{again:?}");
-    assert_eq!(world.read(|session| session.domain_holder("a.example")).await, Some(acme));
-    assert_eq!(world.read(move |session| session.domains_of(acme)).await, ["a.example", "b.example"]);
+    assert_eq!(world.read(|reader| reader.domain_holder("a.example")).await, Some(acme));
+    assert_eq!(world.read(move |reader| reader.domains_of(acme)).await, ["a.example", "b.example"]);
     let remove = async |organization| {
         world.store.write(move |tx| tx.delete_domain("a.example", organization)).await.expect("answered").0
     };
@@ -72,9 +72,8 @@ async fn a_domain_counts_for_stated_addresses_that_wait_to_be_proved(home: Arc<H
         let set = world.store.write(move |tx| tx.set_stated_emails_proved(domain, &[acme], proved));
         set.await.expect("set").0
     };
-    let proved = async |user: UserId| {
-        world.read(move |session| session.user(user)).await.expect("a user").email_proved
-    };
+    let proved =
+        async |user: UserId| world.read(move |reader| reader.user(user)).await.expect("a user").email_proved;
     assert_eq!(set("le.org", true).await, 0, "the end of a domain is not the domain");
     assert_eq!(set("example.org", true).await, 1);
     assert_eq!((proved(ann).await, proved(bob).await, proved(cid).await), (true, false, false));
@@ -91,12 +90,12 @@ async fn suspended_memberships_are_kept_with_their_roles(home: Arc<Home>) {
     world.store.write(move |tx| tx.insert_suspended_membership(kept, Timestamp(5))).await.expect("kept");
     let twice = world.store.write(move |tx| tx.insert_suspended_membership(kept, Timestamp(5))).await;
     assert!(matches!(twice, Err(Error::Exists(_))), "{twice:?}");
-    assert_eq!(world.read(move |session| session.suspended_memberships(ann)).await, [kept]);
-    assert_eq!(world.read(move |session| session.suspended_memberships(bob)).await, []);
-    assert_eq!(world.read(move |session| session.access_ended_at(ann)).await, Some(Timestamp(5)));
-    assert_eq!(world.read(move |session| session.access_ended_at(bob)).await, None);
+    assert_eq!(world.read(move |reader| reader.suspended_memberships(ann)).await, [kept]);
+    assert_eq!(world.read(move |reader| reader.suspended_memberships(bob)).await, []);
+    assert_eq!(world.read(move |reader| reader.access_ended_at(ann)).await, Some(Timestamp(5)));
+    assert_eq!(world.read(move |reader| reader.access_ended_at(bob)).await, None);
     world.store.write(move |tx| tx.delete_suspended_memberships(ann)).await.expect("forgotten");
-    assert_eq!(world.read(move |session| session.suspended_memberships(ann)).await, []);
+    assert_eq!(world.read(move |reader| reader.suspended_memberships(ann)).await, []);
 }
 
 async fn an_account_is_found_by_where_its_links_go(home: Arc<Home>) {
@@ -108,16 +107,13 @@ async fn an_account_is_found_by_where_its_links_go(home: Arc<Home>) {
         tx.set_password_hash(ann, "$argon2id$")
     });
     set.await.expect("set");
-    let found = world.read(|session| session.user_by_recovery("old@example.org")).await;
+    let found = world.read(|reader| reader.user_by_recovery("old@example.org")).await;
     assert_eq!(found.map(|user| user.id), Some(ann), "the one who was made first");
-    assert_eq!(world.read(|session| session.user_by_recovery("ann@example.org")).await, None);
-    assert_eq!(
-        world.read(move |session| session.recovery_key(bob)).await.as_deref(),
-        Some("old@example.org")
-    );
+    assert_eq!(world.read(|reader| reader.user_by_recovery("ann@example.org")).await, None);
+    assert_eq!(world.read(move |reader| reader.recovery_key(bob)).await.as_deref(), Some("old@example.org"));
     world.store.write(move |tx| tx.set_recovery_key(bob, None)).await.expect("set");
-    assert_eq!(world.read(move |session| session.recovery_key(bob)).await, None);
-    assert!(world.read(move |session| session.has_password(ann)).await);
-    assert!(!world.read(move |session| session.has_password(bob)).await);
-    assert!(!world.read(|session| session.has_password(UserId(999))).await, "no such user");
+    assert_eq!(world.read(move |reader| reader.recovery_key(bob)).await, None);
+    assert!(world.read(move |reader| reader.has_password(ann)).await);
+    assert!(!world.read(move |reader| reader.has_password(bob)).await);
+    assert!(!world.read(|reader| reader.has_password(UserId(999))).await, "no such user");
 }

@@ -56,8 +56,8 @@ async fn several_writers_lose_nothing_and_leave_no_gaps(home: Arc<Home>) {
                 let view = added(posted);
                 if n % 10 == 0 {
                     let read = Control::Read { room, user: world.ann, message: view.message.id };
-                    let tell = move |tx: &mut Tx<'_, '_>| {
-                        tx.tell(read.clone());
+                    let tell = move |tx: &mut Tx<'_>| {
+                        tx.record_event(read.clone());
                         Ok(())
                     };
                     world.store.write(tell).await.expect("a write");
@@ -68,7 +68,7 @@ async fn several_writers_lose_nothing_and_leave_no_gaps(home: Arc<Home>) {
     }
     let posted: HashMap<_, _> = posts.join_all().await.into_iter().collect();
     assert_eq!(posted.len(), WRITERS * EACH);
-    let log = world.read(|session| session.log_after(Seq(0), 1_000)).await;
+    let log = world.read(|reader| reader.log_after(Seq(0), 1_000)).await;
     let seqs: Vec<i64> = log.iter().map(|item| item.id.seq.0).collect();
     assert_eq!(seqs, (1..=(WRITERS * EACH + WRITERS * EACH / 10) as i64).collect::<Vec<_>>());
     let mut last = HashMap::new();
@@ -107,7 +107,7 @@ async fn one_process_hears_what_another_writes(home: Arc<Home>) {
         let heard = async {
             loop {
                 notifier.changed_elsewhere().await;
-                let news = other.read(move |session| session.log_after(seen, 10)).await.expect("the log");
+                let news = other.read(move |reader| reader.log_after(seen, 10)).await.expect("the log");
                 if let Some(item) = news.into_iter().next() {
                     return item;
                 }
@@ -177,7 +177,7 @@ async fn people_who_come_and_go_through_several_processes_are_all_counted(home: 
         };
         moves.spawn(async move {
             let nick = format!("user{n}");
-            let join = move |tx: &mut Tx<'_, '_>| {
+            let join = move |tx: &mut Tx<'_>| {
                 let user = tx.insert_user(&new_user(&nick))?;
                 let organization = tx.lock_organization(acme)?.expect("it is there");
                 tx.update_organization(&Organization { user_limit: 100, ..organization })?;
@@ -194,8 +194,8 @@ async fn people_who_come_and_go_through_several_processes_are_all_counted(home: 
         });
     }
     moves.join_all().await;
-    let count = world.read(move |session| session.organization(acme)).await.expect("there").user_count;
-    let people = world.read(move |session| session.organization_users(acme)).await.len();
+    let count = world.read(move |reader| reader.organization(acme)).await.expect("there").user_count;
+    let people = world.read(move |reader| reader.organization_users(acme)).await.len();
     assert_eq!((count, people), (3 + 20, 3 + 20));
 }
 
@@ -203,7 +203,7 @@ async fn an_organization_takes_no_more_than_its_limit_from_all_processes(home: A
     let world = World::new(&home).await;
     let other = home.open();
     for n in 0..20 {
-        let make = move |tx: &mut Tx<'_, '_>| {
+        let make = move |tx: &mut Tx<'_>| {
             let name = format!("small{n}");
             tx.insert_organization("Small", &name, 1, Timestamp(1))
         };

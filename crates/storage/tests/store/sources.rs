@@ -43,7 +43,7 @@ async fn an_application(world: &World, client_id: &str) -> Application {
 }
 
 async fn find(world: &World, id: SourceId) -> Option<Source> {
-    world.read(move |session| session.source(id)).await
+    world.read(move |reader| reader.source(id)).await
 }
 
 async fn a_source_is_found_as_it_was_made(home: Arc<Home>) {
@@ -78,16 +78,13 @@ async fn sources_are_listed_by_flow_and_by_application_the_oldest_first(home: Ar
     }
     let (main, side) = (world.main, world.side);
     let names = |sources: Vec<Source>| sources.into_iter().map(|source| source.name).collect::<Vec<_>>();
-    assert_eq!(names(world.read(move |session| session.sources_of(&[main])).await), ["a", "c", "d"]);
-    assert_eq!(
-        names(world.read(move |session| session.sources_of(&[side, main])).await),
-        ["a", "b", "c", "d"]
-    );
-    assert_eq!(names(world.read(move |session| session.sources_of(&[])).await), [""; 0]);
-    let there = |room, most| world.read(move |session| session.application_sources_in(one, room, most));
+    assert_eq!(names(world.read(move |reader| reader.sources_of(&[main])).await), ["a", "c", "d"]);
+    assert_eq!(names(world.read(move |reader| reader.sources_of(&[side, main])).await), ["a", "b", "c", "d"]);
+    assert_eq!(names(world.read(move |reader| reader.sources_of(&[])).await), [""; 0]);
+    let there = |room, most| world.read(move |reader| reader.application_sources_in(one, room, most));
     assert_eq!(names(there(main, 9).await), ["a", "d"]);
     assert_eq!(names(there(main, 1).await), ["a"]);
-    assert_eq!(world.read(move |session| session.rooms_of_application(one)).await, [main, side]);
+    assert_eq!(world.read(move |reader| reader.rooms_of_application(one)).await, [main, side]);
 }
 
 async fn a_source_is_changed(home: Arc<Home>) {
@@ -111,7 +108,7 @@ async fn a_source_is_changed(home: Arc<Home>) {
 
 /// What a token stands for: the flow, and the source with what threads show of it.
 async fn token(world: &World, hash: &'static [u8]) -> Option<(RoomId, Option<(Source, ThreadSource)>)> {
-    let found = world.read(move |session| session.flow_token(hash)).await;
+    let found = world.read(move |reader| reader.flow_token(hash)).await;
     found.map(|token| (token.room, token.source))
 }
 
@@ -120,8 +117,8 @@ async fn a_removed_source_is_off_the_lists_but_its_token_is_known(home: Arc<Home
     let application = an_application(&world, "abc").await.id;
     let (made, main) = (make(&world, world.main, application, "tickets").await, world.main);
     world.store.write(move |tx| tx.remove_source(made.id, Timestamp(9))).await.expect("it is removed");
-    assert_eq!(world.read(move |session| session.sources_of(&[main])).await, []);
-    assert_eq!(world.read(move |session| session.application_sources_in(application, main, 9)).await, []);
+    assert_eq!(world.read(move |reader| reader.sources_of(&[main])).await, []);
+    assert_eq!(world.read(move |reader| reader.application_sources_in(application, main, 9)).await, []);
     assert_eq!(find(&world, made.id).await.expect("it is known").removed_at, Some(Timestamp(9)));
     let (_, source) = token(&world, b"tickets").await.expect("it is known");
     assert_eq!(source.expect("a source").0.removed_at, Some(Timestamp(9)));

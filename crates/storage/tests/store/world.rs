@@ -5,7 +5,7 @@ use std::sync::Arc;
 use eddyline_model::messages::{Author, Draft, Event, Mentions, MessageQuery, MessageView, Placement};
 use eddyline_model::organizations::{OrganizationMembership, OrganizationRole};
 use eddyline_model::{FlowId, MessageId, OrganizationId, RoomId, Timestamp, UserId, search};
-use eddyline_storage::{Error, NewFlow, NewUser, Outcome, Posted, Result, Session, Store};
+use eddyline_storage::{Error, NewFlow, NewUser, Outcome, Posted, Reader, Result, Store};
 
 use crate::home::Home;
 
@@ -61,7 +61,7 @@ impl World {
 
     pub(crate) async fn read<R: Send + 'static>(
         &self,
-        work: impl FnOnce(&mut Session<'_>) -> Result<R> + Send + 'static,
+        work: impl FnOnce(&mut Reader<'_>) -> Result<R> + Send + 'static,
     ) -> R {
         self.store.read(work).await.expect("the read is answered")
     }
@@ -84,9 +84,9 @@ impl World {
     pub(crate) async fn view(&self, id: MessageId) -> MessageView {
         let room = self.main;
         let mut views = self
-            .read(move |session| {
-                let found = session.messages_by_id(room, &[id.0])?;
-                session.views(room, found)
+            .read(move |reader| {
+                let found = reader.messages_by_id(room, &[id.0])?;
+                reader.views(room, found)
             })
             .await;
         assert_eq!(views.len(), 1, "message {id} is there");

@@ -68,7 +68,7 @@ impl<'p> Replica<'p> {
     async fn take(&mut self, event: &Json) {
         let content = &event["content"];
         match event["event"].as_str().unwrap() {
-            "flow-add" => self.come_in(content).await,
+            "flow-add" => self.join(content).await,
             "flow-remove" => drop(self.view.flows.remove(content["id"].as_str().unwrap())),
             "user-edit" => self.rename(content["user"]["id"].as_i64().unwrap(), &content["user"]["nick"]),
             "read" => self.read(content),
@@ -84,7 +84,7 @@ impl<'p> Replica<'p> {
     }
 
     /// Asks for the flow as it is, and listens to it from here on.
-    async fn come_in(&mut self, flow: &Json) {
+    async fn join(&mut self, flow: &Json) {
         let id = flow["id"].as_str().unwrap();
         let mut request = StreamRequest::new().user().flow(id).after(self.at.as_deref().unwrap());
         for known in self.view.flows.keys().filter(|known| *known != id) {

@@ -56,7 +56,7 @@ async fn by_token(world: &World, token: &Secret) -> Result<Actor, Error> {
 
 async fn grants(world: &World) -> Vec<Grant> {
     let user = world.ada_id();
-    world.app.store().read(move |session| session.grants_of(GrantsOf::User(user))).await.unwrap()
+    world.app.store().read(move |reader| reader.grants_of(GrantsOf::User(user))).await.unwrap()
 }
 
 async fn names(world: &World) -> Vec<String> {
@@ -268,7 +268,7 @@ async fn what_was_allowed_does_not_follow_an_address_to_whoever_proves_it() {
     let (password, scopes) = (Password::new(GOOD), Scopes::DEFAULT);
     let request = TokenRequest::Password { username: "grace@hopper.example".into(), password, scopes };
     assert!(world.app.issue_tokens(&robot, request).await.is_err(), "the password is Ada's");
-    let of_grace = world.app.store().read(move |session| session.grants_of(GrantsOf::User(grace.id)));
+    let of_grace = world.app.store().read(move |reader| reader.grants_of(GrantsOf::User(grace.id)));
     assert_eq!(of_grace.await.unwrap(), []);
 }
 
@@ -279,11 +279,11 @@ async fn tokens_are_forgotten_a_day_after_they_ended() {
     let first = allow(&world, &robot, ADA).await;
     let access_is_known = async |token: &Secret| {
         let hash = token.hash();
-        world.app.store().read(move |session| session.access_token(&hash.0)).await.unwrap().is_some()
+        world.app.store().read(move |reader| reader.access_token(&hash.0)).await.unwrap().is_some()
     };
     let refresh_is_known = async |tokens: &Tokens| {
         let hash = tokens.refresh.as_ref().unwrap().hash();
-        world.app.store().read(move |session| session.refresh_token(&hash.0)).await.unwrap().is_some()
+        world.app.store().read(move |reader| reader.refresh_token(&hash.0)).await.unwrap().is_some()
     };
     world.pass(2 * HOUR + DAY - 1);
     world.app.tidy().await.unwrap();

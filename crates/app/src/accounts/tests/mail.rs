@@ -43,7 +43,7 @@ async fn record(
         organization: Some(OrganizationId(3)),
     };
     let recorded =
-        world.app.change(NoCaller::Process, move |tx| Ok(quotas.record(tx, cause, &recipients)?));
+        world.app.transaction(NoCaller::Process, move |tx| Ok(quotas.record(tx, cause, &recipients)?));
     let brief = |exceeded: MailQuotaExceeded| (exceeded.quota, exceeded.retry_after);
     recorded.await.unwrap().0.into_iter().map(|verdict| verdict.map(brief)).collect()
 }
@@ -93,7 +93,7 @@ async fn records_of_mail_are_kept_for_a_day() {
     let world = World::new().await;
     record(&world, UNLIMITED, &["a", "b"]).await;
     let count = async || {
-        world.app.store().read(|session| session.count_mail_by(UserId(7), Timestamp(0))).await.unwrap()
+        world.app.store().read(|reader| reader.count_mail_by(UserId(7), Timestamp(0))).await.unwrap()
     };
     world.pass(DAY - 1);
     world.app.tidy().await.unwrap();

@@ -47,7 +47,7 @@ async fn signing_in_by_a_link_waits_until_all_processes_know_of_the_session_that
     let is_told = Cell::new(false);
     let telling = async {
         let end = loop {
-            if let Some(end) = world.app.store().read(|session| session.log_last_end()).await.unwrap() {
+            if let Some(end) = world.app.store().read(|reader| reader.log_last_end()).await.unwrap() {
                 break end;
             }
         };

@@ -14,7 +14,7 @@ async fn a_page_of_the_log_ends_at_its_bytes_and_the_next_goes_on() {
     for _ in 0..count {
         world.app.post(&world.ada, room.clone(), NewPost::of(Event::Message, long.clone())).await.unwrap();
     }
-    let head = world.app.store().read(|session| session.log_head()).await.unwrap().seq;
+    let head = world.app.store().read(|reader| reader.log_head()).await.unwrap().seq;
     let log = StoredLog::new(world.app.store().clone(), world.app.inner.entry_encoder.clone());
     let filter = Arc::new(Filter::new(vec![room.id()], None));
     let (mut after, mut told) = (Seq(0), 0);

@@ -1,7 +1,7 @@
 //! Writes and reads that may be decided against, for reasons that a caller is told. Whatever was
 //! written before such a reason came up is taken back.
 
-use eddyline_storage::{Abort, Session};
+use eddyline_storage::{Abort, Reader};
 
 use crate::{App, Error, Result};
 
@@ -26,12 +26,12 @@ impl From<Abort<Error>> for Error {
 
 impl App {
     /// Reads.
-    pub(crate) async fn look<R, F>(&self, work: F) -> Result<R>
+    pub(crate) async fn read<R, F>(&self, work: F) -> Result<R>
     where
         R: Send + 'static,
-        F: FnOnce(&mut Session<'_>) -> TxResult<R> + Send + 'static,
+        F: FnOnce(&mut Reader<'_>) -> TxResult<R> + Send + 'static,
     {
-        let read = self.store().read(move |session| match work(session) {
+        let read = self.store().read(move |reader| match work(reader) {
             Ok(found) => Ok(Ok(found)),
             Err(Abort::Rejected(reason)) => Ok(Err(reason)),
             Err(Abort::Store(error)) => Err(error),
@@ -52,14 +52,13 @@ mod tests {
     async fn what_was_written_before_a_refusal_is_taken_back() {
         let store = Store::open("sqlite::memory:").unwrap();
         let app = App::new(store, Config::default()).await.unwrap();
-        let refused = app.change(NoCaller::Operator, |tx| {
+        let refused = app.transaction(NoCaller::Operator, |tx| {
             let now = tx.now();
             tx.insert_organization("Acme", "acme", 5, now)?;
             Err::<(), _>(Error::Denied.into())
         });
         assert!(matches!(refused.await, Err(Error::Denied)));
-        let found =
-            app.look(|session| Ok(session.organization_id_by_name("acme")?.ok_or(Error::NotFound)?));
+        let found = app.read(|reader| Ok(reader.organization_id_by_name("acme")?.ok_or(Error::NotFound)?));
         assert!(matches!(found.await, Err(Error::NotFound)));
     }
 }

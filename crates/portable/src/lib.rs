@@ -1,0 +1,111 @@
+//! Compiles diesel queries for SQLite and for PostgreSQL from one text.
+//!
+//! Diesel checks a query against the type of one connection. A function that is generic over the connection needs a
+//! bound for each thing the query does, which soon is longer than the query. [`macro@portable`] compiles the body of
+//! each function once for each type instead, and makes a method of it that calls the right one.
+
+use proc_macro::TokenStream;
+use proc_macro2::TokenStream as Tokens;
+use quote::quote;
+use syn::{Error, FnArg, ImplItem, ImplItemFn, ItemImpl, Pat, Result, parse_macro_input};
+
+/// Makes methods of the functions of an `impl` block.
+///
+/// The first parameter of each function is its connection, written `c: &mut Connection`; the method has `&mut self` in
+/// its place. The attribute is for the crate `eddyline-storage`: the type must have a method `connection`, which
+/// answers a `&mut crate::reader::Inner`.
+///
+/// ```ignore
+/// #[portable]
+/// impl Reader<'_> {
+///     pub fn user_count(c: &mut Connection) -> Result<i64> {
+///         Ok(users::table.count().get_result(c)?)
+///     }
+/// }
+/// ```
+#[proc_macro_attribute]
+pub fn portable(_: TokenStream, block: TokenStream) -> TokenStream {
+    let block = parse_macro_input!(block as ItemImpl);
+    expand(block).unwrap_or_else(Error::into_compile_error).into()
+}
+
+fn expand(mut block: ItemImpl) -> Result<Tokens> {
+    let functions = std::mem::take(&mut block.items);
+    let methods = functions.into_iter().map(method).collect::<Result<Vec<_>>>()?;
+    let (generics, of) = (&block.generics, &block.self_ty);
+    Ok(quote! { impl #generics #of { #(#methods)* } })
+}
+
+fn method(item: ImplItem) -> Result<Tokens> {
+    let ImplItem::Fn(ImplItemFn { attrs, vis, mut sig, block, .. }) = item else {
+        return Err(Error::new_spanned(item, "only functions are portable"));
+    };
+    let inputs: Vec<FnArg> = std::mem::take(&mut sig.inputs).into_iter().collect();
+    let Some((connection, arguments)) =
+        inputs.split_first().and_then(|(first, rest)| Some((name(first)?, rest)))
+    else {
+        return Err(Error::new_spanned(&sig, "the first parameter is `c: &mut Connection`"));
+    };
+    let names = arguments.iter().map(|argument| {
+        name(argument).ok_or_else(|| Error::new_spanned(argument, "a parameter needs a name"))
+    });
+    let names = names.collect::<Result<Vec<_>>>()?;
+    let (ident, generics, output) = (&sig.ident, &sig.generics, &sig.output);
+    Ok(quote! {
+        #(#attrs)*
+        #vis fn #ident #generics (&mut self, #(#arguments),*) #output {
+            match self.connection() {
+                #[cfg(feature = "sqlite")]
+                crate::reader::Inner::Sqlite(c) => {
+                    fn run #generics (#connection: &mut diesel::SqliteConnection, #(#arguments),*) #output #block
+                    run(c, #(#names),*)
+                }
+                #[cfg(feature = "postgres")]
+                crate::reader::Inner::Postgres(c) => {
+                    fn run #generics (#connection: &mut diesel::PgConnection, #(#arguments),*) #output #block
+                    run(c, #(#names),*)
+                }
+            }
+        }
+    })
+}
+
+fn name(argument: &FnArg) -> Option<&Pat> {
+    match argument {
+        FnArg::Typed(typed) if matches!(*typed.pat, Pat::Ident(_)) => Some(&typed.pat),
+        FnArg::Typed(_) | FnArg::Receiver(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn expanded(text: &str) -> std::result::Result<String, String> {
+        let block = syn::parse_str(text).expect("it is an impl block");
+        expand(block).map(|tokens| tokens.to_string()).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_body_is_compiled_for_each_database() {
+        let text =
+            expanded("impl Reader<'_> { pub fn one(c: &mut Connection, id: i64) -> i64 { id } }").unwrap();
+        assert!(text.contains("pub fn one (& mut self , id : i64) -> i64"), "{text}");
+        assert!(
+            text.contains("fn run (c : & mut diesel :: SqliteConnection , id : i64) -> i64 { id }"),
+            "{text}"
+        );
+        assert!(
+            text.contains("fn run (c : & mut diesel :: PgConnection , id : i64) -> i64 { id }"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn a_function_without_a_connection_is_an_error() {
+        let error = expanded("impl Reader<'_> { fn one(&mut self) {} }").unwrap_err();
+        assert_eq!(error, "the first parameter is `c: &mut Connection`");
+        let error = expanded("impl Reader<'_> { const ONE: i64 = 1; }").unwrap_err();
+        assert_eq!(error, "only functions are portable");
+    }
+}
