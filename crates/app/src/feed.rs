@@ -6,7 +6,6 @@ pub(crate) mod replay;
 mod tests;
 
 use std::collections::{HashMap, HashSet};
-use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -14,12 +13,12 @@ use eddyline_model::log::{Control, LogBody, LogItem, Seq};
 use eddyline_model::{EventId, Timestamp};
 use eddyline_storage::{Error as StoreError, Result as StoreResult};
 use eddyline_streaming::{Amendment, Audience, Entry};
-use futures_util::future::{Either, select};
-use tokio::sync::{Notify, mpsc, watch};
-use tokio::task::JoinHandle;
+use tokio::sync::{Notify, mpsc};
+use tokio_util::sync::CancellationToken;
 
 use crate::actor::{grant_key, key};
 use crate::feed_encode::EntryEncoder;
+use crate::jobs::Background;
 use crate::recent::{Amended, Recent};
 use crate::{App, Error, Result};
 
@@ -95,15 +94,14 @@ impl From<FeedError> for Error {
 type FeedResult<T> = std::result::Result<T, FeedError>;
 
 impl App {
-    /// Starts the feed, and what else this process does beside requests: once this answers, streams
-    /// can be opened. The task ends when `stop` says so, after all streams have ended; or, with an error, when the
-    /// log holds an entry that this version cannot read.
+    /// Starts the feed and the other background work of this process: once this answers, streams can be opened.
     ///
     /// # Errors
     ///
     /// When the store cannot be read.
-    pub async fn start(&self, stop: watch::Receiver<bool>) -> Result<JoinHandle<Result<()>>> {
-        let committed = self.store().committed();
+    pub async fn start(&self) -> Result<Background> {
+        let jobs = self.jobs();
+        let background = jobs.background();
         let control_seen = Arc::new(Notify::new());
         let mut feed = Feed {
             app: self.clone(),
@@ -119,36 +117,27 @@ impl App {
             self.leave().await;
             return Err(error);
         }
+        jobs.spawn_essential("feed", feed.run(jobs.stopped()));
         let app = self.clone();
-        Ok(tokio::spawn(async move {
-            let beat = app.run_heartbeat(&control_seen, stop.clone());
-            let presence = app.run_presence(stop.clone());
-            let exchange = app.run_presence_exchange(stop.clone());
-            let mailer = app.run_mailer(stop.clone());
-            let tidying = app.run_tidying(stop.clone());
-            let cleaning = app.run_file_cleaning(stop.clone());
-            let work = feed.run(committed, stop);
-            let rest = async { tokio::join!(beat, presence, exchange, mailer, tidying, cleaning) };
-            // A task of its own: it yields all the time, and the feed must not wait for that.
-            let hub = app.inner.hub.clone();
-            let wakes = tokio::spawn(async move { hub.run_wakes().await });
-            let (rest, work) = (pin!(rest), pin!(work));
-            let outcome = match select(work, rest).await {
-                Either::Left((Ok(()), rest)) => {
-                    rest.await;
-                    Ok(())
-                }
-                Either::Left((Err(error), _)) => {
-                    // Others do not wait any more for this process, which therefore must not rely on its memory.
-                    app.mark_synced(Timestamp(0));
-                    app.leave().await;
-                    Err(error)
-                }
-                Either::Right((_, work)) => work.await,
-            };
-            wakes.abort();
-            outcome
-        }))
+        jobs.spawn("heartbeat", move |stop| app.clone().run_heartbeat(control_seen.clone(), stop));
+        let app = self.clone();
+        jobs.spawn("presence", move |stop| app.clone().run_presence(stop));
+        let app = self.clone();
+        jobs.spawn("presence exchange", move |stop| app.clone().run_presence_exchange(stop));
+        let app = self.clone();
+        jobs.spawn("mailer", move |stop| app.clone().run_mailer(stop));
+        let app = self.clone();
+        jobs.spawn("tidying", move |stop| app.clone().run_tidying(stop));
+        let app = self.clone();
+        jobs.spawn("file cleaning", move |stop| app.clone().run_file_cleaning(stop));
+        let hub = self.inner.hub.clone();
+        jobs.spawn("wakes", move |stop| {
+            let hub = hub.clone();
+            async move {
+                stop.run_until_cancelled(hub.run_wakes()).await;
+            }
+        });
+        Ok(background)
     }
 
     /// Ends all streams and lets no new ones begin.
@@ -171,19 +160,29 @@ impl Feed {
         Ok(self.read_on().await?)
     }
 
-    async fn run(
-        &mut self,
-        committed: Option<mpsc::Receiver<Vec<LogItem>>>,
-        mut stop: watch::Receiver<bool>,
-    ) -> Result<()> {
+    /// Reads the log until it is to stop, after all streams have ended; or, with an error, until an entry comes that
+    /// this version cannot read.
+    async fn run(mut self, stop: CancellationToken) -> Result<()> {
+        let outcome = self.read_until(&stop).await;
+        self.app.end_streams();
+        if outcome.is_err() {
+            // Others do not wait any more for this process, which therefore must not rely on its memory.
+            self.app.mark_synced(Timestamp(0));
+            self.app.leave().await;
+        }
+        outcome
+    }
+
+    async fn read_until(&mut self, stop: &CancellationToken) -> Result<()> {
         let notifier = self.app.store().change_notifier();
         let (_closed, none) = mpsc::channel(1);
-        let mut committed = committed.unwrap_or(none);
+        let mut committed = self.app.store().committed().unwrap_or(none);
         let mut check = tokio::time::interval(CHECK);
         check.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         let mut tick = tokio::time::interval(TICK);
-        while !*stop.borrow() {
+        loop {
             let outcome = tokio::select! {
+                () = stop.cancelled() => return Ok(()),
                 // None when the writer has ended; then only the log tells.
                 Some(items) = committed.recv() => self.take_hint(items).await,
                 () = notifier.changed_elsewhere() => self.read_on().await,
@@ -195,7 +194,6 @@ impl Feed {
                     self.app.inner.hub.tick();
                     Ok(())
                 }
-                changed = stop.changed() => if changed.is_err() { break } else { continue },
             };
             match outcome {
                 Ok(()) => {}
@@ -203,14 +201,9 @@ impl Feed {
                     self.note_failure(&error);
                     tokio::time::sleep(RETRY).await;
                 }
-                Err(FeedError::Fatal(error)) => {
-                    self.app.end_streams();
-                    return Err(error);
-                }
+                Err(FeedError::Fatal(error)) => return Err(error),
             }
         }
-        self.app.end_streams();
-        Ok(())
     }
 
     /// Logs a failure. Only some are warnings, since the feed tries four times a second.

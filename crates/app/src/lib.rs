@@ -25,6 +25,7 @@ mod flow_users;
 mod flows;
 mod groups;
 mod invitations;
+mod jobs;
 mod join;
 mod join_links;
 mod limit;
@@ -97,6 +98,7 @@ pub use files::{Download, FileContent, FileQuotas, FilesConfig, NewAttachment, U
 pub use flow_list::{FLOW_LIST_BYTES, FlowList, FlowsWanted};
 pub use flows::FlowChanges;
 pub use groups::{GroupChanges, NewGroup};
+pub use jobs::Background;
 pub use limit::Limit;
 pub use mail_quota::{MailQuota, MailQuotaExceeded, MailQuotas};
 pub use mailer::Mailing;
@@ -165,13 +167,13 @@ struct Inner {
     sealing: SealingKey,
     /// What links to files are signed with.
     links: DownloadKey,
-    /// Rung when this process gave an upload up.
-    file_bell: Notify,
+    /// Notified when this process abandoned an upload.
+    upload_abandoned: Notify,
     file_sums: files::usage::FileSums,
     requests: FailureLimiter,
     presence: presence::Online,
-    /// Rung when this process puts mail into the queue.
-    mail_bell: Notify,
+    /// Notified when this process puts mail into the queue.
+    mail_queued: Notify,
     imports: invitations::Imports,
     gallery: avatars::Gallery,
     unpacking: unpacking::Unpacking,
@@ -184,6 +186,7 @@ struct Inner {
     /// When the feed last knew that it was up to date, in milliseconds since 1970.
     synced_at: AtomicI64,
     node: String,
+    jobs: jobs::Jobs,
 }
 
 impl std::fmt::Debug for App {
@@ -223,6 +226,7 @@ impl App {
         let log = feed::replay::StoredLog::new(store.clone(), entry_encoder.clone());
         let hub = Hub::new(Arc::new(log), HubConfig::default());
         let guard = SignInGuard::new(config.sign_in);
+        let jobs = jobs::Jobs::default();
         Ok(Self {
             inner: Arc::new(Inner {
                 hub,
@@ -243,20 +247,21 @@ impl App {
                 code_guard: AddressGuard::new(config.oauth.attempts_per_address),
                 sealing,
                 links,
-                file_bell: Notify::new(),
+                upload_abandoned: Notify::new(),
                 file_sums: files::usage::FileSums::default(),
                 requests: FailureLimiter::new(config.requests_per_minute),
                 presence: presence::Online::default(),
-                mail_bell: Notify::new(),
+                mail_queued: Notify::new(),
                 imports: invitations::Imports::default(),
                 gallery: avatars::Gallery::default(),
                 unpacking: unpacking::Unpacking::default(),
                 streams: KeyedSemaphore::new(config.streams),
                 new_passwords: KeyedSemaphore::new(accounts::password::NEW_PASSWORDS),
-                integrations: threads::Integrations::new(config.outbound, config.profile),
+                integrations: threads::Integrations::new(config.outbound, config.profile, jobs.clone()),
                 fed: watch::Sender::new(EventId::default()),
                 synced_at: AtomicI64::new(0),
                 node: Secret::generate().expose().to_owned(),
+                jobs,
                 config,
                 store,
             }),
@@ -297,6 +302,10 @@ impl App {
     /// Closes the store: finishes the writes that wait. Nothing can be written afterwards.
     pub async fn close(&self) {
         self.store().close().await;
+    }
+
+    fn jobs(&self) -> &jobs::Jobs {
+        &self.inner.jobs
     }
 
     fn store(&self) -> &Database {

@@ -1,12 +1,15 @@
 //! Being one of several processes on one database: showing that one lives, and waiting until all
 //! have seen a change.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use eddyline_model::{EventId, Seq, Timestamp};
-use tokio::sync::watch;
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
 
+use crate::jobs::Ticker;
 use crate::transaction::NoCaller;
 use crate::{App, Result};
 
@@ -101,17 +104,11 @@ impl App {
         Ok(())
     }
 
-    /// Shows that this process lives, until `stop` says so. `seen` rings when others may be
-    /// waiting for it.
-    pub(crate) async fn run_heartbeat(&self, seen: &tokio::sync::Notify, mut stop: watch::Receiver<bool>) {
-        let mut timer = tokio::time::interval(BEAT);
-        timer.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-        while !*stop.borrow() {
-            tokio::select! {
-                _ = timer.tick() => {}
-                () = seen.notified() => {}
-                changed = stop.changed() => if changed.is_err() { break } else { continue },
-            }
+    /// Shows that this process lives, and takes it off the list at last. `control_seen` is notified when others may
+    /// be waiting for it.
+    pub(crate) async fn run_heartbeat(self, control_seen: Arc<Notify>, stop: CancellationToken) {
+        let mut ticker = Ticker::new(BEAT, stop);
+        while ticker.tick_or(control_seen.notified()).await {
             if let Err(error) = self.beat().await {
                 tracing::debug!(%error, "no sign of life could be given");
             }

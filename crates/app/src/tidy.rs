@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
 
 use crate::accounts::SESSION_DAYS;
+use crate::jobs::Ticker;
 use crate::liveness::FORGOTTEN_MILLIS;
 use crate::transaction::NoCaller;
 use crate::{App, Result};
@@ -15,15 +16,10 @@ const DAY_MILLIS: i64 = 24 * 3_600_000;
 const BATCH: i64 = 500;
 
 impl App {
-    /// Tidies up once an hour, until `stop` says so.
-    pub(crate) async fn run_tidying(&self, mut stop: watch::Receiver<bool>) {
-        let mut timer = tokio::time::interval(EVERY);
-        timer.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-        while !*stop.borrow() {
-            tokio::select! {
-                _ = timer.tick() => {}
-                changed = stop.changed() => if changed.is_err() { return } else { continue },
-            }
+    /// Tidies up once an hour.
+    pub(crate) async fn run_tidying(self, stop: CancellationToken) {
+        let mut ticker = Ticker::new(EVERY, stop);
+        while ticker.tick().await {
             if let Err(error) = self.tidy().await {
                 tracing::debug!(%error, "what has ended could not be thrown away");
             }

@@ -5,14 +5,13 @@ use std::path::Path;
 use std::time::Duration;
 
 use eddyline_app::{
-    Addresses, App, Config, FilesConfig, FlowLimits, InvitationLimits, MailQuotas, MailRate, Mailing,
-    OAuthConfig, OutboundConfig, Profile, SignInLimits,
+    Addresses, App, Background, Config, FilesConfig, FlowLimits, InvitationLimits, MailQuotas, MailRate,
+    Mailing, OAuthConfig, OutboundConfig, Profile, SignInLimits,
 };
 use eddyline_http::TrustedProxies;
 use eddyline_http::serve::{BodyLimit, Certificates, Limits, Server, bind};
 use eddyline_model::paths::is_page;
 use eddyline_storage::{Options, Store};
-use tokio::sync::watch;
 
 use crate::Failure;
 use crate::config::{self, LogFormat, Settings};
@@ -44,8 +43,7 @@ pub(crate) struct Node {
     app: App,
     server: Server,
     signals: StopSignals,
-    stop: watch::Sender<bool>,
-    feed: tokio::task::JoinHandle<eddyline_app::Result<()>>,
+    background: Background,
     /// The certificate that is shown, which can be replaced.
     certificates: Option<Certificates>,
 }
@@ -65,8 +63,7 @@ impl Node {
         let mail = mail::mailing(&settings)?;
         let files = files::open(&settings)?;
         let app = open_app(&settings, addresses, Some(mail), files).await?;
-        let (stop, stopped) = watch::channel(false);
-        let feed = app.start(stopped).await?;
+        let background = app.start().await?;
         let http = http_config(&settings);
         let proxies = TrustedProxies::new(settings.trusted_proxy.clone());
         let mut server = Server::new(limits(&settings)).trust(proxies);
@@ -78,7 +75,7 @@ impl Node {
             .listen(api, eddyline_http::service(app.clone(), &http).route_to(is_page, pages))
             .listen(stream, eddyline_http::stream_service(app.clone(), &http));
         mail::tell_about_outbox(&settings)?;
-        Ok(Self { app, server, signals, stop, feed, certificates })
+        Ok(Self { app, server, signals, background, certificates })
     }
 
     pub(crate) fn app(&self) -> &App {
@@ -92,33 +89,25 @@ impl Node {
     /// Serves until SIGTERM or SIGINT: then streams end at once, requests under way are finished
     /// within a bound, and what waits to be written is written.
     pub(crate) async fn run(self) -> Result<(), Failure> {
-        let Self { app, server, signals, stop, mut feed, .. } = self;
-        let mut fed = None;
+        let Self { app, server, signals, background, .. } = self;
+        let mut failed = false;
         let ending = async {
             tokio::select! {
                 signal = signals.requested() => tracing::info!(signal, "stopping"),
-                // Without it nobody would hear anything; better to be started again.
-                outcome = &mut feed => {
-                    match &outcome {
-                        Ok(Err(error)) => tracing::error!(%error, "the feed ended; stopping"),
-                        Ok(Ok(())) | Err(_) => tracing::error!("the feed ended; stopping"),
-                    }
-                    fed = Some(outcome);
+                // Streams would miss events; better to be started again.
+                error = background.failed() => {
+                    tracing::error!(%error, "the feed ended; stopping");
+                    failed = true;
                 }
             }
             app.end_streams();
         };
         server.run(ending).await;
-        stop.send_replace(true);
-        let ended_early = fed.is_some();
-        let outcome = match fed {
-            Some(outcome) => outcome,
-            None => feed.await,
-        };
+        let outcome = background.stop().await;
         app.close().await;
         tracing::info!("stopped");
-        outcome??;
-        if ended_early { Err("the feed ended".into()) } else { Ok(()) }
+        outcome?;
+        if failed { Err("the feed ended".into()) } else { Ok(()) }
     }
 }
 

@@ -225,6 +225,7 @@ impl Connections {
 #[derive(Clone, Copy, PartialEq)]
 enum Access {
     Read,
+    #[cfg(feature = "sqlite")]
     Write,
 }
 

@@ -9,7 +9,6 @@ use eddyline_model::log::Control;
 use eddyline_model::mail::Purpose;
 use eddyline_model::users::User;
 use eddyline_storage::{Result as StoreResult, Tx};
-use tracing::Instrument as _;
 
 use crate::charging::current_keys;
 use crate::quota::{Permit, Quota, QuotaKeys};
@@ -89,8 +88,7 @@ impl App {
             drop(permit);
             done
         };
-        let working = tokio::spawn(working.in_current_span());
-        working.await.map_err(|error| Error::Internal(error.to_string()))?
+        self.jobs().finish("new password", working).await
     }
 
     async fn new_password_permit(&self) -> Result<Option<Permit>> {

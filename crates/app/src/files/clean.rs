@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use eddyline_files::Key;
 use eddyline_model::Timestamp;
-use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
 
+use crate::jobs::Ticker;
 use crate::transaction::NoCaller;
 use crate::{App, Result};
 
@@ -19,19 +20,13 @@ const DEAD_MILLIS: i64 = 30_000;
 const LATER_MILLIS: i64 = 600_000;
 
 impl App {
-    /// Clears away every few seconds, and whenever this process gave an upload up, until `stop` says so.
-    pub(crate) async fn run_file_cleaning(&self, mut stop: watch::Receiver<bool>) {
+    /// Clears away every few seconds, and whenever this process gave an upload up.
+    pub(crate) async fn run_file_cleaning(self, stop: CancellationToken) {
         if self.config().files.place.is_none() {
             return;
         }
-        let mut timer = tokio::time::interval(EVERY);
-        timer.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-        while !*stop.borrow() {
-            tokio::select! {
-                _ = timer.tick() => {}
-                () = self.inner.file_bell.notified() => {}
-                changed = stop.changed() => if changed.is_err() { return } else { continue },
-            }
+        let mut ticker = Ticker::new(EVERY, stop);
+        while ticker.tick_or(self.inner.upload_abandoned.notified()).await {
             if let Err(error) = self.clear_away().await {
                 tracing::debug!(%error, "files that nobody has could not be cleared away");
             }

@@ -226,7 +226,7 @@ impl Drop for PendingObjects {
                     tx.give_up_objects(&again, &node, from)
                 });
                 match marked.await {
-                    Ok(_) => return app.inner.file_bell.notify_one(),
+                    Ok(_) => return app.inner.upload_abandoned.notify_one(),
                     Err(error) => {
                         tracing::debug!(%error, "an upload that was given up could not be noted yet");
                     }

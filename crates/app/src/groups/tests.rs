@@ -127,8 +127,7 @@ async fn the_groups_of_an_organization_have_a_bounded_number_of_members_together
 #[tokio::test]
 async fn a_room_of_an_organization_knows_its_groups_until_they_change() {
     let (app, organization) = app().await;
-    let (_stop, stopped) = tokio::sync::watch::channel(false);
-    app.start(stopped).await.unwrap();
+    let _background = app.start().await.unwrap();
     let users = people(&app, organization, 2).await;
     let new = crate::NewFlow { organization: "acme".into(), name: "main".parse().unwrap() };
     let (flow, _) = app.operator_create_flow(new).await.unwrap();

@@ -119,12 +119,12 @@ impl App {
             .acquire(QuotaKey::Organization(room.organization.id).into(), 1)
             .map_err(|exceeded| exceeded.of(Limit::Imports))?;
         let import = Import { app: self.clone(), actor: actor.clone(), room: Arc::clone(room), message };
-        // A task of its own: a client that hangs up must not keep the flow from hearing of what was done.
-        let task = tokio::spawn(async move {
+        // To its end: a client that hangs up must not keep the flow from hearing of what was done.
+        let work = async move {
             let _permit = permit;
             import.run(list).await
-        });
-        task.await.map_err(|error| Error::Internal(error.to_string()))?
+        };
+        self.jobs().finish("import of invitations", work).await
     }
 }
 

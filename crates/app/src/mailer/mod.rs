@@ -17,7 +17,7 @@ use eddyline_model::mail::QueuedMail;
 use eddyline_storage::Result as StoreResult;
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
-use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
 
 use crate::transaction::NoCaller;
 use crate::{App, Result};
@@ -48,15 +48,15 @@ impl App {
     /// Lets this process send mail that it has just put into the queue. Without it the mail goes out
     /// some seconds later.
     pub(crate) fn mail_is_queued(&self) {
-        self.inner.mail_bell.notify_one();
+        self.inner.mail_queued.notify_one();
     }
 
-    /// Sends mail until `stop` says so.
-    pub(crate) async fn run_mailer(&self, mut stop: watch::Receiver<bool>) {
+    /// Sends mail.
+    pub(crate) async fn run_mailer(self, stop: CancellationToken) {
         let Some(mailing) = self.config().mail.clone() else { return };
-        let mailer = Mailer { app: self.clone(), mailing };
-        while !*stop.borrow() {
-            let pause = match mailer.send_due(&mut stop).await {
+        let mailer = Mailer { app: self, mailing };
+        while !stop.is_cancelled() {
+            let pause = match mailer.send_due(&stop).await {
                 Ok(pause) => pause,
                 Err(error) => {
                     tracing::warn!(%error, "the queue of mail cannot be read; trying again");
@@ -65,8 +65,8 @@ impl App {
             };
             tokio::select! {
                 () = tokio::time::sleep(pause) => {}
-                () = self.inner.mail_bell.notified() => {}
-                changed = stop.changed() => if changed.is_err() { return },
+                () = mailer.app.inner.mail_queued.notified() => {}
+                () = stop.cancelled() => return,
             }
         }
     }
@@ -88,14 +88,14 @@ enum Fate {
 
 impl Mailer {
     /// Sends what is due, and tells after what time to look again.
-    async fn send_due(&self, stop: &mut watch::Receiver<bool>) -> Result<Duration> {
+    async fn send_due(&self, stop: &CancellationToken) -> Result<Duration> {
         loop {
             if let Some(pause) = self.nothing_due().await? {
                 return Ok(pause);
             }
             let letters = self.take().await?;
             let fates = self.deliver(letters, stop).await;
-            if *stop.borrow() {
+            if stop.is_cancelled() {
                 return Ok(Duration::ZERO);
             }
             if !fates.is_empty() && fates.iter().all(|fate| *fate == Fate::PutOff) {
@@ -141,11 +141,11 @@ impl Mailer {
     async fn deliver(
         &self,
         mut letters: VecDeque<(QueuedMail, Letter)>,
-        stop: &mut watch::Receiver<bool>,
+        stop: &CancellationToken,
     ) -> Vec<Fate> {
         let mut fates = Vec::new();
         let mut under_way = FuturesUnordered::new();
-        while !*stop.borrow() {
+        while !stop.is_cancelled() {
             while under_way.len() < AT_ONCE
                 && let Some((mail, letter)) = letters.pop_front()
             {
@@ -156,7 +156,7 @@ impl Mailer {
                     Some(fate) => fates.push(fate),
                     None => return fates,
                 },
-                changed = stop.changed() => if changed.is_err() { break },
+                () = stop.cancelled() => break,
             }
         }
         let rest = async { while under_way.next().await.is_some() {} };

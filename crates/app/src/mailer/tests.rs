@@ -54,7 +54,8 @@ async fn mail_that_was_never_tried_is_given_back_as_it_was() {
 
     let letter = |mail: &QueuedMail| password_reset(mail.id.to_string(), &mail.recipient, "Ada", "link", 4);
     let letters = taken.iter().map(|mail| (mail.clone(), letter(mail))).collect();
-    let (_end, mut stop) = watch::channel(true);
-    assert!(mailer.deliver(letters, &mut stop).await.is_empty());
+    let stop = CancellationToken::new();
+    stop.cancel();
+    assert!(mailer.deliver(letters, &stop).await.is_empty());
     assert_eq!(take(&mailer).await, taken, "the next process makes the first attempt");
 }

@@ -11,12 +11,13 @@ use std::time::Duration;
 use eddyline_model::{Timestamp, UserId};
 use eddyline_storage::{OtherNode, PresenceRow};
 use eddyline_streaming::presence::PresenceState;
-use tokio::sync::watch;
 use tokio::time::sleep;
+use tokio_util::sync::CancellationToken;
 
 use super::outgoing::Batch;
 use super::place::{Place, decode, encode};
 use super::{MINUTE_MILLIS, Ordering};
+use crate::jobs::Ticker;
 use crate::liveness::SILENCE_MILLIS;
 use crate::transaction::NoCaller;
 use crate::{App, Result};
@@ -43,16 +44,11 @@ struct Published {
 }
 
 impl App {
-    /// Exchanges presence with other servers, until `stop` says so.
-    pub(crate) async fn run_presence_exchange(&self, mut stop: watch::Receiver<bool>) {
-        let mut timer = tokio::time::interval(EVERY);
-        timer.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    /// Exchanges presence with other servers.
+    pub(crate) async fn run_presence_exchange(self, stop: CancellationToken) {
+        let mut ticker = Ticker::new(EVERY, stop);
         let mut published = Published::default();
-        while !*stop.borrow() {
-            tokio::select! {
-                _ = timer.tick() => {}
-                changed = stop.changed() => if changed.is_err() { return } else { continue },
-            }
+        while ticker.tick().await {
             if let Err(error) = self.exchange_presence(&mut published).await {
                 tracing::debug!(%error, "presence could not be exchanged with other servers");
             }

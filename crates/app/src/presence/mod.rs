@@ -21,11 +21,12 @@ use eddyline_streaming::presence::{ActivityThrottle, Presence, PresenceChange, P
 use eddyline_streaming::{Audience, Transient, TransientKind};
 use eddyline_wire::FlowUser;
 use serde_json::{Value, json};
-use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
 
 use self::elsewhere::Elsewhere;
 use self::outgoing::{Batch, Outgoing};
 use self::place::Place;
+use crate::jobs::Ticker;
 use crate::transaction::NoCaller;
 use crate::{App, Profile};
 
@@ -311,15 +312,11 @@ impl App {
         }
     }
 
-    /// Writes down every minute who was seen, until `stop` says so, and then once more.
-    pub(crate) async fn run_presence(&self, mut stop: watch::Receiver<bool>) {
-        let mut timer = tokio::time::interval(FLUSH);
-        timer.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-        while !*stop.borrow() {
-            tokio::select! {
-                _ = timer.tick() => self.flush_seen().await,
-                changed = stop.changed() => if changed.is_err() { break },
-            }
+    /// Writes down every minute who was seen, and once more at the end.
+    pub(crate) async fn run_presence(self, stop: CancellationToken) {
+        let mut ticker = Ticker::new(FLUSH, stop);
+        while ticker.tick().await {
+            self.flush_seen().await;
         }
         self.flush_seen().await;
     }

@@ -8,11 +8,11 @@ use eddyline_model::items::Method as ActionMethod;
 use eddyline_outbound::{Config, Error as Failure, Outbound, Request, Response};
 use http::header::{ACCEPT, CONTENT_TYPE, USER_AGENT, WWW_AUTHENTICATE};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
-use tracing::Instrument as _;
 use url::Url;
 
 use crate::config::Profile;
 use crate::error::IntegrationFailed;
+use crate::jobs::Jobs;
 use crate::quota::{KeyedSemaphore, Owner, Quota, QuotaKey};
 use crate::{Error, Limit, Result};
 
@@ -31,6 +31,7 @@ pub(crate) struct Integrations {
     actions: KeyedSemaphore,
     /// The header with the signed token.
     token: HeaderName,
+    jobs: Jobs,
 }
 
 /// What an integration is asked.
@@ -47,7 +48,7 @@ pub(crate) struct Asked {
 }
 
 impl Integrations {
-    pub(crate) fn new(bounds: Config, profile: Profile) -> Self {
+    pub(crate) fn new(bounds: Config, profile: Profile, jobs: Jobs) -> Self {
         let token = match profile {
             Profile::Spec => "service-token",
             Profile::Classic => "flowdock-token",
@@ -56,6 +57,7 @@ impl Integrations {
             outbound: Outbound::new(bounds),
             actions: KeyedSemaphore::new(ACTIONS),
             token: HeaderName::from_static(token),
+            jobs,
         }
     }
 
@@ -87,11 +89,9 @@ impl Integrations {
             if let Err(failed) = &outcome {
                 tracing::info!(thread, status = failed.status, "an action was not done");
             }
-            outcome
+            Ok(outcome?)
         };
-        let asking = tokio::spawn(asking.in_current_span());
-        let outcome = asking.await.map_err(|error| Error::Internal(error.to_string()))?;
-        Ok(outcome?)
+        self.jobs.finish("action of an integration", asking).await
     }
 }
 
@@ -260,7 +260,7 @@ mod tests {
 
     #[tokio::test]
     async fn actions_under_way_are_bounded_for_an_organization_and_for_all() {
-        let integrations = Integrations::new(Config::default(), Profile::Spec);
+        let integrations = Integrations::new(Config::default(), Profile::Spec, Jobs::default());
         let first = as_many_as_possible(&integrations, 1);
         assert!(matches!(ask(&integrations, owner(1, 1)).await, Some(Error::TooManyRequests { .. })));
         let second = as_many_as_possible(&integrations, 2);
