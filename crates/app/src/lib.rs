@@ -1,4 +1,4 @@
-//! The use cases of the Eddyline messaging server: one function for each thing a caller can do.
+#![doc = include_str!("../README.md")]
 //!
 //! A use case takes an [`Actor`], loads what it needs, lets the model decide whether the caller
 //! may, stores, and tells. [`App`] holds what they share: the store, the stream's hub, the caches

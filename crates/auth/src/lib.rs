@@ -1,8 +1,4 @@
-//! Passwords, tokens, sign-in limits, proofs of OAuth and signed links of the Eddyline messaging server.
-//!
-//! The crate knows how a caller proves who they are, and nothing of where accounts are kept or how
-//! a request arrives: it is given a stored hash and answers whether a secret fits it. It may know
-//! only the model crate. The time is an argument of every function that needs it.
+#![doc = include_str!("../README.md")]
 //!
 //! One sign-in with e-mail and password goes through the parts like this:
 //!

@@ -1,15 +1,4 @@
-//! Users' pictures.
-//!
-//! Who has not uploaded a picture gets one from [`draw`]: their initials on a colour of their own,
-//! as SVG. Who uploads one hands over bytes of any kind, and [`accept`] makes a small clean picture
-//! of them, or says in words for the uploader why not. [`scale`] makes another size of a stored one.
-//!
-//! The crate is made of pure functions. It does no I/O and knows nothing of users, requests or where
-//! pictures are kept.
-//!
-//! Unpacking a large picture takes a second of computing and, for that time, as many bytes of memory as
-//! [`memory_needed`] says. So reserve them first, and call [`accept`] and [`scale`] on a thread that may
-//! block.
+#![doc = include_str!("../README.md")]
 
 mod colour;
 mod drawing;

@@ -1,30 +1,7 @@
-//! Typed client of the Eddyline API: flows, messages, users and the live stream.
+#![doc = include_str!("../README.md")]
 //!
-//! A [`Client`] is a handle on one pool of connections; clone it freely. Calls that belong to a
-//! flow are made through [`Client::flow`]:
-//!
-//! ```no_run
-//! use eddyline_client::{Client, MessageQuery, NewMessage, StreamRequest};
-//!
-//! # async fn example() -> Result<(), eddyline_client::Error> {
-//! let client = Client::builder("http://127.0.0.1:8080")
-//!     .stream_url("http://127.0.0.1:8081")
-//!     .api_token("8c5cf2a5...")
-//!     .build()?;
-//!
-//! let main = client.flow("acme", "main");
-//! main.post(&NewMessage::chat("Good morning #coffee")).await?;
-//! let newest = main.messages(&MessageQuery::new().limit(10)).await?;
-//!
-//! let mut stream = client.follow(&StreamRequest::new().flow("acme/main"));
-//! loop {
-//!     let event = stream.next().await?;
-//!     if let Some(message) = event.message() {
-//!         println!("{}: {}", message.user, message.content);
-//!     }
-//! }
-//! # }
-//! ```
+//! A [`Client`] is a handle on one pool of connections; clone it freely. Calls that belong to a flow are made through
+//! [`Client::flow`].
 //!
 //! Anything the typed calls do not cover, wrong requests included, goes through
 //! [`Client::request`]. The crate knows the shapes of `eddyline-wire` and HTTP; it knows nothing of

@@ -1,26 +1,10 @@
-//! Where the bytes of files live: in a folder, or (with the feature `s3`) in a store that speaks S3.
+#![doc = include_str!("../README.md")]
 //!
 //! [`Files`] keeps bytes under a [`Key`] that nobody chose. Which keys there are, which hold equal
 //! bytes, and which nobody needs any more is for the database to say: the crate never lists what is
 //! there. While bytes are taken in, it finds out what the database wants to know of them: the digest,
 //! the size, and of pictures the type, the size in pixels and a thumbnail.
 //!
-//! ```
-//! # async fn example(mut body: impl futures_util::Stream<Item = bytes::Bytes> + Unpin)
-//! # -> Result<(), eddyline_files::Error> {
-//! use eddyline_files::{Files, Key};
-//! use futures_util::StreamExt;
-//!
-//! let files = Files::in_folder("eddyline.files".as_ref())?;
-//! let key = Key::random();
-//! let mut upload = files.begin(&key, 100 << 20).await?;
-//! while let Some(bytes) = body.next().await {
-//!     upload.write(bytes).await?;
-//! }
-//! let stored = upload.finish(async |_memory| Some(())).await?;
-//! println!("{} bytes are kept under {key}", stored.size);
-//! # Ok(()) }
-//! ```
 //!
 //! A file is never in memory as a whole, but for a picture of which a thumbnail is made. How much memory that
 //! takes is asked for first, so that the caller can bound the sum over all pictures. All work on

@@ -1,5 +1,4 @@
-//! HTTP for the Eddyline messaging server: routes, reading requests, errors to statuses,
-//! OpenAPI, and serving on sockets.
+#![doc = include_str!("../README.md")]
 //!
 //! A request is given an id ([`instrumented`]), its path is made regular and found in the table of endpoints
 //! (`api`, `path`, `routes`); it is read into a `RequestContext` (`context`: body, parameters, caller, scope) for the

@@ -1,8 +1,4 @@
-//! Sending mail out for the Eddyline messaging server.
-//!
-//! The crate knows how a letter is written and how it leaves the house, and nothing of who writes
-//! to whom or of the retrying: it is handed one letter and answers whether it is gone. It may know
-//! no other crate of Eddyline.
+#![doc = include_str!("../README.md")]
 //!
 //! - [`Letter`] is what is sent: one recipient, a subject and plain text. [`letters`] has the
 //!   letters that Eddyline writes.
@@ -11,24 +7,6 @@
 //!   follow its link all the same.
 //! - [`SendError`] says whether trying again can help.
 //!
-//! ```no_run
-//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-//! use eddyline_mail::{Config, Delivery, Postman, SmtpConfig, letters};
-//!
-//! let postman = Postman::new(Config {
-//!     delivery: Delivery::Smtp(SmtpConfig::new("mail.example.org")),
-//!     from: "Eddyline <eddyline@example.org>".to_owned(),
-//! })?;
-//! let link = "https://eddyline.example.org/reset/…";
-//! let letter = letters::password_reset("reset-17", "ada@example.com", "Ada", link, 2);
-//! match postman.send(&letter).await {
-//!     Ok(()) => {}
-//!     Err(error) if error.permanent => eprintln!("given up: {error}"),
-//!     Err(error) => eprintln!("to be tried again: {error}"),
-//! }
-//! # Ok(())
-//! # }
-//! ```
 //!
 //! # How a letter is written
 //!

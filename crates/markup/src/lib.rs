@@ -1,4 +1,4 @@
-//! HTML of strangers, made harmless: what outside tools write into titles, fields and bodies.
+#![doc = include_str!("../README.md")]
 //!
 //! [`title`] and [`body`] keep a list of elements and attributes and drop the rest, [`text`] keeps
 //! only the words. All take any text of any author. Their work and their output grow no faster than

@@ -1,9 +1,4 @@
-//! Types and rules of the Eddyline messaging server.
-//!
-//! Everything here is plain data and plain functions over it: names and identifiers, users,
-//! organizations, flows, messages and their tags, and the one place that decides who may do what
-//! ([`policy`]). The crate does no I/O: it knows neither a runtime, nor a database, nor HTTP, and
-//! it takes the time as an argument.
+#![doc = include_str!("../README.md")]
 
 pub mod address_list;
 pub mod applications;

@@ -1,5 +1,4 @@
-//! HTTP requests to addresses that users or integrations named, so that nobody can make this server
-//! reach into the network it stands in.
+#![doc = include_str!("../README.md")]
 //!
 //! An [`Outbound`] resolves the host once, refuses addresses that are not public ([`is_public`]), and
 //! connects to exactly the addresses that were checked, with the host's own name for TLS. It follows
@@ -7,16 +6,6 @@
 //! the size of every answer. A look-up that takes longer than the request may cannot be ended; what
 //! counts requests is kept for as long as that goes on ([`Request::held`]).
 //!
-//! ```no_run
-//! use eddyline_outbound::{Config, Outbound, Request};
-//!
-//! # async fn example() -> Result<(), eddyline_outbound::Error> {
-//! let outbound = Outbound::new(Config::default());
-//! let answer = outbound.send(Request::post("https://tracker.example/close", "{}")).await?;
-//! println!("{}", answer.status);
-//! # Ok(())
-//! # }
-//! ```
 //!
 //! The crate knows no other crate of ours, and nothing of what is asked for.
 

@@ -1,17 +1,4 @@
-//! Strangers' pictures.
-//!
-//! A few bytes can claim to be gigabytes of pixels, and the decoders believe them. So every picture
-//! that somebody uploaded is opened here: [`sniff`] tells what a file is by how it begins,
-//! [`measure`] reads its size without unpacking anything, and [`unpack`] unpacks it when what that
-//! may take is within bounds. Of the [`Pixels`] a smaller picture can be packed again, which holds
-//! nothing else of the file.
-//!
-//! The crate is made of pure functions. It knows nothing of users, requests or where pictures are
-//! kept.
-//!
-//! Unpacking a large picture takes a second of computing and, for that time, as many bytes of memory as
-//! [`Measured::memory_needed`] says, at most [`MAX_MEMORY`]. So reserve them first, and unpack on a thread that may
-//! block.
+#![doc = include_str!("../README.md")]
 
 mod jpeg;
 mod measure;

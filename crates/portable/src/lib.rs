@@ -1,28 +1,15 @@
-//! Compiles diesel queries for SQLite and for PostgreSQL from one text.
-//!
-//! Diesel checks a query against the type of one connection. A function that is generic over the connection needs a
-//! bound for each thing the query does, which soon is longer than the query. [`macro@portable`] compiles the body of
-//! each function once for each type instead, and makes a method of it that calls the right one.
+#![doc = include_str!("../README.md")]
 
 use proc_macro::TokenStream;
-use proc_macro2::TokenStream as Tokens;
+use proc_macro2::{Span, TokenStream as Tokens};
 use quote::quote;
-use syn::{Error, FnArg, ImplItem, ImplItemFn, ItemImpl, Pat, Result, parse_macro_input};
+use syn::{Error, FnArg, Ident, ImplItem, ImplItemFn, ItemImpl, Pat, Result, parse_macro_input};
 
 /// Makes methods of the functions of an `impl` block.
 ///
 /// The first parameter of each function is its connection, written `c: &mut Connection`; the method has `&mut self` in
 /// its place. The attribute is for the crate `eddyline-storage`: the type must have a method `connection`, which
 /// answers a `&mut crate::reader::Inner`.
-///
-/// ```ignore
-/// #[portable]
-/// impl Reader<'_> {
-///     pub fn user_count(c: &mut Connection) -> Result<i64> {
-///         Ok(users::table.count().get_result(c)?)
-///     }
-/// }
-/// ```
 #[proc_macro_attribute]
 pub fn portable(_: TokenStream, block: TokenStream) -> TokenStream {
     let block = parse_macro_input!(block as ItemImpl);
@@ -51,20 +38,23 @@ fn method(item: ImplItem) -> Result<Tokens> {
     });
     let names = names.collect::<Result<Vec<_>>>()?;
     let (ident, generics, output) = (&sig.ident, &sig.generics, &sig.output);
+    let arm = |variant: &str, connection_type: Tokens| {
+        let variant = Ident::new(variant, Span::call_site());
+        quote! {
+            crate::reader::Inner::#variant(c) => {
+                fn run #generics (#connection: &mut #connection_type, #(#arguments),*) #output #block
+                run(c, #(#names),*)
+            }
+        }
+    };
+    let sqlite = cfg!(feature = "sqlite").then(|| arm("Sqlite", quote!(diesel::SqliteConnection)));
+    let postgres = cfg!(feature = "postgres").then(|| arm("Postgres", quote!(diesel::PgConnection)));
     Ok(quote! {
         #(#attrs)*
         #vis fn #ident #generics (&mut self, #(#arguments),*) #output {
             match self.connection() {
-                #[cfg(feature = "sqlite")]
-                crate::reader::Inner::Sqlite(c) => {
-                    fn run #generics (#connection: &mut diesel::SqliteConnection, #(#arguments),*) #output #block
-                    run(c, #(#names),*)
-                }
-                #[cfg(feature = "postgres")]
-                crate::reader::Inner::Postgres(c) => {
-                    fn run #generics (#connection: &mut diesel::PgConnection, #(#arguments),*) #output #block
-                    run(c, #(#names),*)
-                }
+                #sqlite
+                #postgres
             }
         }
     })

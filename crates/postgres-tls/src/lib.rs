@@ -1,15 +1,10 @@
-//! TLS to PostgreSQL for clients that cannot do it themselves, such as a libpq that was built without OpenSSL.
+#![doc = include_str!("../README.md")]
 //!
 //! A [`Route`] reads an address as libpq does. Where the address demands TLS, the route opens Unix sockets in a folder
 //! that only its owner may enter, one for each host, and carries every connection that is made there to the host, in TLS.
 //! The client gets an address that leads to the sockets. Where TLS is not asked for, the client gets the address
 //! unchanged, and its connections are its own.
 //!
-//! ```
-//! let route = eddyline_postgres_tls::Route::open("postgres://me@localhost/chat")?;
-//! assert_eq!(route.url(), "postgres://me@localhost/chat");
-//! # Ok::<(), eddyline_postgres_tls::Error>(())
-//! ```
 //!
 //! `sslmode`, `sslrootcert`, `sslcert` and `sslkey` mean what they mean to libpq, with these differences: the default
 //! of `sslmode` is `disable`; `verify-full` trusts the authorities of the system where no file names others; a name that

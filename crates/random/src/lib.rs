@@ -1,9 +1,4 @@
-//! Random bytes of the operating system, and bytes as hexadecimal digits.
-//!
-//! ```
-//! let name = eddyline_random::hex::<16>();
-//! assert!(eddyline_random::is_hex(&name, 32));
-//! ```
+#![doc = include_str!("../README.md")]
 
 use std::fmt::Write as _;
 

@@ -1,5 +1,4 @@
-//! SCIM 2.0 as values: what identity providers say of users, and how users are shown to them
-//! (RFC 7643, RFC 7644; specification, sections 2 and 4).
+#![doc = include_str!("../README.md")]
 //!
 //! A [`Filter`] is read from a query, a [`Wanted`] from the body of a POST or PUT, a [`Patch`] from
 //! that of a PATCH; both bodies turn one [`State`] into another. [`show`] writes users in the two

@@ -1,4 +1,4 @@
-//! Interrupts running SQLite statements.
+#![doc = include_str!("../README.md")]
 //!
 //! SQLite calls a *progress handler* while it executes a statement, on the thread that executes it, and
 //! ends the statement with an error ("interrupted") when the handler says so. Diesel does not expose the

@@ -17,9 +17,9 @@ use crate::reader::{Inner, Reader};
 use crate::{Error, Result};
 
 #[cfg(feature = "sqlite")]
-const SQLITE_MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../migrations/sqlite");
+const SQLITE_MIGRATIONS: EmbeddedMigrations = embed_migrations!("migrations/sqlite");
 #[cfg(feature = "postgres")]
-const POSTGRES_MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../migrations/postgres");
+const POSTGRES_MIGRATIONS: EmbeddedMigrations = embed_migrations!("migrations/postgres");
 
 /// How long a caller waits for a free connection before the store counts as unavailable.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);

@@ -1,4 +1,4 @@
-//! The store of the Eddyline messaging server, on SQLite or PostgreSQL.
+#![doc = include_str!("../README.md")]
 //!
 //! [`Store`] is the handle. Reads are closures over a [`Reader`], which has every query as a method; writes are
 //! posts, or closures over a [`Tx`], for one writer, which commits posts in batches and answers only after

@@ -1,4 +1,4 @@
-//! The live stream: who listens to what, where each listener stands, and what is written to it.
+#![doc = include_str!("../README.md")]
 //!
 //! Everything that happens is an entry of one log, in one order. The [`Hub`] keeps the newest
 //! entries in a ring, each encoded once and shared by all. A [`Subscription`] has no queue: it is
@@ -9,12 +9,6 @@
 //! reconnects go through the same few lines, and none of them can lose an entry, get it twice or
 //! out of order. A slow reader costs nothing but its position, and slows nobody.
 //!
-//! ```text
-//!   publish ──▶ ring (entries by topic) ──▶ Subscription::next ──▶ Batch of frames ──▶ socket
-//!                  │ evicts                     ▲
-//!                  ▼                            │ below the ring
-//!                 Log  ──── shared pages ───────┘
-//! ```
 //!
 //! Where to look:
 //!

@@ -1,7 +1,6 @@
-//! The pages of the Eddyline messaging server: signing in and up, joining, the way back in without a
-//! password, one's own account and what opens it, and applications for those who develop them.
+#![doc = include_str!("../README.md")]
 //!
-//! They are plain HTML that needs no script. A request becomes a `Visit`, which knows
+//! The pages are plain HTML that needs no script. A request becomes a `Visit`, which knows
 //! whose browser it is, or with a form a `Submission`, which was checked
 //! against forgery; a page asks the application and shows the answer. Reading never changes
 //! anything, since mail programs follow the links in mails before people do.

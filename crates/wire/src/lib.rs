@@ -1,4 +1,4 @@
-//! What goes over the wire: the shapes of the API's answers, and the one encoder of a message.
+#![doc = include_str!("../README.md")]
 //!
 //! Names and types are those of the specification, section 2. The shapes serialise and
 //! deserialise, so that servers, clients and tests share them. [`forms`] reads parameters that come as a

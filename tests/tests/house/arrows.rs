@@ -47,12 +47,13 @@ const ARROWS: &[(&str, &[&str])] = &[
         &["app", "auth", "files", "http", "mail", "model", "scim", "storage", "streaming", "web", "wire"],
     ),
     ("client", &["model", "random", "wire"]),
+    ("example-host", &["app", "http", "model", "storage"]),
     ("testing", &[]),
     ("tests", &["client", "model", "testing", "wire"]),
     ("bench", &["client", "model", "storage", "testing", "wire"]),
 ];
 
-fn metadata() -> Value {
+pub(super) fn metadata() -> Value {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output = Command::new(cargo)
         .current_dir(super::root())

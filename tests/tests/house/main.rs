@@ -5,6 +5,7 @@
 mod arrows;
 mod conformance;
 mod migrations;
+mod packages;
 mod snippets;
 mod speech;
 mod vocabulary;

@@ -166,7 +166,7 @@ mod tests {
 
     use super::*;
 
-    const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../migrations/sqlite");
+    const MIGRATIONS: EmbeddedMigrations = embed_migrations!("migrations/sqlite");
 
     #[derive(QueryableByName)]
     struct Instruction {

@@ -238,7 +238,7 @@ mod tests {
     use eddyline_model::MessageId;
     use eddyline_model::messages::Event;
 
-    const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../migrations/sqlite");
+    const MIGRATIONS: EmbeddedMigrations = embed_migrations!("migrations/sqlite");
 
     #[derive(QueryableByName)]
     struct Step {

@@ -44,8 +44,8 @@ async fn words_that_a_killed_process_did_not_index_are_found(home: Arc<Home>) {
     }
 }
 
-const SQLITE: EmbeddedMigrations = embed_migrations!("../../migrations/sqlite");
-const POSTGRES: EmbeddedMigrations = embed_migrations!("../../migrations/postgres");
+const SQLITE: EmbeddedMigrations = embed_migrations!("migrations/sqlite");
+const POSTGRES: EmbeddedMigrations = embed_migrations!("migrations/postgres");
 
 /// Undoes migrations up to and including the one of this name.
 fn undo<D: Backend>(
