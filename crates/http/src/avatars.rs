@@ -29,11 +29,14 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
 
 pub(crate) fn endpoints() -> Vec<Endpoint> {
     let picture = |path, summary| {
-        Endpoint::new(Method::GET, path, summary, get).public().answers(
-            200,
-            "The picture, as PNG, JPEG or SVG",
-            Some(Media(&["image/png", "image/jpeg", "image/svg+xml"])),
-        )
+        Endpoint::new(Method::GET, path, summary, get)
+            .public()
+            .answers(
+                200,
+                "The picture, as PNG, JPEG or SVG",
+                Some(Media(&["image/png", "image/jpeg", "image/svg+xml"])),
+            )
+            .answers(304, "The picture that If-None-Match names", None)
     };
     vec![
         picture("/avatars/{avatar}", "A user's picture"),

@@ -47,7 +47,8 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             .public()
             .uncompressed()
             .answers(200, "The file", Some(Media(&["*/*"])))
-            .answers(206, "The part of it that Range names", Some(Media(&["*/*"]))),
+            .answers(206, "The part of it that Range names", Some(Media(&["*/*"])))
+            .answers(304, "The file that If-None-Match names", None),
     ]
 }
 

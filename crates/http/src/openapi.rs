@@ -1,18 +1,16 @@
 //! The OpenAPI 3.1 document, made from the table of endpoints and the shapes of the wire.
 
+mod examples;
+mod operations;
+mod schemas;
+
 use eddyline_model::scopes::Scope;
-use eddyline_wire::{
-    Attachment, Author, ErrorBody, Flow, FlowUser, Group, ImportedInvitations, IntegrationError, Invitation,
-    Link, Message, Organization, OrganizationSummary, OrganizationUser, Participant, Picture,
-    PrivateActivity, PrivateConversation, Source, SourceApplication, Subscription, Thread, Thumbnail, User,
-};
 use http::{Method, StatusCode};
 use serde_json::{Map, Value, json};
-use utoipa::PartialSchema;
 
+use self::operations::Operation;
 use crate::answer::uncounted;
 use crate::endpoint::{Access, BodyKind, Described, Endpoint, Parameter, Shape};
-use crate::oauth::wire::{ClientErrorAnswer, IntrospectionAnswer, RegisteredApplication, TokenAnswer};
 use crate::{Config, Shared, media, routes};
 
 /// Where the document is.
@@ -21,10 +19,8 @@ pub(crate) const PATH: &str = "/openapi.json";
 /// The endpoint that serves the document. It is not in it.
 pub(crate) fn endpoint(shared: &Shared, config: &Config) -> Endpoint {
     let addresses = &shared.app.config().addresses;
-    let mut document = document(&addresses.base, &addresses.web, config.stream_prefix.as_deref());
-    if shared.profile.classic {
-        add_classic(&mut document);
-    }
+    let document =
+        document(&addresses.base, &addresses.web, config.stream_prefix.as_deref(), shared.profile.classic);
     let text = bytes::Bytes::from(document.to_string());
     Endpoint::new(Method::GET, PATH, "This document", move |_ctx| {
         let text = text.clone();
@@ -33,52 +29,35 @@ pub(crate) fn endpoint(shared: &Shared, config: &Config) -> Endpoint {
     .public()
 }
 
-fn document(base_url: &str, web: &str, stream_prefix: Option<&str>) -> Value {
-    let mut paths = Map::new();
-    for endpoint in routes::api() {
-        describe(&mut paths, "", &endpoint);
+fn document(base_url: &str, web: &str, stream_prefix: Option<&str>, is_classic: bool) -> Value {
+    let (mut paths, mut requests) = (Map::new(), Map::new());
+    let classic = is_classic.then(routes::classic).unwrap_or_default();
+    for endpoint in routes::api().iter().chain(&classic) {
+        let operation = operations::find(endpoint.method.as_str(), endpoint.path, false);
+        describe(&mut paths, &mut requests, "", endpoint, operation);
     }
     if let Some(prefix) = stream_prefix {
         for endpoint in routes::streams() {
-            describe(&mut paths, prefix, &endpoint);
+            let operation = operations::find(endpoint.method.as_str(), endpoint.path, true);
+            describe(&mut paths, &mut requests, prefix, &endpoint, operation);
         }
     }
-    let schemas = json!({
-        "Attachment": Attachment::schema(),
-        "ClientErrorAnswer": ClientErrorAnswer::schema(),
-        "ErrorBody": ErrorBody::schema(),
-        "Flow": Flow::schema(),
-        "FlowUser": FlowUser::schema(),
-        "Group": Group::schema(),
-        "ImportedInvitations": ImportedInvitations::schema(),
-        "IntegrationError": IntegrationError::schema(),
-        "IntrospectionAnswer": IntrospectionAnswer::schema(),
-        "Invitation": Invitation::schema(),
-        "Link": Link::schema(),
-        "Message": Message::schema(),
-        "Author": Author::schema(),
-        "Picture": Picture::schema(),
-        "Thumbnail": Thumbnail::schema(),
-        "Source": Source::schema(),
-        "SourceApplication": SourceApplication::schema(),
-        "Organization": Organization::schema(),
-        "OrganizationSummary": OrganizationSummary::schema(),
-        "OrganizationUser": OrganizationUser::schema(),
-        "Participant": Participant::schema(),
-        "PrivateActivity": PrivateActivity::schema(),
-        "PrivateConversation": PrivateConversation::schema(),
-        "Subscription": Subscription::schema(),
-        "Thread": Thread::schema(),
-        "TokenAnswer": TokenAnswer::schema(),
-        "User": User::schema(),
-    });
+    let mut schemas = schemas::all(is_classic);
+    schemas.extend(requests);
+    let tags = operations::TAGS.iter().map(|(name, text)| json!({"name": name, "description": text}));
     json!({
         "openapi": "3.1.0",
-        "info": {"title": "Eddyline", "version": env!("CARGO_PKG_VERSION")},
+        "info": {
+            "title": "Eddyline",
+            "version": env!("CARGO_PKG_VERSION"),
+            "license": {"name": "MIT OR Apache-2.0", "identifier": "MIT OR Apache-2.0"},
+        },
         "servers": [{"url": base_url}],
+        "tags": tags.collect::<Vec<_>>(),
         "paths": paths,
         "components": {
             "schemas": schemas,
+            "responses": failures(),
             "securitySchemes": {
                 "basic": {"type": "http", "scheme": "basic", "description": "E-mail and password, or an API token as the user name"},
                 "oauth": oauth_scheme(base_url, web),
@@ -89,53 +68,72 @@ fn document(base_url: &str, web: &str, stream_prefix: Option<&str>) -> Value {
     })
 }
 
-/// Adds what only the classic profile has.
-fn add_classic(document: &mut Value) {
-    if let Some(paths) = document["paths"].as_object_mut() {
-        for endpoint in routes::classic() {
-            describe(paths, "", &endpoint);
-        }
-    }
-    document["components"]["schemas"]["RegisteredApplication"] = json!(RegisteredApplication::schema());
-}
-
-fn describe(paths: &mut Map<String, Value>, prefix: &str, endpoint: &Endpoint) {
+fn describe(
+    paths: &mut Map<String, Value>,
+    requests: &mut Map<String, Value>,
+    prefix: &str,
+    endpoint: &Endpoint,
+    operation: Option<&'static Operation>,
+) {
     let path = format!("{prefix}{}", endpoint.path);
     let mut parameters: Vec<Value> = endpoint
         .path
         .split('/')
         .filter_map(|segment| segment.strip_prefix('{')?.strip_suffix('}'))
-        .map(|name| json!({"name": name, "in": "path", "required": true, "schema": {"type": "string"}}))
+        .map(path_parameter)
         .collect();
     let reads = endpoint.method == Method::GET;
     if reads {
         parameters.extend(endpoint.parameters.iter().map(query_parameter));
     }
-    let mut operation =
+    let mut described =
         json!({"summary": endpoint.summary, "parameters": parameters, "responses": responses(endpoint)});
-    if !reads && !endpoint.parameters.is_empty() {
-        operation["requestBody"] = body(&endpoint.parameters);
+    if let Some(operation) = operation {
+        described["operationId"] = operation.id.into();
+        described["tags"] = json!([operation.tag]);
     }
-    if matches!(endpoint.takes, BodyKind::Resource) && operation["requestBody"].is_object() {
-        let schema = operation["requestBody"]["content"][media::JSON].clone();
-        operation["requestBody"]["content"] = json!({media::JSON: schema, media::SCIM_JSON: schema});
+    // By name, so that the content types of a body are of one type in generated clients.
+    let name = operation
+        .map(|operation| format!("{}{}Request", operation.id[..1].to_ascii_uppercase(), &operation.id[1..]));
+    let schema = name.as_deref().map_or_else(|| body_schema(&endpoint.parameters), reference);
+    if let Some(body) = request_body(endpoint, &schema).filter(|_| !reads) {
+        described["requestBody"] = body;
+        if let Some(name) = name.filter(|_| !endpoint.parameters.is_empty()) {
+            requests.insert(name, body_schema(&endpoint.parameters));
+        }
     }
-    if endpoint.takes.forms_with_parts() {
-        let schema = operation["requestBody"]["content"][media::JSON]["schema"].clone();
-        operation["requestBody"]["content"][media::MULTIPART] = json!({"schema": schema});
-    }
+    described["security"] = match endpoint.access {
+        Access::Caller => security(endpoint.scopes),
+        Access::Provider => json!([{"scim": []}]),
+        Access::Public | Access::TokensInPath => json!([]),
+    };
+    let item = paths.entry(path).or_insert_with(|| json!({}));
+    item[endpoint.method.as_str().to_ascii_lowercase()] = described;
+}
+
+/// The body of a request, whose parameters have this schema.
+fn request_body(endpoint: &Endpoint, schema: &Value) -> Option<Value> {
     if let BodyKind::File(file) = endpoint.takes {
         let kinds: Map<String, Value> =
-            file.kinds.iter().map(|kind| ((*kind).to_owned(), json!({}))).collect();
-        operation["requestBody"] = json!({"required": true, "content": kinds});
+            file.kinds.iter().map(|kind| ((*kind).to_owned(), bytes_of_a_file())).collect();
+        return Some(json!({"required": true, "content": kinds}));
     }
-    match endpoint.access {
-        Access::Caller => operation["security"] = security(endpoint.scopes),
-        Access::Provider => operation["security"] = json!([{"scim": []}]),
-        Access::Public | Access::TokensInPath => {}
+    if endpoint.parameters.is_empty() {
+        return None;
     }
-    let item = paths.entry(path).or_insert_with(|| json!({}));
-    item[endpoint.method.as_str().to_ascii_lowercase()] = operation;
+    let schema = json!({"schema": schema, "example": body_example(&endpoint.parameters)});
+    let mut content = Map::from_iter([(media::JSON.to_owned(), schema.clone())]);
+    if matches!(endpoint.takes, BodyKind::Resource) {
+        content.insert(media::SCIM_JSON.to_owned(), schema);
+    } else {
+        content.insert(media::FORM.to_owned(), schema.clone());
+        if endpoint.takes.forms_with_parts() {
+            content.insert(media::MULTIPART.to_owned(), schema);
+        }
+    }
+    Some(
+        json!({"required": endpoint.parameters.iter().any(|parameter| parameter.required), "content": content}),
+    )
 }
 
 /// What may be shown: an access token with any of the scopes, or something that needs none.
@@ -181,12 +179,30 @@ fn meaning(scope: Scope) -> &'static str {
 }
 
 fn schema_of(parameter: &Parameter) -> Value {
-    match parameter.kind {
-        "array" => json!({"type": "array", "items": {"type": "string"}, "description": parameter.text}),
-        "integers" => json!({"type": "array", "items": {"type": "integer"}, "description": parameter.text}),
-        "objects" => json!({"type": "array", "items": {"type": "object"}, "description": parameter.text}),
-        kind => json!({"type": kind, "description": parameter.text}),
+    let mut schema = match parameter.kind {
+        "array" => json!({"type": "array", "items": {"type": "string"}}),
+        "integers" => json!({"type": "array", "items": {"type": "integer"}}),
+        "objects" => json!({"type": "array", "items": {"type": "object", "additionalProperties": true}}),
+        "object" => json!({"type": "object", "additionalProperties": true}),
+        kind => json!({"type": kind}),
+    };
+    schema["description"] = parameter.text.into();
+    if let Some(example) = examples::of_parameter(parameter.name, parameter.kind) {
+        schema["examples"] = json!([example]);
     }
+    schema
+}
+
+/// Segments that are numbers.
+const NUMBERS: &[&str] = &["invitation", "message", "position", "size", "source", "user"];
+
+fn path_parameter(name: &str) -> Value {
+    let kind = if NUMBERS.contains(&name) { "integer" } else { "string" };
+    let mut parameter = json!({"name": name, "in": "path", "required": true, "schema": {"type": kind}});
+    if let Some(example) = examples::of_parameter(name, kind) {
+        parameter["example"] = example;
+    }
+    parameter
 }
 
 fn query_parameter(parameter: &Parameter) -> Value {
@@ -199,42 +215,132 @@ fn query_parameter(parameter: &Parameter) -> Value {
     })
 }
 
-fn body(parameters: &[Parameter]) -> Value {
+fn body_schema(parameters: &[Parameter]) -> Value {
     let properties: Map<String, Value> =
         parameters.iter().map(|p| (p.name.to_owned(), schema_of(p))).collect();
     let required: Vec<&str> = parameters.iter().filter(|p| p.required).map(|p| p.name).collect();
-    let schema = json!({"type": "object", "properties": properties, "required": required});
-    json!({"content": {
-        media::JSON: {"schema": schema},
-        media::FORM: {"schema": schema},
-    }})
+    json!({"type": "object", "properties": properties, "required": required})
+}
+
+/// What must be sent, or the first parameter where nothing must.
+fn body_example(parameters: &[Parameter]) -> Value {
+    let mut chosen: Vec<&Parameter> = parameters.iter().filter(|parameter| parameter.required).collect();
+    if chosen.is_empty() {
+        chosen.extend(parameters.first());
+    }
+    let members = chosen.into_iter().filter_map(|parameter| {
+        Some((parameter.name.to_owned(), examples::of_parameter(parameter.name, parameter.kind)?))
+    });
+    Value::Object(members.collect())
+}
+
+/// What is no JSON.
+fn bytes_of_a_file() -> Value {
+    json!({"schema": {"type": "string", "format": "binary"}})
+}
+
+fn reference(name: &str) -> Value {
+    json!({"$ref": format!("#/components/schemas/{name}")})
+}
+
+/// What goes wrong in the same way at many endpoints, by the names under which answers refer to it.
+const FAILURES: &[(u16, &str, &str)] = &[
+    (400, "BadRequest", "The request cannot be read, or parameters are refused, each by name"),
+    (401, "Unauthenticated", "Credentials are missing, wrong or expired"),
+    (403, "Denied", "The caller may not do this, or the access token lacks the scope"),
+    (404, "NotFound", "For this caller there is no such thing"),
+    (413, "TooLarge", "The body, or a file in it, is too large"),
+    (429, "TooManyRequests", "The caller asks too often, or has too much under way"),
+    (503, "Unavailable", "The server is busy or cannot reach its database; nothing was done"),
+    (507, "Full", "There is no room for more data, or a quota on files is used up"),
+];
+
+fn failures() -> Value {
+    let content = json!({media::JSON: {"schema": reference("ErrorBody")}});
+    let each = FAILURES.iter().map(|(status, name, text)| {
+        let mut response = json!({"description": text, "content": content});
+        if let Some((header, about)) = header_of(*status) {
+            response["headers"] = json!({header: {"description": about, "schema": {"type": "string"}}});
+        }
+        ((*name).to_owned(), response)
+    });
+    Value::Object(each.collect())
+}
+
+fn header_of(status: u16) -> Option<(&'static str, &'static str)> {
+    match status {
+        401 => Some(("WWW-Authenticate", "How to authenticate (RFC 9110, section 11.6.1)")),
+        429 | 503 => Some(("Retry-After", "Seconds after which to try again")),
+        _ => None,
+    }
+}
+
+/// Which of the common failures an endpoint may answer with.
+fn can_fail_with(endpoint: &Endpoint, status: u16) -> bool {
+    let is_health = matches!(endpoint.path, "/healthz" | "/readyz");
+    let has_credentials = matches!(endpoint.access, Access::Caller | Access::Provider);
+    let has_body = endpoint.method != Method::GET && endpoint.method != Method::DELETE;
+    match status {
+        400 => !endpoint.parameters.is_empty() || has_body,
+        401 | 403 => has_credentials,
+        404 => endpoint.path.contains('{'),
+        413 => has_body,
+        429 => !is_health,
+        503 => endpoint.path != "/healthz",
+        507 => has_body && !is_health,
+        _ => false,
+    }
 }
 
 fn responses(endpoint: &Endpoint) -> Value {
+    let is_scim = matches!(endpoint.takes, BodyKind::Resource);
     let mut responses = Map::new();
-    for answer in &endpoint.answers {
-        responses.insert(answer.status.to_string(), response(answer));
+    for (status, name, text) in FAILURES.iter().filter(|(status, ..)| can_fail_with(endpoint, *status)) {
+        let failure = match is_scim {
+            true => json!({"description": text, "content": scim_failure()}),
+            false => json!({"$ref": format!("#/components/responses/{name}")}),
+        };
+        responses.insert(status.to_string(), failure);
     }
-    let error = json!({"$ref": "#/components/schemas/ErrorBody"});
-    let content = json!({media::JSON: {"schema": error}});
+    for answer in &endpoint.answers {
+        responses.insert(answer.status.to_string(), response(answer, is_scim));
+    }
+    let content = match is_scim {
+        true => scim_failure(),
+        false => json!({media::JSON: {"schema": reference("ErrorBody")}}),
+    };
     responses.insert("default".into(), json!({"description": "What is wrong", "content": content}));
     Value::Object(responses)
 }
 
-fn response(answer: &Described) -> Value {
-    let reference = |name: &str| json!({"$ref": format!("#/components/schemas/{name}")});
+/// A failure in the two shapes that providers may ask for.
+fn scim_failure() -> Value {
+    json!({
+        media::JSON: {"schema": reference("ErrorBody")},
+        media::SCIM_JSON: {"schema": reference("ScimError")},
+    })
+}
+
+fn response(answer: &Described, is_scim: bool) -> Value {
     let schema = match &answer.schema {
         None => return json!({"description": answer.text}),
+        Some(Shape::One("ErrorBody")) if is_scim => {
+            return json!({"description": answer.text, "content": scim_failure()});
+        }
         Some(Shape::One(name)) => reference(name),
         Some(Shape::Many(name)) => json!({"type": "array", "items": reference(name)}),
-        Some(Shape::Empty) => json!({"type": "object"}),
+        Some(Shape::Empty) => reference("Empty"),
         Some(Shape::Media(types)) => {
             let content: Map<String, Value> =
-                types.iter().map(|kind| ((*kind).to_owned(), json!({}))).collect();
+                types.iter().map(|kind| ((*kind).to_owned(), bytes_of_a_file())).collect();
             return json!({"description": answer.text, "content": content});
         }
     };
-    json!({"description": answer.text, "content": {media::JSON: {"schema": schema}}})
+    let mut content = json!({media::JSON: {"schema": schema}});
+    if is_scim {
+        content[media::SCIM_JSON] = json!({"schema": schema});
+    }
+    json!({"description": answer.text, "content": content})
 }
 
 #[cfg(test)]
@@ -243,7 +349,7 @@ mod tests {
 
     #[test]
     fn every_endpoint_stands_in_the_document_with_an_answer() {
-        let document = document("http://example.org", "http://example.org", Some("/stream"));
+        let document = document("http://example.org", "http://example.org", Some("/stream"), false);
         let described = |prefix: &str, endpoint: &Endpoint| {
             let method = endpoint.method.as_str().to_ascii_lowercase();
             document["paths"][format!("{prefix}{}", endpoint.path)][method]["summary"].is_string()
@@ -269,7 +375,7 @@ mod tests {
 
     #[test]
     fn streams_and_files_have_their_own_content_types() {
-        let document = document("http://example.org", "http://example.org", Some("/stream"));
+        let document = document("http://example.org", "http://example.org", Some("/stream"), false);
         let types = |path: &str| -> Vec<String> {
             let content = &document["paths"][path]["get"]["responses"]["200"]["content"];
             content.as_object().unwrap().keys().cloned().collect()
@@ -280,10 +386,12 @@ mod tests {
 
     #[test]
     fn operations_and_addresses_of_scim_are_objects() {
-        let document = document("http://example.org", "http://example.org", None);
+        let document = document("http://example.org", "http://example.org", None, false);
         let items = |method: &str, field: &str| {
             let content = &document["paths"]["/scim/{uid}/Users/{user}"][method]["requestBody"]["content"];
-            content["application/scim+json"]["schema"]["properties"][field]["items"]["type"].clone()
+            let schema = content["application/scim+json"]["schema"]["$ref"].as_str().unwrap();
+            let schema = document.pointer(schema.trim_start_matches('#')).unwrap();
+            schema["properties"][field]["items"]["type"].clone()
         };
         assert_eq!(
             (items("patch", "Operations"), items("put", "emails")),
@@ -293,12 +401,99 @@ mod tests {
 
     #[test]
     fn every_reference_in_the_document_leads_somewhere() {
-        let mut document = document("http://example.org", "http://example.org", None);
-        add_classic(&mut document);
+        let document = document("http://example.org", "http://example.org", None, true);
         let text = document.to_string();
-        let names = text.split("\"#/components/schemas/").skip(1).filter_map(|rest| rest.split('"').next());
-        for name in names {
-            assert!(document["components"]["schemas"][name].is_object(), "{name}");
+        let places = text.split("\"#/components/").skip(1).filter_map(|rest| rest.split('"').next());
+        for place in places {
+            assert!(
+                document.pointer(&format!("/components/{place}")).is_some_and(Value::is_object),
+                "{place}"
+            );
         }
+    }
+
+    /// The operations of the whole document.
+    fn operations_of(document: &Value) -> Vec<(String, &Value)> {
+        let paths = document["paths"].as_object().unwrap();
+        let each = paths.iter().flat_map(|(path, item)| {
+            item.as_object()
+                .unwrap()
+                .iter()
+                .map(move |(method, operation)| (format!("{method} {path}"), operation))
+        });
+        each.collect()
+    }
+
+    #[test]
+    fn every_operation_has_an_id_of_its_own_a_tag_and_an_example() {
+        let document = document("http://example.org", "http://example.org", Some("/stream"), true);
+        let mut ids = std::collections::BTreeSet::new();
+        for (place, operation) in operations_of(&document) {
+            let id = operation["operationId"].as_str().unwrap_or_else(|| panic!("{place} has no id"));
+            assert!(ids.insert(id), "{id} is the id of two");
+            let tag = operation["tags"][0].as_str().unwrap_or_else(|| panic!("{place} has no tag"));
+            assert!(operations::TAGS.iter().any(|(name, _)| *name == tag), "{tag}");
+            for parameter in operation["parameters"].as_array().unwrap() {
+                let has_example =
+                    parameter["example"] != Value::Null || parameter["schema"]["examples"].is_array();
+                assert!(has_example, "{place}: {}", parameter["name"]);
+            }
+            for (kind, content) in operation["requestBody"]["content"].as_object().into_iter().flatten() {
+                let is_file = content["schema"]["format"] == "binary";
+                let has_example = content["example"].as_object().is_some_and(|members| !members.is_empty());
+                assert!(is_file || has_example, "{place}: {kind}");
+            }
+        }
+        assert_eq!(ids.len(), operations::EACH.len(), "the list of operations has some that are not served");
+    }
+
+    #[test]
+    fn every_answer_has_a_schema_and_every_schema_an_example() {
+        let document = document("http://example.org", "http://example.org", Some("/stream"), true);
+        for (place, operation) in operations_of(&document) {
+            for (status, response) in operation["responses"].as_object().unwrap() {
+                for (kind, content) in response["content"].as_object().into_iter().flatten() {
+                    let is_json = kind.ends_with("json") && !place.contains("/stream/");
+                    let is_described =
+                        content["schema"]["$ref"].is_string() || content["schema"]["items"].is_object();
+                    assert!(!is_json || is_described, "{place}: {status}");
+                }
+            }
+        }
+        for (name, schema) in document["components"]["schemas"].as_object().unwrap() {
+            if name.ends_with("Request") {
+                for (parameter, schema) in schema["properties"].as_object().unwrap() {
+                    assert!(schema["examples"].is_array(), "{name}: {parameter}");
+                }
+                continue;
+            }
+            let example =
+                schema["examples"][0].as_object().unwrap_or_else(|| panic!("{name} has no example"));
+            let has = |key: &Value| example.contains_key(key.as_str().unwrap());
+            assert!(schema["required"].as_array().into_iter().flatten().all(has), "{name}: {schema}");
+            let is_choice = schema["oneOf"].is_array();
+            for key in example.keys().filter(|_| !is_choice) {
+                assert!(schema["properties"][key].is_object(), "{name}: {key}");
+            }
+        }
+    }
+
+    #[test]
+    fn examples_are_of_the_shapes_that_they_show() {
+        fn is<T: serde::de::DeserializeOwned>(name: &str) {
+            let example = examples::of_schema(name).unwrap_or_else(|| panic!("{name} has an example"));
+            serde_json::from_value::<T>(example).unwrap_or_else(|error| panic!("{name}: {error}"));
+        }
+        is::<eddyline_wire::Flow>("Flow");
+        is::<eddyline_wire::FlowUser>("FlowUser");
+        is::<eddyline_wire::Group>("Group");
+        is::<eddyline_wire::ImportedInvitations>("ImportedInvitations");
+        is::<eddyline_wire::Message>("Message");
+        is::<eddyline_wire::Organization>("Organization");
+        is::<eddyline_wire::PrivateConversation>("PrivateConversation");
+        is::<eddyline_wire::Source>("Source");
+        is::<eddyline_wire::User>("User");
+        is::<eddyline_wire::IntegrationError>("IntegrationError");
+        is::<eddyline_wire::ErrorBody>("ErrorBody");
     }
 }

@@ -58,7 +58,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             metadata::show,
         )
         .public()
-        .answers(200, "Addresses, and what is supported", Some(Empty)),
+        .answers(200, "Addresses, and what is supported", Some(One("AuthorizationServer"))),
     ]
 }
 

@@ -21,7 +21,7 @@ use crate::answer::{Answer, nothing, with_header};
 use crate::answer_bytes;
 use crate::context::RequestContext;
 use crate::endpoint::Endpoint;
-use crate::endpoint::Shape::{Empty, One};
+use crate::endpoint::Shape::One;
 use crate::error::Failure;
 use crate::params::Params;
 
@@ -37,7 +37,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         on(Method::GET, "/scim/{uid}", "Whether the token is right", |ctx| Box::pin(check(ctx))).answers(
             200,
             "It is",
-            Some(Empty),
+            Some(One("ScimMessage")),
         ),
     ];
     all.extend(finding());
@@ -68,7 +68,7 @@ fn finding() -> Vec<Endpoint> {
             .takes("filter", "string", "userName, emails or externalId eq \"value\", joined by and")
             .takes("startIndex", "integer", "The first to be listed, from 1")
             .takes("count", "integer", "How many at most, up to 1000")
-            .answers(200, "The users, as Resources", Some(Empty))
+            .answers(200, "The users, as Resources", Some(One("ScimUsers")))
     };
     let searches = |path, summary| finds(on(Method::POST, path, summary, |ctx| Box::pin(search(ctx))));
     vec![
@@ -76,7 +76,7 @@ fn finding() -> Vec<Endpoint> {
         searches("/scim/{uid}/.search", "Search"),
         searches("/scim/{uid}/Users/.search", "Search for users"),
         seen(on(Method::GET, USER, "A user", |ctx| Box::pin(user(ctx))))
-            .answers(200, "The user", Some(Empty))
+            .answers(200, "The user", Some(One("ScimUser")))
             .answers(304, "The version that If-None-Match names", None),
     ]
 }
@@ -103,16 +103,20 @@ fn changing() -> Vec<Endpoint> {
     });
     let remove = on(Method::DELETE, USER, "Take a user out of the organization", |ctx| Box::pin(remove(ctx)));
     vec![
-        sets(create).needs("userName", "string", "The subject name id").answers(201, "The user", Some(Empty)),
+        sets(create).needs("userName", "string", "The subject name id").answers(
+            201,
+            "The user",
+            Some(One("ScimUser")),
+        ),
         sets(changes(replace)).takes("userName", "string", "The subject name id").answers(
             200,
             "The user",
-            Some(Empty),
+            Some(One("ScimUser")),
         ),
         changes(patch).needs("Operations", "objects", "What to add, replace or remove").answers(
             200,
             "The user",
-            Some(Empty),
+            Some(One("ScimUser")),
         ),
         changes(remove).answers(204, "The user is out", None),
     ]
@@ -120,21 +124,30 @@ fn changing() -> Vec<Endpoint> {
 
 /// What the server says about itself (RFC 7644, section 4).
 fn described() -> Vec<Endpoint> {
-    let about = |path, summary, handler: fn(RequestContext) -> Asking| {
-        on(Method::GET, path, summary, handler).answers(200, "The description", Some(Empty))
+    let about = |path, summary, schema, handler: fn(RequestContext) -> Asking| {
+        on(Method::GET, path, summary, handler).answers(200, "The description", Some(One(schema)))
     };
     vec![
-        about("/scim/{uid}/ServiceProviderConfig", "What of SCIM there is", |ctx| {
-            Box::pin(async move {
-                Ok(face(&ctx).answer(StatusCode::OK, &schema::service_provider_config(&base(&ctx))))
-            })
+        about(
+            "/scim/{uid}/ServiceProviderConfig",
+            "What of SCIM there is",
+            "ScimServiceProviderConfig",
+            |ctx| {
+                Box::pin(async move {
+                    Ok(face(&ctx).answer(StatusCode::OK, &schema::service_provider_config(&base(&ctx))))
+                })
+            },
+        ),
+        about("/scim/{uid}/Schemas", "The schemas", "ScimSchemas", |ctx| {
+            Box::pin(several(ctx, schema::schemas))
         }),
-        about("/scim/{uid}/Schemas", "The schemas", |ctx| Box::pin(several(ctx, schema::schemas))),
-        about("/scim/{uid}/Schemas/{id}", "A schema", |ctx| Box::pin(one(ctx, schema::schemas))),
-        about("/scim/{uid}/ResourceTypes", "What resources there are", |ctx| {
+        about("/scim/{uid}/Schemas/{id}", "A schema", "ScimSchema", |ctx| {
+            Box::pin(one(ctx, schema::schemas))
+        }),
+        about("/scim/{uid}/ResourceTypes", "What resources there are", "ScimResourceTypes", |ctx| {
             Box::pin(several(ctx, schema::resource_types))
         }),
-        about("/scim/{uid}/ResourceTypes/{id}", "A kind of resource", |ctx| {
+        about("/scim/{uid}/ResourceTypes/{id}", "A kind of resource", "ScimResourceType", |ctx| {
             Box::pin(one(ctx, schema::resource_types))
         }),
     ]

@@ -1,0 +1,397 @@
+//! Examples of parameters and of answers.
+
+use serde_json::{Value, json};
+
+/// The example of a parameter. One of the same name and kind means the same everywhere.
+pub(super) fn of_parameter(name: &str, kind: &str) -> Option<Value> {
+    Some(match kind {
+        "boolean" => json!(true),
+        "integer" => of_integer(name)?.into(),
+        "integers" => json!([17, 18]),
+        "array" => json!(["coffee", "break"]),
+        "object" => of_object(name)?,
+        "objects" => of_objects(name)?,
+        _ => of_text(name)?.into(),
+    })
+}
+
+fn of_integer(name: &str) -> Option<i64> {
+    Some(match name {
+        "id" | "user" => 17,
+        "message" | "message_id" | "since_id" | "beyond_id" => 4711,
+        "until_id" => 4799,
+        "invitation" | "after" | "source" => 5,
+        "limit" => 30,
+        "count" => 100,
+        "startIndex" => 1,
+        "skip" => 0,
+        "position" => 0,
+        "size" => 64,
+        _ => return None,
+    })
+}
+
+fn of_object(name: &str) -> Option<Value> {
+    Some(match name {
+        "application" => json!({"name": "Deploy bot", "redirect_uri": "https://bot.example/callback"}),
+        "attachments" => json!({"log": "a file of the form"}),
+        "author" => json!({"name": "Ada Lovelace", "avatar": "https://tracker.example/ada.png"}),
+        "name" => json!({"givenName": "Ada", "familyName": "Lovelace"}),
+        "thread" => json!({
+            "title": "Login fails on Sundays",
+            "external_url": "https://tracker.example/tickets/88",
+            "status": {"value": "open", "color": "green"},
+        }),
+        _ => return None,
+    })
+}
+
+fn of_objects(name: &str) -> Option<Value> {
+    Some(match name {
+        "Operations" => json!([{"op": "replace", "path": "active", "value": false}]),
+        "emails" => json!([{"value": "ada@acme.example", "type": "work", "primary": true}]),
+        _ => return None,
+    })
+}
+
+fn of_text(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "accept" => "text/event-stream",
+        "access_mode" => "organization",
+        "active" => "idle",
+        "after" | "thread" | "thread_id" | "before" => "aGVsbG8gZWRkeWxpbmU1",
+        "application" => "8ae1f3c2d4b5",
+        "attributes" => "userName,active",
+        "avatar" => "17-3f2a",
+        "body" => "<p>The session ends too early.</p>",
+        "client_id" => "8ae1f3c2d4b5",
+        "client_secret" => "the secret of the application",
+        "code" => "the code from the redirect",
+        "code_verifier" => "what the challenge was made of, 43 to 128 characters",
+        "configuration_url" => "https://bot.example/sources/5",
+        "content" => "Good morning #coffee",
+        "current_password" | "password" => "correct horse battery staple",
+        "description" => "What we ship, and when",
+        "email" | "username" | "from_address" | "reply_to" | "userName" => "ada@acme.example",
+        "error_message" => "The tracker answers with 401",
+        "event" => "message",
+        "excludedAttributes" => "emails",
+        "externalId" => "00u1a2b3",
+        "external_thread_id" => "ticket-88",
+        "external_url" | "link" => "https://tracker.example/tickets/88",
+        "external_user_name" => "Nightly build",
+        "file" => "f3a91c",
+        "filter" => "userName eq \"ada@acme.example\"",
+        "flow" => "main",
+        "from_name" => "Ada Lovelace",
+        "grant_type" => "authorization_code",
+        "group" => "team",
+        "id" => "acme:main",
+        "last_event_id" => "4711-1a2b3c4d",
+        "list" => "Ada <ada@acme.example>, ben@acme.example",
+        "message" => "Join us!",
+        "name" => "Main",
+        "nick" | "nickName" => "Ada",
+        "organization" => "acme",
+        "project" => "Website",
+        "redirect_uri" => "https://bot.example/callback",
+        "refresh_token" => "the last refresh token",
+        "scope" => "flow private",
+        "search" => "coffee break",
+        "since" => "2026-01-31T08:00:00Z",
+        "sort" => "desc",
+        "source" => "Tracker",
+        "state" => "accepted",
+        "subject" | "title" => "Login fails on Sundays",
+        "tag_mode" => "and",
+        "tags" => "coffee,break",
+        "token" => "6b1f0c7a",
+        "token_type_hint" => "access_token",
+        "uid" => "a1b2c3",
+        "until" => "2026-02-28T17:30:00Z",
+        "uuid" => "0f8fad5b-d9cb-469f-a165-70867728950e",
+        "website" => "https://ada.example",
+        _ => return None,
+    })
+}
+
+/// The example of a schema.
+pub(super) fn of_schema(name: &str) -> Option<Value> {
+    Some(match name {
+        "Author" => json!({"name": "Ada Lovelace", "avatar": null}),
+        "Empty" => json!({}),
+        "ErrorBody" => json!({"message": "Validation error", "errors": {"content": ["is missing"]}}),
+        "Link" => json!({"url": "https://chat.example/flows/acme/main/messages", "methods": ["GET", "POST"]}),
+        "IntegrationError" => json!({"message": "The integration answered with status 500", "status": 500}),
+        "Flow" => flow(),
+        "FlowUser" => flow_user(),
+        "Group" => group(),
+        "ImportedInvitations" => json!({
+            "invitations": [invitation()],
+            "added_users": [flow_user()],
+            "erroneous_emails": [{"email": "nonsense"}],
+        }),
+        "Invitation" => invitation(),
+        "Message" => message(),
+        "Attachment" => attachment(),
+        "Picture" => json!({"width": 640, "height": 480}),
+        "Thumbnail" => attachment()["thumbnail"].clone(),
+        "Thread" => thread(),
+        "Organization" => organization(),
+        "OrganizationSummary" => flow()["organization"].clone(),
+        "OrganizationUser" => organization()["users"][0].clone(),
+        "Subscription" => organization()["subscription"].clone(),
+        "Participant" => conversation()["users"][0].clone(),
+        "PrivateActivity" => conversation()["activity"].clone(),
+        "PrivateConversation" => conversation(),
+        "Source" => source(),
+        "SourceApplication" => source()["application"].clone(),
+        "User" => json!({
+            "id": 17,
+            "email": "ada@acme.example",
+            "name": "Ada Lovelace",
+            "nick": "Ada",
+            "avatar": "https://chat.example/avatars/17-3f2a/",
+            "website": "https://ada.example",
+        }),
+        name => return of_oauth(name).or_else(|| of_scim(name)),
+    })
+}
+
+fn flow() -> Value {
+    json!({
+        "id": "acme:main",
+        "name": "Main",
+        "parameterized_name": "main",
+        "email": "main@acme.chat.example",
+        "description": "What we ship, and when",
+        "organization": {
+            "id": 3,
+            "name": "Acme",
+            "parameterized_name": "acme",
+            "user_limit": 50,
+            "user_count": 12,
+            "active": true,
+            "url": "https://chat.example/organizations/acme",
+        },
+        "unread_mentions": 0,
+        "open": true,
+        "joined": true,
+        "url": "https://chat.example/flows/acme/main",
+        "web_url": "https://chat.example/app/acme/main",
+        "access_mode": "organization",
+        "flow_admin": false,
+        "disabled": false,
+        "last_message_at": "2026-01-31T08:00:00.000Z",
+        "last_message_id": 4711,
+        "links": {},
+    })
+}
+
+fn flow_user() -> Value {
+    json!({
+        "id": 17,
+        "nick": "Ada",
+        "name": "Ada Lovelace",
+        "email": "ada@acme.example",
+        "avatar": "https://chat.example/avatars/17-3f2a/",
+        "status": "in the workshop",
+        "disabled": false,
+        "last_activity": 1_769_846_400_000_i64,
+        "last_ping": 1_769_846_460_000_i64,
+        "in_flow": true,
+    })
+}
+
+fn group() -> Value {
+    json!({
+        "id": 2,
+        "name": "team",
+        "tag": ":group:team",
+        "url": "https://chat.example/organizations/acme/groups/team",
+        "users": [17, 18],
+    })
+}
+
+fn invitation() -> Value {
+    json!({
+        "id": 5,
+        "state": "pending",
+        "email": "ada@acme.example",
+        "flow": "acme:main",
+        "url": "https://chat.example/flows/acme/main/invitations/5",
+    })
+}
+
+fn message() -> Value {
+    json!({
+        "id": 4711,
+        "event": "message",
+        "content": "Good morning #coffee",
+        "tags": ["coffee"],
+        "app": "chat",
+        "uuid": "0f8fad5b-d9cb-469f-a165-70867728950e",
+        "user": "17",
+        "sent": 1_769_846_400_000_i64,
+        "flow": "acme:main",
+        "attachments": [],
+        "created_at": "2026-01-31T08:00:00.000Z",
+        "edited": null,
+        "edited_at": null,
+        "thread_id": "aGVsbG8gZWRkeWxpbmU1",
+        "thread": thread(),
+    })
+}
+
+fn attachment() -> Value {
+    json!({
+        "content_type": "image/png",
+        "content_id": null,
+        "file_name": "plan.png",
+        "file_size": 48_213,
+        "path": "/files/f3a91c/plan.png",
+        "image": {"width": 640, "height": 480},
+        "thumbnail": {"path": "/files/f3a91c/thumbnail/plan.png", "width": 100, "height": 75},
+    })
+}
+
+fn thread() -> Value {
+    json!({
+        "id": "aGVsbG8gZWRkeWxpbmU1",
+        "title": "Good morning #coffee",
+        "body": "",
+        "external_url": null,
+        "status": null,
+        "actions": [],
+        "fields": [],
+        "source": null,
+        "activities": 0,
+        "internal_comments": 1,
+        "external_comments": 0,
+        "initial_message": 4711,
+        "updated_at": "2026-01-31T08:05:00.000Z",
+        "created_at": "2026-01-31T08:00:00.000Z",
+    })
+}
+
+fn organization() -> Value {
+    json!({
+        "id": 3,
+        "parameterized_name": "acme",
+        "name": "Acme",
+        "user_limit": 50,
+        "user_count": 1,
+        "active": true,
+        "url": "https://chat.example/organizations/acme",
+        "subscription": {"trial": false, "billing_date": null},
+        "users": [{"id": 17, "name": "Ada Lovelace", "email": "ada@acme.example", "admin": true}],
+        "groups": [],
+    })
+}
+
+fn conversation() -> Value {
+    json!({
+        "id": 17,
+        "url": "https://chat.example/private/17",
+        "name": "Ada Lovelace",
+        "open": true,
+        "activity": {"inbox": false, "mentions": 0, "chat": true},
+        "users": [{
+            "id": 17,
+            "nick": "Ada",
+            "email": "ada@acme.example",
+            "avatar": "https://chat.example/avatars/17-3f2a/",
+            "name": "Ada Lovelace",
+        }],
+    })
+}
+
+fn source() -> Value {
+    json!({
+        "id": 5,
+        "name": "Tracker",
+        "flow": "acme:main",
+        "application": {"id": "8ae1f3c2d4b5", "name": "Tracker", "configuration_uri": null},
+        "error_message": null,
+        "url": "https://chat.example/flows/acme/main/sources/5",
+        "external_url": "https://tracker.example/projects/1",
+        "configuration_url": null,
+        "creator": 17,
+        "created_at": "2026-01-31T08:00:00.000Z",
+        "updated_at": "2026-01-31T08:00:00.000Z",
+    })
+}
+
+fn of_oauth(name: &str) -> Option<Value> {
+    Some(match name {
+        "AuthorizationServer" => json!({
+            "issuer": "https://chat.example",
+            "authorization_endpoint": "https://chat.example/oauth/authorize",
+            "token_endpoint": "https://chat.example/oauth/token",
+            "response_types_supported": ["code"],
+        }),
+        "ClientErrorAnswer" => json!({"error": "invalid_grant", "error_description": "The code has expired"}),
+        "IntrospectionAnswer" => json!({"active": true, "scope": "flow", "client_id": "8ae1f3c2d4b5"}),
+        "RegisteredApplication" => json!({
+            "name": "Deploy bot",
+            "redirect_uri": "https://bot.example/callback",
+            "client_id": "8ae1f3c2d4b5",
+            "client_secret": "shown this once",
+        }),
+        "TokenAnswer" => json!({
+            "access_token": "6b1f0c7a",
+            "token_type": "Bearer",
+            "expires_in": 86_400,
+            "scope": "flow,private",
+        }),
+        _ => return None,
+    })
+}
+
+fn of_scim(name: &str) -> Option<Value> {
+    let page = |resource: &str| {
+        json!({
+            "schemas": ["urn:ietf:params:scim:api:messages:2.0:ListResponse"],
+            "totalResults": 1,
+            "startIndex": 1,
+            "itemsPerPage": 1,
+            "Resources": [of_scim(resource)],
+        })
+    };
+    Some(match name {
+        "ScimUser" => json!({
+            "schemas": ["urn:ietf:params:scim:schemas:core:2.0:User"],
+            "id": "17",
+            "userName": "ada@acme.example",
+            "name": {"givenName": "Ada", "familyName": "Lovelace"},
+            "displayName": "Ada Lovelace",
+            "nickName": "Ada",
+            "emails": [{"value": "ada@acme.example", "type": "work", "primary": true}],
+            "active": true,
+        }),
+        "ScimUsers" => page("ScimUser"),
+        "ScimMessage" => json!({"message": "You are authorized to provision users here"}),
+        "ScimMeta" => json!({"resourceType": "User", "version": "W/\"3\""}),
+        "ScimServiceProviderConfig" => {
+            eddyline_scim::schema::service_provider_config("https://chat.example/scim/a1b2c3")
+        }
+        "ScimResourceType" => json!({
+            "schemas": ["urn:ietf:params:scim:schemas:core:2.0:ResourceType"],
+            "id": "User",
+            "name": "User",
+            "endpoint": "/Users",
+            "schema": "urn:ietf:params:scim:schemas:core:2.0:User",
+        }),
+        "ScimResourceTypes" => page("ScimResourceType"),
+        "ScimSchema" => {
+            json!({"id": "urn:ietf:params:scim:schemas:core:2.0:User", "name": "User", "attributes": []})
+        }
+        "ScimSchemas" => page("ScimSchema"),
+        "ScimError" => json!({
+            "schemas": ["urn:ietf:params:scim:api:messages:2.0:Error"],
+            "status": "404",
+            "detail": "not found",
+        }),
+        _ => return None,
+    })
+}

@@ -1,0 +1,213 @@
+//! The schemas of answers, with an example of each.
+
+use eddyline_wire::{
+    Attachment, Author, ErrorBody, Flow, FlowUser, Group, ImportedInvitations, IntegrationError, Invitation,
+    Link, Message, Organization, OrganizationSummary, OrganizationUser, Participant, Picture,
+    PrivateActivity, PrivateConversation, Source, SourceApplication, Subscription, Thread, Thumbnail, User,
+};
+use serde_json::{Map, Value, json};
+use utoipa::PartialSchema;
+
+use super::examples;
+use crate::oauth::wire::{ClientErrorAnswer, IntrospectionAnswer, RegisteredApplication, TokenAnswer};
+
+/// All schemas, by name. Those of the classic profile are among them when that is served.
+pub(super) fn all(is_classic: bool) -> Map<String, Value> {
+    let mut schemas = of_messages();
+    schemas.extend(of_people());
+    schemas.extend(of_oauth());
+    schemas.extend(of_scim());
+    if is_classic {
+        schemas.insert("RegisteredApplication".into(), json!(RegisteredApplication::schema()));
+    }
+    for (name, schema) in &mut schemas {
+        if let Some(example) = examples::of_schema(name) {
+            schema["examples"] = json!([example]);
+        }
+    }
+    schemas
+}
+
+fn members(schemas: Value) -> Map<String, Value> {
+    match schemas {
+        Value::Object(schemas) => schemas,
+        _ => Map::new(),
+    }
+}
+
+fn of_messages() -> Map<String, Value> {
+    members(json!({
+        "Attachment": Attachment::schema(),
+        "Author": Author::schema(),
+        "Empty": {"type": "object", "maxProperties": 0, "description": "An empty object: it is done"},
+        "ErrorBody": ErrorBody::schema(),
+        "Flow": Flow::schema(),
+        "Group": Group::schema(),
+        "ImportedInvitations": ImportedInvitations::schema(),
+        "IntegrationError": IntegrationError::schema(),
+        "Invitation": Invitation::schema(),
+        "Link": Link::schema(),
+        "Message": Message::schema(),
+        "Picture": Picture::schema(),
+        "PrivateActivity": PrivateActivity::schema(),
+        "PrivateConversation": PrivateConversation::schema(),
+        "Source": Source::schema(),
+        "SourceApplication": SourceApplication::schema(),
+        "Thread": Thread::schema(),
+        "Thumbnail": Thumbnail::schema(),
+    }))
+}
+
+fn of_people() -> Map<String, Value> {
+    members(json!({
+        "FlowUser": FlowUser::schema(),
+        "Organization": Organization::schema(),
+        "OrganizationSummary": OrganizationSummary::schema(),
+        "OrganizationUser": OrganizationUser::schema(),
+        "Participant": Participant::schema(),
+        "Subscription": Subscription::schema(),
+        "User": User::schema(),
+    }))
+}
+
+fn of_oauth() -> Map<String, Value> {
+    let text = json!({"type": "string"});
+    let texts = json!({"type": "array", "items": {"type": "string"}});
+    members(json!({
+        "AuthorizationServer": {
+            "type": "object",
+            "description": "Addresses, and what is supported (RFC 8414)",
+            "required": ["issuer", "authorization_endpoint", "token_endpoint", "response_types_supported"],
+            "properties": {
+                "issuer": text,
+                "authorization_endpoint": text,
+                "token_endpoint": text,
+                "token_endpoint_auth_methods_supported": texts,
+                "revocation_endpoint": text,
+                "revocation_endpoint_auth_methods_supported": texts,
+                "introspection_endpoint": text,
+                "introspection_endpoint_auth_methods_supported": texts,
+                "scopes_supported": texts,
+                "response_types_supported": texts,
+                "response_modes_supported": texts,
+                "grant_types_supported": texts,
+                "code_challenge_methods_supported": texts,
+                "authorization_response_iss_parameter_supported": {"type": "boolean"},
+            },
+        },
+        "ClientErrorAnswer": ClientErrorAnswer::schema(),
+        "IntrospectionAnswer": IntrospectionAnswer::schema(),
+        "TokenAnswer": TokenAnswer::schema(),
+    }))
+}
+
+/// A user and its list are described for both shapes: that of the specification, and that of RFC 7643.
+fn of_scim() -> Map<String, Value> {
+    let text = json!({"type": "string"});
+    let texts = json!({"type": "array", "items": {"type": "string"}});
+    let supported = json!({
+        "type": "object",
+        "required": ["supported"],
+        "properties": {"supported": {"type": "boolean"}},
+    });
+    let page = |items: &str| {
+        json!({
+            "type": "object",
+            "description": "A page of resources (RFC 7644, section 3.4.2)",
+            "required": ["Resources"],
+            "properties": {
+                "schemas": texts,
+                "totalResults": {"type": "integer"},
+                "startIndex": {"type": "integer"},
+                "itemsPerPage": {"type": "integer"},
+                "Resources": {"type": "array", "items": {"$ref": format!("#/components/schemas/{items}")}},
+            },
+        })
+    };
+    members(json!({
+        "ScimUser": {
+            "type": "object",
+            "description": "A user (RFC 7643, section 4.1). In plain JSON the id is a number. With attributes or \
+                excludedAttributes, members are left out",
+            "properties": {
+                "schemas": texts,
+                "id": {"type": ["string", "integer"]},
+                "externalId": text,
+                "userName": text,
+                "name": {"type": "object", "properties": {"givenName": text, "familyName": text}},
+                "displayName": text,
+                "nickName": text,
+                "emails": {"type": "array", "items": {
+                    "type": "object",
+                    "properties": {"value": text, "type": text, "primary": {"type": "boolean"}},
+                }},
+                "active": {"type": "boolean"},
+                "meta": {"$ref": "#/components/schemas/ScimMeta"},
+            },
+        },
+        "ScimMessage": {"type": "object", "required": ["message"], "properties": {"message": text}},
+        "ScimUsers": page("ScimUser"),
+        "ScimMeta": {
+            "type": "object",
+            "properties": {
+                "resourceType": text,
+                "created": text,
+                "lastModified": text,
+                "location": text,
+                "version": text,
+            },
+        },
+        "ScimServiceProviderConfig": {
+            "type": "object",
+            "description": "What the service can do (RFC 7643, section 5)",
+            "required": ["schemas", "patch", "bulk", "filter", "changePassword", "sort", "etag", "authenticationSchemes"],
+            "properties": {
+                "schemas": texts,
+                "patch": supported,
+                "bulk": supported,
+                "filter": supported,
+                "changePassword": supported,
+                "sort": supported,
+                "etag": supported,
+                "authenticationSchemes": {"type": "array", "items": {"type": "object", "additionalProperties": true}},
+                "meta": {"$ref": "#/components/schemas/ScimMeta"},
+            },
+        },
+        "ScimResourceType": {
+            "type": "object",
+            "description": "A kind of resource (RFC 7643, section 6)",
+            "required": ["schemas", "name", "endpoint", "schema"],
+            "properties": {
+                "schemas": texts,
+                "id": text,
+                "name": text,
+                "description": text,
+                "endpoint": text,
+                "schema": text,
+                "schemaExtensions": {"type": "array", "items": {"type": "object", "additionalProperties": true}},
+                "meta": {"$ref": "#/components/schemas/ScimMeta"},
+            },
+        },
+        "ScimResourceTypes": page("ScimResourceType"),
+        "ScimSchema": {
+            "type": "object",
+            "description": "The attributes of a kind of resource (RFC 7643, section 7)",
+            "required": ["id", "attributes"],
+            "properties": {
+                "schemas": texts,
+                "id": text,
+                "name": text,
+                "description": text,
+                "attributes": {"type": "array", "items": {"type": "object", "additionalProperties": true}},
+                "meta": {"$ref": "#/components/schemas/ScimMeta"},
+            },
+        },
+        "ScimSchemas": page("ScimSchema"),
+        "ScimError": {
+            "type": "object",
+            "description": "What is wrong (RFC 7644, section 3.12)",
+            "required": ["schemas", "status"],
+            "properties": {"schemas": texts, "status": text, "scimType": text, "detail": text},
+        },
+    }))
+}
