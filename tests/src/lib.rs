@@ -12,6 +12,7 @@ mod binary;
 mod caller;
 mod certificate;
 pub mod chaos;
+mod contract;
 mod dice;
 pub mod faults;
 mod listener;

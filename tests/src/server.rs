@@ -15,8 +15,8 @@ use tempfile::TempDir;
 use crate::binary;
 use crate::operator::Operators;
 use crate::ports::free_address;
-use crate::record;
 use crate::secrets;
+use crate::{contract, record};
 
 /// How long a server may take to start or to stop before the test gives it up.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -121,7 +121,13 @@ impl Server {
     /// things beside the tests.
     pub fn client(&self) -> ClientBuilder {
         let client = Client::builder(&self.base_url).stream_url(&self.stream_url).timeout(2 * PATIENCE);
-        if record::is_on() { client.inspect(record::exchange) } else { client }
+        let is_classic = self.options.iter().any(|option| option == "classic");
+        client.inspect(move |exchange| {
+            contract::check(exchange, is_classic);
+            if record::is_on() {
+                record::exchange(exchange);
+            }
+        })
     }
 
     /// What the server has logged so far.

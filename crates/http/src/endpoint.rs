@@ -35,6 +35,8 @@ pub(crate) struct Parameter {
 
 /// What an endpoint answers when all goes well.
 pub(crate) struct Described {
+    /// Whether only the classic profile answers so.
+    pub(crate) is_classic: bool,
     pub(crate) status: u16,
     pub(crate) text: &'static str,
     pub(crate) schema: Option<Shape>,
@@ -44,6 +46,8 @@ pub(crate) struct Described {
 pub(crate) enum Shape {
     /// One of them.
     One(&'static str),
+    /// One of them, as a form unless JSON is asked for.
+    OneOrForm(&'static str),
     /// An array of them.
     Many(&'static str),
     /// The empty object.
@@ -231,7 +235,13 @@ impl Endpoint {
 
     /// Describes an answer.
     pub(crate) fn answers(mut self, status: u16, text: &'static str, schema: Option<Shape>) -> Self {
-        self.answers.push(Described { status, text, schema });
+        self.answers.push(Described { is_classic: false, status, text, schema });
+        self
+    }
+
+    /// Describes an answer of the classic profile.
+    pub(crate) fn answers_classic(mut self, status: u16, text: &'static str, schema: Option<Shape>) -> Self {
+        self.answers.push(Described { is_classic: true, status, text, schema });
         self
     }
 }

@@ -30,18 +30,19 @@ pub(crate) fn endpoint(shared: &Shared, config: &Config) -> Endpoint {
 }
 
 fn document(base_url: &str, web: &str, stream_prefix: Option<&str>, is_classic: bool) -> Value {
-    let (mut paths, mut requests) = (Map::new(), Map::new());
+    let mut operations = Operations { is_classic, paths: Map::new(), requests: Map::new() };
     let classic = is_classic.then(routes::classic).unwrap_or_default();
     for endpoint in routes::api().iter().chain(&classic) {
         let operation = operations::find(endpoint.method.as_str(), endpoint.path, false);
-        describe(&mut paths, &mut requests, "", endpoint, operation);
+        operations.describe("", endpoint, operation);
     }
     if let Some(prefix) = stream_prefix {
         for endpoint in routes::streams() {
             let operation = operations::find(endpoint.method.as_str(), endpoint.path, true);
-            describe(&mut paths, &mut requests, prefix, &endpoint, operation);
+            operations.describe(prefix, &endpoint, operation);
         }
     }
+    let Operations { paths, requests, .. } = operations;
     let mut schemas = schemas::all(is_classic);
     schemas.extend(requests);
     let tags = operations::TAGS.iter().map(|(name, text)| json!({"name": name, "description": text}));
@@ -68,47 +69,49 @@ fn document(base_url: &str, web: &str, stream_prefix: Option<&str>, is_classic: 
     })
 }
 
-fn describe(
-    paths: &mut Map<String, Value>,
-    requests: &mut Map<String, Value>,
-    prefix: &str,
-    endpoint: &Endpoint,
-    operation: Option<&'static Operation>,
-) {
-    let path = format!("{prefix}{}", endpoint.path);
-    let mut parameters: Vec<Value> = endpoint
-        .path
-        .split('/')
-        .filter_map(|segment| segment.strip_prefix('{')?.strip_suffix('}'))
-        .map(path_parameter)
-        .collect();
-    let reads = endpoint.method == Method::GET;
-    if reads {
-        parameters.extend(endpoint.parameters.iter().map(query_parameter));
-    }
-    let mut described =
-        json!({"summary": endpoint.summary, "parameters": parameters, "responses": responses(endpoint)});
-    if let Some(operation) = operation {
-        described["operationId"] = operation.id.into();
-        described["tags"] = json!([operation.tag]);
-    }
-    // By name, so that the content types of a body are of one type in generated clients.
-    let name = operation
-        .map(|operation| format!("{}{}Request", operation.id[..1].to_ascii_uppercase(), &operation.id[1..]));
-    let schema = name.as_deref().map_or_else(|| body_schema(&endpoint.parameters), reference);
-    if let Some(body) = request_body(endpoint, &schema).filter(|_| !reads) {
-        described["requestBody"] = body;
-        if let Some(name) = name.filter(|_| !endpoint.parameters.is_empty()) {
-            requests.insert(name, body_schema(&endpoint.parameters));
+/// The operations of the document, with the schemas of what they take.
+struct Operations {
+    is_classic: bool,
+    paths: Map<String, Value>,
+    requests: Map<String, Value>,
+}
+
+impl Operations {
+    fn describe(&mut self, prefix: &str, endpoint: &Endpoint, operation: Option<&Operation>) {
+        let path = format!("{prefix}{}", endpoint.path);
+        let segments = endpoint.path.split('/');
+        let named = segments.filter_map(|segment| segment.strip_prefix('{')?.strip_suffix('}'));
+        let mut parameters: Vec<Value> = named.map(path_parameter).collect();
+        let reads = endpoint.method == Method::GET;
+        if reads {
+            parameters.extend(endpoint.parameters.iter().map(query_parameter));
         }
+        let mut described = json!({
+            "summary": endpoint.summary,
+            "parameters": parameters,
+            "responses": responses(endpoint, self.is_classic),
+        });
+        if let Some(operation) = operation {
+            described["operationId"] = operation.id.into();
+            described["tags"] = json!([operation.tag]);
+        }
+        // By name, so that the content types of a body are of one type in generated clients.
+        let name = operation.map(Operation::request_name);
+        let schema = name.as_deref().map_or_else(|| body_schema(&endpoint.parameters), reference);
+        if let Some(body) = request_body(endpoint, &schema).filter(|_| !reads) {
+            described["requestBody"] = body;
+            if let Some(name) = name.filter(|_| !endpoint.parameters.is_empty()) {
+                self.requests.insert(name, body_schema(&endpoint.parameters));
+            }
+        }
+        described["security"] = match endpoint.access {
+            Access::Caller => security(endpoint.scopes),
+            Access::Provider => json!([{"scim": []}]),
+            Access::Public | Access::TokensInPath => json!([]),
+        };
+        let item = self.paths.entry(path).or_insert_with(|| json!({}));
+        item[endpoint.method.as_str().to_ascii_lowercase()] = described;
     }
-    described["security"] = match endpoint.access {
-        Access::Caller => security(endpoint.scopes),
-        Access::Provider => json!([{"scim": []}]),
-        Access::Public | Access::TokensInPath => json!([]),
-    };
-    let item = paths.entry(path).or_insert_with(|| json!({}));
-    item[endpoint.method.as_str().to_ascii_lowercase()] = described;
 }
 
 /// The body of a request, whose parameters have this schema.
@@ -193,7 +196,7 @@ fn schema_of(parameter: &Parameter) -> Value {
     schema
 }
 
-/// Segments that are numbers.
+/// Parameters of the path that are numbers.
 const NUMBERS: &[&str] = &["invitation", "message", "position", "size", "source", "user"];
 
 fn path_parameter(name: &str) -> Value {
@@ -292,7 +295,7 @@ fn can_fail_with(endpoint: &Endpoint, status: u16) -> bool {
     }
 }
 
-fn responses(endpoint: &Endpoint) -> Value {
+fn responses(endpoint: &Endpoint, is_classic: bool) -> Value {
     let is_scim = matches!(endpoint.takes, BodyKind::Resource);
     let mut responses = Map::new();
     for (status, name, text) in FAILURES.iter().filter(|(status, ..)| can_fail_with(endpoint, *status)) {
@@ -302,8 +305,16 @@ fn responses(endpoint: &Endpoint) -> Value {
         };
         responses.insert(status.to_string(), failure);
     }
-    for answer in &endpoint.answers {
+    for answer in endpoint.answers.iter().filter(|answer| is_classic || !answer.is_classic) {
         responses.insert(answer.status.to_string(), response(answer, is_scim));
+    }
+    let shows = |answer: &Described| matches!(answer.schema, Some(Shape::One(_) | Shape::Many(_)));
+    if endpoint.method != Method::GET
+        && endpoint.answers.iter().any(|answer| answer.status < 300 && shows(answer))
+    {
+        let text = "It is done; too many answers of the caller are under way for the result to be shown";
+        let accepted = Described { is_classic: false, status: 202, text, schema: Some(Shape::Empty) };
+        responses.entry("202").or_insert_with(|| response(&accepted, is_scim));
     }
     let content = match is_scim {
         true => scim_failure(),
@@ -326,6 +337,11 @@ fn response(answer: &Described, is_scim: bool) -> Value {
         None => return json!({"description": answer.text}),
         Some(Shape::One("ErrorBody")) if is_scim => {
             return json!({"description": answer.text, "content": scim_failure()});
+        }
+        Some(Shape::OneOrForm(name)) => {
+            let schema = json!({"schema": reference(name)});
+            let content = json!({media::JSON: schema, media::FORM: schema});
+            return json!({"description": answer.text, "content": content});
         }
         Some(Shape::One(name)) => reference(name),
         Some(Shape::Many(name)) => json!({"type": "array", "items": reference(name)}),

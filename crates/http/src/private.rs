@@ -52,7 +52,8 @@ fn message_endpoints() -> Vec<Endpoint> {
                 "1 to 8096 characters; of a file the file, or data, content_type and file_name",
             )
             .takes("uuid", "string", "Your own id for it; repeating a post with it is safe")
-            .answers(200, "It is on disk", Some(Empty)),
+            .answers(200, "It is on disk", Some(Empty))
+            .answers_classic(201, "The message", Some(One("Message"))),
         Endpoint::new(Method::GET, messages, "List or search private messages", list_messages)
             .scopes(&[Private])
             .lists_messages(),
@@ -67,6 +68,7 @@ fn message_endpoints() -> Vec<Endpoint> {
             .answers(200, "Done", Some(Empty)),
         Endpoint::new(Method::DELETE, message, "Delete your private message", delete)
             .scopes(&[Private])
+            .answers(204, "The message is gone", None)
             .answers(200, "It is empty now", Some(Empty)),
     ]
 }

@@ -104,6 +104,7 @@ fn sending_endpoints() -> Vec<Endpoint> {
             .takes("thread_id", "string", "The thread it goes to")
             .answers(202, "It is on disk", Some(Empty))
             .answers(200, "The message, when the wait header is set", Some(One("Message")))
+            .answers_classic(201, "The message", Some(One("Message")))
     };
     let comment = |path, summary| {
         Endpoint::new(Method::POST, path, summary, messages::comment)
@@ -114,6 +115,7 @@ fn sending_endpoints() -> Vec<Endpoint> {
             .takes("external_user_name", "string", "A sender's name; makes the comment anonymous")
             .answers(202, "It is on disk", Some(Empty))
             .answers(200, "The comment, when the wait header is set", Some(One("Message")))
+            .answers_classic(201, "The comment", Some(One("Message")))
     };
     let flow = "The flow: its id, organization/flow or organization:flow; not with a flow token";
     vec![

@@ -13,7 +13,7 @@ use http::{Method, StatusCode};
 use crate::answer::{Answer, json};
 use crate::context::RequestContext;
 use crate::endpoint::Endpoint;
-use crate::endpoint::Shape::{Empty, One};
+use crate::endpoint::Shape::{Empty, One, OneOrForm};
 use crate::error;
 use crate::oauth::request::ClientRequest;
 use crate::oauth::wire::{IntrospectionAnswer, TokenAnswer, client_error, never_kept};
@@ -42,7 +42,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             .takes("password", "string", "With password: the user's password")
             .takes("refresh_token", "string", "With refresh_token: the last one received")
             .takes("scope", "string", "With password and refresh_token: what is wanted, between spaces")
-            .answers(200, "The tokens; as a form unless Accept names JSON", Some(One("TokenAnswer"))),
+            .answers(200, "The tokens; as a form unless Accept names JSON", Some(OneOrForm("TokenAnswer"))),
         for_clients("/oauth/revoke", "End a token", revoke)
             .needs("token", "string", "An access token; or a refresh token, which ends its family")
             .takes("token_type_hint", "string", "Not needed")

@@ -8,6 +8,14 @@ pub(super) struct Operation {
     pub(super) id: &'static str,
 }
 
+impl Operation {
+    /// The name of the schema of what it takes.
+    pub(super) fn request_name(&self) -> String {
+        let (first, rest) = self.id.split_at(1);
+        format!("{}{rest}Request", first.to_ascii_uppercase())
+    }
+}
+
 const fn operation(tag: &'static str, place: &'static str, id: &'static str) -> Operation {
     Operation { tag, place, id }
 }

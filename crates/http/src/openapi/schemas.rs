@@ -3,7 +3,7 @@
 use eddyline_wire::{
     Attachment, Author, ErrorBody, Flow, FlowUser, Group, ImportedInvitations, IntegrationError, Invitation,
     Link, Message, Organization, OrganizationSummary, OrganizationUser, Participant, Picture,
-    PrivateActivity, PrivateConversation, Source, SourceApplication, Subscription, Thread, Thumbnail, User,
+    PrivateActivity, PrivateConversation, Source, SourceApplication, Thread, Thumbnail, User,
 };
 use serde_json::{Map, Value, json};
 use utoipa::PartialSchema;
@@ -65,7 +65,21 @@ fn of_people() -> Map<String, Value> {
         "OrganizationSummary": OrganizationSummary::schema(),
         "OrganizationUser": OrganizationUser::schema(),
         "Participant": Participant::schema(),
-        "Subscription": Subscription::schema(),
+        // Told apart by a value, which a derived schema does not say.
+        "Subscription": {"oneOf": [
+            {
+                "type": "object",
+                "description": "The organization tries the service",
+                "required": ["trial", "trial_ends"],
+                "properties": {"trial": {"const": true}, "trial_ends": {"type": "string", "format": "date"}},
+            },
+            {
+                "type": "object",
+                "description": "It is paid for; the day of the next bill is null where nobody sends bills",
+                "required": ["trial", "billing_date"],
+                "properties": {"trial": {"const": false}, "billing_date": {"type": ["string", "null"]}},
+            },
+        ]},
         "User": User::schema(),
     }))
 }

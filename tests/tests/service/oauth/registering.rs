@@ -141,8 +141,9 @@ async fn the_description_has_it(server: Server) {
         server.client().build().unwrap().request(Method::GET, "/openapi.json").call().await.unwrap();
     let operation = &document["paths"][PATH]["post"];
     assert!(operation["responses"]["201"].is_object(), "{operation}");
-    let properties = &operation["requestBody"]["content"]["application/json"]["schema"]["properties"];
-    assert_eq!(properties["application"]["type"], "object");
+    let schema = &operation["requestBody"]["content"]["application/json"]["schema"]["$ref"];
+    let schema = document.pointer(schema.as_str().unwrap().trim_start_matches('#')).unwrap();
+    assert_eq!(schema["properties"]["application"]["type"], "object");
 }
 
 async fn otherwise_applications_are_not_registered_by_the_api(server: Server) {

@@ -1,0 +1,154 @@
+//! Every answer that a client of the tests gets is held against the OpenAPI document: its status, its content type and
+//! its body. An answer that the document does not describe fails the test.
+//!
+//! The document is that of the first server of the same profile. Streams and servers with TLS are left out, and so is
+//! what is at no path of the document. With `EDDYLINE_TEST_CONTRACT_REPORT=FILE`, tests go on, and the file lists what
+//! is not as described.
+
+use std::collections::HashMap;
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::sync::{Arc, Mutex, OnceLock};
+
+use eddyline_client::Exchange;
+use jsonschema::Validator;
+use serde_json::{Value, json};
+
+/// A path of the document with an operation.
+struct Operation {
+    method: String,
+    segments: Vec<String>,
+    responses: Value,
+}
+
+/// The document, ready to judge.
+struct Contract {
+    operations: Vec<Operation>,
+    document: Value,
+    validators: Mutex<HashMap<String, Arc<Validator>>>,
+}
+
+/// The documents of the two profiles.
+static SPEC: OnceLock<Contract> = OnceLock::new();
+static CLASSIC: OnceLock<Contract> = OnceLock::new();
+
+/// Holds an answer of a server in the classic profile, or not, against the document.
+///
+/// # Panics
+///
+/// When the document does not describe it.
+pub(crate) fn check(exchange: &Exchange<'_>, is_classic: bool) {
+    let uri = exchange.request.uri();
+    let Some(authority) = uri.authority().filter(|_| uri.scheme_str() == Some("http")) else { return };
+    let known = if is_classic { &CLASSIC } else { &SPEC };
+    if known.get().is_none()
+        && let Some(contract) = Contract::of(authority.as_str())
+    {
+        // Another thread may have been first.
+        let _ = known.set(contract);
+    }
+    let Some(contract) = known.get() else { return };
+    if let Err(violation) = contract.judge(exchange) {
+        let (method, status) = (exchange.request.method(), exchange.status);
+        let body = String::from_utf8_lossy(exchange.body);
+        let text =
+            format!("{method} {uri} answered {status}, which is not as described: {violation}\n{body}");
+        match std::env::var_os("EDDYLINE_TEST_CONTRACT_REPORT") {
+            None => panic!("{text}"),
+            Some(file) => {
+                let mut file = std::fs::OpenOptions::new().create(true).append(true).open(file).unwrap();
+                file.write_all(format!("{text}\n\n").as_bytes()).unwrap();
+            }
+        }
+    }
+}
+
+impl Contract {
+    /// That of a server; `None` where there is no document, as on the address of the stream.
+    fn of(authority: &str) -> Option<Self> {
+        let document: Value = serde_json::from_slice(&fetch(authority)?).ok()?;
+        let operations = document["paths"].as_object()?.iter().flat_map(|(path, item)| {
+            item.as_object().into_iter().flatten().map(|(method, operation)| Operation {
+                method: method.to_ascii_uppercase(),
+                segments: path.split('/').map(str::to_owned).collect(),
+                responses: operation["responses"].clone(),
+            })
+        });
+        Some(Self { operations: operations.collect(), document, validators: Mutex::default() })
+    }
+
+    fn judge(&self, exchange: &Exchange<'_>) -> Result<(), String> {
+        let method = exchange.request.method().as_str();
+        let Some(operation) = self.operation(method, exchange.request.uri().path()) else { return Ok(()) };
+        let status = exchange.status.as_str();
+        let response = operation.responses.get(status).or_else(|| {
+            // A status of success is always named.
+            operation.responses.get("default").filter(|_| !exchange.status.is_success())
+        });
+        let response = response.ok_or("the status is not described")?;
+        let response = match response["$ref"].as_str() {
+            Some(reference) => self.document.pointer(reference.trim_start_matches('#')).unwrap_or(response),
+            None => response,
+        };
+        let kind = exchange.headers.get("content-type").and_then(|kind| kind.to_str().ok());
+        let kind = kind.and_then(|kind| kind.split(';').next()).unwrap_or_default();
+        let Some(content) = response["content"].as_object() else {
+            return if exchange.body.is_empty() { Ok(()) } else { Err("it has a body".to_owned()) };
+        };
+        if exchange.body.is_empty() {
+            return Ok(());
+        }
+        let described = content.get(kind).or_else(|| content.get("*/*"));
+        let schema = &described.ok_or_else(|| format!("the content type {kind} is not described"))?["schema"];
+        if !kind.ends_with("json") || exchange.headers.contains_key("content-encoding") {
+            return Ok(());
+        }
+        let body: Value = serde_json::from_slice(exchange.body).map_err(|error| error.to_string())?;
+        let errors: Vec<String> = self
+            .validator(schema)
+            .iter_errors(&body)
+            .map(|error| format!("{error} at {}", error.instance_path()))
+            .collect();
+        if errors.is_empty() { Ok(()) } else { Err(errors.join("; ")) }
+    }
+
+    /// The operation at a path: that with the most segments by name.
+    fn operation(&self, method: &str, path: &str) -> Option<&Operation> {
+        let asked: Vec<&str> = path.split('/').collect();
+        let fits = |operation: &&Operation| {
+            operation.segments.len() == asked.len()
+                && operation
+                    .segments
+                    .iter()
+                    .zip(&asked)
+                    .all(|(segment, asked)| segment.starts_with('{') || segment == asked)
+        };
+        let named =
+            |operation: &&Operation| operation.segments.iter().filter(|s| !s.starts_with('{')).count();
+        let of = |method: &str| {
+            let all = self.operations.iter().filter(|operation| operation.method == method);
+            all.filter(fits).max_by_key(named)
+        };
+        // Endpoints that do not tell them apart serve both alike.
+        of(method).or_else(|| if method == "PATCH" { of("PUT") } else { None })
+    }
+
+    fn validator(&self, schema: &Value) -> Arc<Validator> {
+        let mut validators = self.validators.lock().unwrap();
+        let validator = validators.entry(schema.to_string()).or_insert_with(|| {
+            let whole = json!({"allOf": [schema], "components": self.document["components"]});
+            Arc::new(jsonschema::validator_for(&whole).unwrap())
+        });
+        validator.clone()
+    }
+}
+
+fn fetch(authority: &str) -> Option<Vec<u8>> {
+    let mut socket = TcpStream::connect(authority).ok()?;
+    let request = format!("GET /openapi.json HTTP/1.1\r\nhost: {authority}\r\nconnection: close\r\n\r\n");
+    socket.write_all(request.as_bytes()).ok()?;
+    let mut answer = Vec::new();
+    socket.read_to_end(&mut answer).ok()?;
+    let end = answer.windows(4).position(|bytes| bytes == b"\r\n\r\n")?;
+    answer.starts_with(b"HTTP/1.1 200").then(|| answer[end + 4..].to_vec())
+}
