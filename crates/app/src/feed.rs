@@ -112,7 +112,7 @@ impl App {
             outage: None,
         };
         // On the list before anything is cached, so that others wait for this process.
-        self.beat().await?;
+        self.record_heartbeat().await?;
         if let Err(error) = feed.start().await {
             self.leave().await;
             return Err(error);

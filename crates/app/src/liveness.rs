@@ -88,13 +88,13 @@ impl App {
     }
 
     /// Shows once that this process lives, and how far it has read. Notes whether there are others.
-    pub(crate) async fn beat(&self) -> Result<()> {
+    pub(crate) async fn record_heartbeat(&self) -> Result<()> {
         let (node, seq) = (self.inner.node.clone(), self.position());
         let (has_others, _) = self
             .store()
             .write(NoCaller::Process, move |tx| {
                 let now = tx.now();
-                tx.beat(&node, now, seq)?;
+                tx.record_heartbeat(&node, now, seq)?;
                 tx.has_other_nodes(&node, now.plus_millis(-SILENCE_MILLIS))
             })
             .await?;
@@ -109,7 +109,7 @@ impl App {
     pub(crate) async fn run_heartbeat(self, control_seen: Arc<Notify>, stop: CancellationToken) {
         let mut ticker = Ticker::new(BEAT, stop);
         while ticker.tick_or(control_seen.notified()).await {
-            if let Err(error) = self.beat().await {
+            if let Err(error) = self.record_heartbeat().await {
                 tracing::debug!(%error, "no sign of life could be given");
             }
         }
@@ -121,7 +121,7 @@ impl App {
         let node = self.inner.node.clone();
         let gone = self.store().write(NoCaller::Process, move |tx| {
             let since = tx.now().plus_millis(-FORGOTTEN_MILLIS);
-            tx.forget_node(&node, since)
+            tx.delete_node(&node, since)
         });
         if let Err(error) = gone.await {
             tracing::debug!(%error, "this process could not be taken off the list");

@@ -32,7 +32,7 @@ impl App {
             tx.delete_ended_links(now)?;
             tx.delete_ended_claims(now)?;
             tx.delete_silent_writers(now.plus_millis(-DAY_MILLIS))?;
-            tx.forget_silent_nodes(now.plus_millis(-FORGOTTEN_MILLIS))?;
+            tx.delete_silent_nodes(now.plus_millis(-FORGOTTEN_MILLIS))?;
             tx.delete_idle_sessions(now.plus_millis(-SESSION_DAYS * DAY_MILLIS))
         });
         ended.await?;

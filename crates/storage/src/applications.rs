@@ -197,7 +197,7 @@ impl Tx<'_> {
     /// # Errors
     ///
     /// As any query.
-    pub fn keep_application(&mut self, id: ApplicationId) -> Result<bool> {
+    pub fn lock_application_shared(&mut self, id: ApplicationId) -> Result<bool> {
         #[cfg(feature = "postgres")]
         if let Some(c) = self.postgres() {
             let row = applications::table.find(id.0).select(applications::id).for_key_share();

@@ -59,7 +59,7 @@ impl Reader<'_> {
 impl Tx<'_> {
     /// Keeps a record of a change. It belongs into the transaction of that change, so that there is
     /// neither without the other.
-    pub fn note_audit(c: &mut Connection, entry: &AuditEntry) -> Result<()> {
+    pub fn insert_audit_entry(c: &mut Connection, entry: &AuditEntry) -> Result<()> {
         diesel::insert_into(audit::table)
             .values((
                 audit::organization_id.eq(entry.organization.0),

@@ -20,7 +20,7 @@ const ATTEMPTS: u32 = 3;
 const DOUBT_PATIENCE: Duration = Duration::from_secs(8);
 const RETRY_PAUSE: Duration = Duration::from_millis(200);
 /// After how long without a commit the writer's row may have been removed by others, who take it for that of a process
-/// that was killed. They wait far longer ([`Reader::delete_silent_writers`](crate::Reader::delete_silent_writers)).
+/// that was killed. They wait far longer ([`Tx::delete_silent_writers`](crate::Tx::delete_silent_writers)).
 const IDLE: Duration = Duration::from_secs(3600);
 
 const WITHOUT_RESULT: Error = Error::Corrupt("a transaction without a result");
@@ -117,7 +117,7 @@ impl Committer {
         let outcome = transact(connection.reader(), now, |tx| {
             let value = work(tx)?;
             if doubtful {
-                tx.note_batch(&name, batch, now)?;
+                tx.upsert_writer(&name, batch, now)?;
             }
             let items = tx.finish()?;
             // Before the commit: from then on the log shows less of them.
@@ -142,7 +142,7 @@ impl Committer {
         };
         if self.is_postgres() && (is_new || self.noted.elapsed() >= IDLE) {
             // The row must be there before the batch, so that it can be waited for.
-            write(&mut connection, (self.clock)(), |tx| tx.note_batch(&self.name, 0, tx.now()))?;
+            write(&mut connection, (self.clock)(), |tx| tx.upsert_writer(&self.name, 0, tx.now()))?;
             self.noted = Instant::now();
         }
         Ok(connection)

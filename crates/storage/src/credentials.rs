@@ -23,7 +23,7 @@ impl Tx<'_> {
     /// # Errors
     ///
     /// As any query.
-    pub fn keep_session(&mut self, hash: &[u8]) -> Result<bool> {
+    pub fn lock_session(&mut self, hash: &[u8]) -> Result<bool> {
         #[cfg(feature = "postgres")]
         if let Some(c) = self.postgres() {
             let row = sessions::table.find(hash).select(sessions::user_id).for_key_share();
@@ -38,7 +38,7 @@ impl Tx<'_> {
     /// # Errors
     ///
     /// As any query.
-    pub fn keep_api_token(&mut self, hash: &[u8]) -> Result<bool> {
+    pub fn lock_api_token(&mut self, hash: &[u8]) -> Result<bool> {
         #[cfg(feature = "postgres")]
         if let Some(c) = self.postgres() {
             let row = api_tokens::table.find(hash).select(api_tokens::user_id).for_key_share();
@@ -53,7 +53,7 @@ impl Tx<'_> {
     /// # Errors
     ///
     /// As any query.
-    pub fn keep_access_token(&mut self, hash: &[u8], grant: GrantId) -> Result<bool> {
+    pub fn lock_access_token(&mut self, hash: &[u8], grant: GrantId) -> Result<bool> {
         #[cfg(feature = "postgres")]
         if let Some(c) = self.postgres() {
             // In the order in which a grant is ended.
@@ -74,7 +74,7 @@ impl Tx<'_> {
     /// # Errors
     ///
     /// As any query.
-    pub fn keep_password(&mut self, user: UserId) -> Result<Option<String>> {
+    pub fn lock_password(&mut self, user: UserId) -> Result<Option<String>> {
         #[cfg(feature = "postgres")]
         if let Some(c) = self.postgres() {
             let row = users::table.find(user.0).select((users::active, users::password_hash)).for_share();
@@ -84,12 +84,12 @@ impl Tx<'_> {
         self.password_of(user)
     }
 
-    /// The same as [`Reader::keep_session`] for a flow token, and the source that it is of.
+    /// The same as [`Tx::lock_session`] for a flow token, and the source that it is of.
     ///
     /// # Errors
     ///
     /// As any query.
-    pub fn keep_flow_token(&mut self, hash: &[u8]) -> Result<bool> {
+    pub fn lock_flow_token(&mut self, hash: &[u8]) -> Result<bool> {
         #[cfg(feature = "postgres")]
         if let Some(c) = self.postgres() {
             let row = flow_tokens::table.find(hash).select(flow_tokens::source_id).for_key_share();
@@ -113,7 +113,7 @@ impl Tx<'_> {
     /// # Errors
     ///
     /// As any query.
-    pub fn keep_provider(&mut self, uid: &str, token: &[u8]) -> Result<bool> {
+    pub fn lock_provider(&mut self, uid: &str, token: &[u8]) -> Result<bool> {
         #[cfg(feature = "postgres")]
         if let Some(c) = self.postgres() {
             let row = identity_providers::table

@@ -81,7 +81,7 @@ impl Tx<'_> {
     }
 
     /// Notes that a mailed link proved the address of a user: it no longer depends on what a provider stated.
-    pub fn forget_stated_email(c: &mut Connection, user: UserId) -> Result<()> {
+    pub fn delete_stated_email(c: &mut Connection, user: UserId) -> Result<()> {
         diesel::update(identities::table.find(user.0))
             .set(identities::stated_email.eq(None::<String>))
             .execute(c)?;

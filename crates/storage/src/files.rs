@@ -139,7 +139,7 @@ impl Reader<'_> {
 impl Tx<'_> {
     /// Notes an object before its bytes are written. Should the process `node` die, the object is
     /// found among the abandoned ones.
-    pub fn note_object(c: &mut Connection, key: &str, node: &str, now: Timestamp) -> Result<()> {
+    pub fn insert_object(c: &mut Connection, key: &str, node: &str, now: Timestamp) -> Result<()> {
         diesel::insert_into(objects::table)
             .values((
                 objects::object_key.eq(key),
@@ -168,7 +168,12 @@ impl Tx<'_> {
     /// Marks objects whose upload `node` has given up, but for those that are kept. `from` is as above. An
     /// object that is not noted at all counts as marked too: somebody took this process for dead, and removed
     /// and forgot it, perhaps before its bytes came.
-    pub fn give_up_objects(c: &mut Connection, keys: &[String], node: &str, from: Timestamp) -> Result<()> {
+    pub fn mark_abandoned_uploads(
+        c: &mut Connection,
+        keys: &[String],
+        node: &str,
+        from: Timestamp,
+    ) -> Result<()> {
         for part in keys.chunks(ROWS) {
             for key in part {
                 let row = (
@@ -216,7 +221,7 @@ impl Tx<'_> {
 
     /// Forgets objects marked for deletion whose bytes are gone, but for those that were put off until `before` or
     /// later: more bytes may come.
-    pub fn forget_objects(c: &mut Connection, keys: &[String], before: Timestamp) -> Result<()> {
+    pub fn delete_objects(c: &mut Connection, keys: &[String], before: Timestamp) -> Result<()> {
         for part in keys.chunks(ROWS) {
             let marked = objects::table
                 .filter(objects::state.eq(MARKED_FOR_DELETION))
@@ -228,7 +233,7 @@ impl Tx<'_> {
     }
 
     /// Makes a pending object kept. `None` when an equal one is, after all.
-    fn make_kept(c: &mut Connection, object: &NewObject, now: Timestamp) -> Result<Option<()>> {
+    fn insert_kept_object(c: &mut Connection, object: &NewObject, now: Timestamp) -> Result<Option<()>> {
         let pending = objects::table.find(&object.key).filter(objects::state.eq(PENDING));
         // In a transaction within, so that a failure does not end the one around it.
         let made = c.transaction(|c| {
@@ -284,7 +289,7 @@ impl Tx<'_> {
     }
 
     /// Takes the files off a message, and returns the keys of their objects.
-    fn take_files(c: &mut Connection, room: RoomId, message: MessageId) -> Result<BTreeSet<String>> {
+    fn delete_files_of(c: &mut Connection, room: RoomId, message: MessageId) -> Result<BTreeSet<String>> {
         let of = || files::table.filter(files::room_id.eq(room.0)).filter(files::message_id.eq(message.0));
         let rows: Vec<(String, Option<String>)> =
             of().select((files::object_key, files::thumbnail_key)).load(c)?;
@@ -343,7 +348,7 @@ impl Tx<'_> {
                 }
                 return Ok(kept);
             }
-            if self.make_kept(object, now)?.is_some() {
+            if self.insert_kept_object(object, now)?.is_some() {
                 return Ok(object.key.clone());
             }
         }
@@ -352,7 +357,7 @@ impl Tx<'_> {
 
     /// Removes the files of a message, and marks the objects for deletion that no other file has.
     pub(crate) fn remove_files(&mut self, room: RoomId, message: MessageId) -> Result<()> {
-        let keys: Vec<String> = self.take_files(room, message)?.into_iter().collect();
+        let keys: Vec<String> = self.delete_files_of(room, message)?.into_iter().collect();
         if keys.is_empty() {
             return Ok(());
         }

@@ -340,7 +340,7 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// Sets the secrets of join links: 40 hexadecimal digits for each room. [`Reader::update_flow`] does not
+    /// Sets the secrets of join links: 40 hexadecimal digits for each room. [`Tx::update_flow`] does not
     /// write them, so that it never brings an earlier one back.
     pub fn set_join_secrets(c: &mut Connection, secrets: &[(RoomId, String)]) -> Result<()> {
         debug_assert!(secrets.iter().all(|(_, secret)| secret.bytes().all(|byte| byte.is_ascii_hexdigit())));

@@ -120,7 +120,7 @@ impl Reader<'_> {
 #[portable]
 impl Tx<'_> {
     /// Adds a group without members. The caller holds the organization
-    /// ([`lock_organization`](crate::Reader::lock_organization)) and has asked whether the name is taken there.
+    /// ([`lock_organization`](crate::Tx::lock_organization)) and has asked whether the name is taken there.
     ///
     /// # Errors
     ///

@@ -189,7 +189,7 @@ impl Tx<'_> {
     /// # Errors
     ///
     /// [`crate::Error::Exists`] when another organization's provider has the uid.
-    pub fn put_provider(
+    pub fn upsert_provider(
         c: &mut Connection,
         organization: OrganizationId,
         uid: &str,
@@ -237,7 +237,7 @@ impl Tx<'_> {
     }
 
     /// Writes what can change about an identity: all but its user, its provider and when it was made.
-    /// A transaction that changes one locks the user ([`crate::Session::lock_user`]) from before they read it.
+    /// A transaction that changes one locks the user ([`crate::Tx::lock_user`]) from before they read it.
     ///
     /// # Errors
     ///

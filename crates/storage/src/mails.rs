@@ -175,7 +175,7 @@ impl Tx<'_> {
     /// Takes the mails that are due and puts them off until `again`, when they are due again unless they
     /// were sent: no other process takes them meanwhile. Oldest first, but those about an account before
     /// any invitation, of which there may be thousands.
-    pub fn take_due_mails(
+    pub fn claim_due_mails(
         c: &mut Connection,
         now: Timestamp,
         again: Timestamp,
@@ -205,14 +205,14 @@ impl Tx<'_> {
     }
 
     /// Sets when a mail is to be tried again.
-    pub fn put_mail_off(c: &mut Connection, id: i64, until: Timestamp) -> Result<()> {
+    pub fn postpone_mail(c: &mut Connection, id: i64, until: Timestamp) -> Result<()> {
         diesel::update(mails::table.find(id)).set(mails::due_at.eq(until.0)).execute(c)?;
         Ok(())
     }
 
     /// Gives back a mail that was taken and never tried: it is due, and the taking does not count as
     /// an attempt. Nothing happens when it was taken again since.
-    pub fn give_mail_back(c: &mut Connection, mail: &QueuedMail, now: Timestamp) -> Result<()> {
+    pub fn release_mail(c: &mut Connection, mail: &QueuedMail, now: Timestamp) -> Result<()> {
         diesel::update(mails::table.find(mail.id).filter(mails::attempts.eq(mail.attempts)))
             .set((mails::due_at.eq(now.0), mails::attempts.eq(mail.attempts - 1)))
             .execute(c)?;

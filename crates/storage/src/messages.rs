@@ -194,7 +194,7 @@ impl Tx<'_> {
     }
 
     /// Forgets who has dealt with a mention of everyone that is no more: another is news to all.
-    fn forget_seen(c: &mut Connection, room: RoomId, id: MessageId) -> Result<()> {
+    fn delete_seen_mentions(c: &mut Connection, room: RoomId, id: MessageId) -> Result<()> {
         let of_message = mentions_seen::table
             .filter(mentions_seen::room_id.eq(room.0))
             .filter(mentions_seen::message_id.eq(id.0));
@@ -203,7 +203,7 @@ impl Tx<'_> {
     }
 
     /// Notes that a user has dealt with one message that mentions them.
-    pub fn see_mention(c: &mut Connection, room: RoomId, user: UserId, id: MessageId) -> Result<()> {
+    pub fn mark_mention_seen(c: &mut Connection, room: RoomId, user: UserId, id: MessageId) -> Result<()> {
         diesel::insert_into(mentions_seen::table)
             .values((
                 mentions_seen::room_id.eq(room.0),
@@ -375,7 +375,7 @@ impl Tx<'_> {
         self.remove_mentions(room, id, &unmentioned)?;
         if gone.iter().any(|tag| tag == find::EVERYONE) {
             self.remove_mentions(room, id, &[0])?;
-            self.forget_seen(room, id)?;
+            self.delete_seen_mentions(room, id)?;
         }
         let were_unread: HashSet<i64> = before.tags.iter().filter_map(|tag| find::unread_user(tag)).collect();
         // Unread marks of before may stand for a row of everyone's, which may be gone now.
@@ -400,14 +400,14 @@ impl Tx<'_> {
     pub fn delete_message(&mut self, gone: &Message) -> Result<()> {
         let (room, id) = (gone.room, gone.id);
         self.remove_message(room, id)?;
-        self.forget_in_thread(gone)?;
+        self.remove_from_thread(gone)?;
         let kind = find::kind_tag(gone.event).map(str::to_owned);
         let tags: Vec<String> = gone.tags.iter().cloned().chain(kind).collect();
         self.remove_tags(room, id, &tags)?;
         let mut users: Vec<i64> = gone.tags.iter().filter_map(|tag| find::unread_user(tag)).collect();
         users.push(0);
         self.remove_mentions(room, id, &users)?;
-        self.forget_seen(room, id)?;
+        self.delete_seen_mentions(room, id)?;
         self.remove_files(room, id)?;
         dialect!(self, unindex, room, id)
     }

@@ -110,7 +110,12 @@ impl Tx<'_> {
     }
 
     /// Replaces the rows of these users at a process, which has moved on to the time `at`.
-    pub fn put_presence(c: &mut Connection, node: &str, at: Timestamp, rows: &[PresenceRow]) -> Result<()> {
+    pub fn upsert_presence(
+        c: &mut Connection,
+        node: &str,
+        at: Timestamp,
+        rows: &[PresenceRow],
+    ) -> Result<()> {
         let users: Vec<i64> = rows.iter().map(|row| row.user.0).collect();
         let earlier = node_presence::table
             .filter(node_presence::node.eq(node))

@@ -27,7 +27,7 @@ impl Reader<'_> {
 #[portable]
 impl Tx<'_> {
     /// Notes that a serving process lives, and how far it has read the log.
-    pub fn beat(c: &mut Connection, node: &str, now: Timestamp, read: Seq) -> Result<()> {
+    pub fn record_heartbeat(c: &mut Connection, node: &str, now: Timestamp, read: Seq) -> Result<()> {
         diesel::insert_into(nodes::table)
             .values((nodes::id.eq(node), nodes::heartbeat.eq(now.0), nodes::seq_read.eq(read.0)))
             .on_conflict(nodes::id)
@@ -38,14 +38,14 @@ impl Tx<'_> {
     }
 
     /// Takes a serving process off the list, with all that have been silent since `since`.
-    pub fn forget_node(c: &mut Connection, node: &str, since: Timestamp) -> Result<()> {
+    pub fn delete_node(c: &mut Connection, node: &str, since: Timestamp) -> Result<()> {
         diesel::delete(nodes::table.filter(nodes::id.eq(node).or(nodes::heartbeat.lt(since.0))))
             .execute(c)?;
         Ok(())
     }
 
     /// Takes the serving processes off the list that have been silent since `since`.
-    pub fn forget_silent_nodes(c: &mut Connection, since: Timestamp) -> Result<()> {
+    pub fn delete_silent_nodes(c: &mut Connection, since: Timestamp) -> Result<()> {
         diesel::delete(nodes::table.filter(nodes::heartbeat.lt(since.0))).execute(c)?;
         Ok(())
     }

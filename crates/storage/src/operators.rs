@@ -252,7 +252,7 @@ impl Tx<'_> {
     }
 
     /// Sets a value that all processes share, in place of the one that there is.
-    pub fn put_setting(c: &mut Connection, name: &str, value: &[u8]) -> Result<()> {
+    pub fn upsert_setting(c: &mut Connection, name: &str, value: &[u8]) -> Result<()> {
         diesel::insert_into(settings::table)
             .values((settings::name.eq(name), settings::value.eq(value)))
             .on_conflict(settings::name)

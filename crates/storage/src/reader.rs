@@ -10,13 +10,13 @@
 ///
 /// ```compile_fail,E0599
 /// # async fn example(store: eddyline_storage::Store) {
-/// store.read(|reader| reader.put_setting("name", b"value")).await;
+/// store.read(|reader| reader.upsert_setting("name", b"value")).await;
 /// # }
 /// ```
 ///
 /// ```
 /// # async fn example(store: eddyline_storage::Store) {
-/// store.write(|tx| tx.put_setting("name", b"value")).await;
+/// store.write(|tx| tx.upsert_setting("name", b"value")).await;
 /// # }
 /// ```
 pub struct Reader<'c>(pub(crate) Inner<'c>);

@@ -29,7 +29,7 @@ impl Tx<'_> {
     }
 
     /// Notes a writer's batch in the transaction that holds it.
-    pub(crate) fn note_batch(c: &mut Connection, writer: &str, batch: i64, now: Timestamp) -> Result<()> {
+    pub(crate) fn upsert_writer(c: &mut Connection, writer: &str, batch: i64, now: Timestamp) -> Result<()> {
         diesel::insert_into(writers::table)
             .values((writers::id.eq(writer), writers::batch.eq(batch), writers::noted_at.eq(now.0)))
             .on_conflict(writers::id)

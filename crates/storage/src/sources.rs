@@ -200,7 +200,7 @@ impl Tx<'_> {
     }
 
     /// Parts all sources, which were removed before, from an application that goes.
-    pub fn part_from_application(c: &mut Connection, application: ApplicationId) -> Result<()> {
+    pub fn detach_sources(c: &mut Connection, application: ApplicationId) -> Result<()> {
         let of_application = sources::table.filter(sources::application_id.eq(application.0));
         diesel::update(of_application).set(sources::application_id.eq(None::<i64>)).execute(c)?;
         Ok(())

@@ -88,7 +88,7 @@ impl App {
                         tx.set_email_proved(user.id, true)?;
                     }
                     tx.set_recovery_key(user.id, None)?;
-                    tx.forget_stated_email(user.id)?;
+                    tx.delete_stated_email(user.id)?;
                 }
                 Ok(sessions::begin(tx, &session, user.id)?)
             })

@@ -85,7 +85,7 @@ impl World {
 
     async fn waiting_mails(&self) -> Vec<(Purpose, String)> {
         let far = Timestamp(START + 1000 * DAY);
-        let taken = self.app.store().write(NoCaller::Operator, move |tx| tx.take_due_mails(far, far, 1000));
+        let taken = self.app.store().write(NoCaller::Operator, move |tx| tx.claim_due_mails(far, far, 1000));
         taken.await.unwrap().0.into_iter().map(|mail| (mail.purpose, mail.recipient)).collect()
     }
 

@@ -84,7 +84,7 @@ impl App {
         }
         let count = removed.len();
         if count > 0 {
-            self.store().write(NoCaller::Process, move |tx| tx.forget_objects(&removed, found_at)).await?;
+            self.store().write(NoCaller::Process, move |tx| tx.delete_objects(&removed, found_at)).await?;
         }
         Ok(count)
     }

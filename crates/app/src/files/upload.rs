@@ -203,7 +203,7 @@ impl PendingObjects {
             .store()
             .write(NoCaller::Process, move |tx| {
                 let now = tx.now();
-                tx.note_object(&noted, &node, now)
+                tx.insert_object(&noted, &node, now)
             })
             .await?;
         Ok(key)
@@ -223,7 +223,7 @@ impl Drop for PendingObjects {
                 let (again, node) = (keys.clone(), node.clone());
                 let marked = app.store().write(NoCaller::Process, move |tx| {
                     let from = tx.now().plus_millis(wait);
-                    tx.give_up_objects(&again, &node, from)
+                    tx.mark_abandoned_uploads(&again, &node, from)
                 });
                 match marked.await {
                     Ok(_) => return app.inner.upload_abandoned.notify_one(),

@@ -124,7 +124,7 @@ impl Mailer {
             .write(NoCaller::Process, move |tx| {
                 let now = tx.now();
                 let mut letters = VecDeque::new();
-                for mail in tx.take_due_mails(now, now.plus_millis(HOLD_MILLIS), BATCH)? {
+                for mail in tx.claim_due_mails(now, now.plus_millis(HOLD_MILLIS), BATCH)? {
                     match compose::letter(tx, &addresses, &mail)? {
                         Some(letter) => letters.push_back((mail, letter)),
                         None => tx.delete_mail(mail.id)?,
@@ -171,7 +171,7 @@ impl Mailer {
         let mails: Vec<QueuedMail> = letters.into_iter().map(|(mail, _)| mail).collect();
         let given = self.app.store().write(NoCaller::Process, move |tx| {
             let now = tx.now();
-            mails.iter().try_for_each(|mail| tx.give_mail_back(mail, now))
+            mails.iter().try_for_each(|mail| tx.release_mail(mail, now))
         });
         if let Err(error) = given.await {
             tracing::debug!(%error, "mail that was not sent stays held for some minutes");
@@ -189,7 +189,7 @@ impl Mailer {
             .app
             .store()
             .write(NoCaller::Process, move |tx| match until {
-                Some(until) => tx.put_mail_off(id, until),
+                Some(until) => tx.postpone_mail(id, until),
                 None => tx.delete_mail(id),
             })
             .await;

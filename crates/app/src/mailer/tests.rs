@@ -28,7 +28,7 @@ async fn mailer() -> Mailer {
 async fn take(mailer: &Mailer) -> Vec<QueuedMail> {
     let taken = mailer.app.store().write(NoCaller::Process, |tx| {
         let now = tx.now();
-        tx.take_due_mails(now, now.plus_millis(HOLD_MILLIS), BATCH)
+        tx.claim_due_mails(now, now.plus_millis(HOLD_MILLIS), BATCH)
     });
     taken.await.unwrap().0
 }

@@ -103,7 +103,7 @@ pub(crate) fn write_tags(
     // One row stands for everyone, so that who is taken off it stands beside.
     if after.tags.iter().any(|tag| tag == tags::USER_EVERYONE) {
         for reader in changes.remove.iter().filter_map(|tag| tags::parse_unread(tag)) {
-            tx.see_mention(before.room, reader, before.id)?;
+            tx.mark_mention_seen(before.room, reader, before.id)?;
         }
     }
     let draft = notice(&after, actor, Notice::tag_change(&after, &changes), tx.now());

@@ -121,7 +121,7 @@ impl App {
     ) -> Result<(Application, Option<Secret>)> {
         let name = organization.to_lowercase();
         let found = self.store().read(move |reader| reader.organization_id_by_name(&name)).await?;
-        self.keep_application(found.ok_or(Error::NotFound)?, new, None).await
+        self.lock_application_shared(found.ok_or(Error::NotFound)?, new, None).await
     }
 
     /// Registers an application for an organization of the caller's, and gives its secret, unless it is
@@ -139,7 +139,7 @@ impl App {
     ) -> Result<(Application, Option<Secret>)> {
         let caller = actor.user()?;
         policy::organization(caller.role_in(organization), OrganizationAction::See)?;
-        self.keep_application(organization, new, Some(actor)).await
+        self.lock_application_shared(organization, new, Some(actor)).await
     }
 
     /// The organization for which a user registers applications by the API: the first of theirs.
@@ -155,7 +155,7 @@ impl App {
         }
     }
 
-    async fn keep_application(
+    async fn lock_application_shared(
         &self,
         organization: OrganizationId,
         new: NewApplication,

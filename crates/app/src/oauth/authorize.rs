@@ -108,7 +108,7 @@ impl App {
         self.transaction_as(actor, move |tx, _| {
             // A transaction that ends all that was allowed locks the user too, and no code must come after that.
             tx.lock_user(user)?;
-            if !tx.keep_application(id)? {
+            if !tx.lock_application_shared(id)? {
                 return Err(Error::NotFound.into());
             }
             let expires_at = tx.now().plus_millis(code_millis);

@@ -106,7 +106,7 @@ impl App {
             // In the order in which everybody takes them: the user, the application, the code.
             let code = tx.code(&hash.0)?.ok_or(UNKNOWN)?;
             tx.lock_user(code.user)?;
-            if !tx.keep_application(id)? {
+            if !tx.lock_application_shared(id)? {
                 return Err(GONE.into());
             }
             let now = tx.now();
@@ -153,7 +153,7 @@ impl App {
             if !still_opens(tx, &key, user, checked.as_deref())? {
                 return Err(WRONG.into());
             }
-            if !tx.keep_application(id)? {
+            if !tx.lock_application_shared(id)? {
                 return Err(GONE.into());
             }
             Ok(Ok(begin(tx, id, (user, scopes), &new_tokens)?))

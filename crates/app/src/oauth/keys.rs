@@ -67,7 +67,7 @@ fn adopt(tx: &mut Tx<'_>, proof: &[u8]) -> TxResult<()> {
                     less than 12 seconds ago";
         return Err(Error::Conflict(text.into()).into());
     }
-    Ok(tx.put_setting(PROOF_SETTING, proof)?)
+    Ok(tx.upsert_setting(PROOF_SETTING, proof)?)
 }
 
 /// Whether a server runs on the database.
@@ -166,7 +166,7 @@ pub async fn renew_secret_key(store: &Store, material: Option<&KeyMaterial>) -> 
                     renewed.extend(renew(tx, &key, known.id)?);
                 }
             }
-            tx.put_setting(PROOF_SETTING, &prove(&key))?;
+            tx.upsert_setting(PROOF_SETTING, &prove(&key))?;
             Ok::<_, eddyline_storage::Abort<Error>>(renewed)
         })
         .await

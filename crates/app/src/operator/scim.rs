@@ -63,7 +63,7 @@ impl App {
                 let action = if has_token { "scim.rotate" } else { "scim.enable" };
                 let uid = known.map_or_else(|| uid.clone(), |provider| provider.uid);
                 let now = tx.now();
-                tx.put_provider(organization, &uid, &hash.0, now)?;
+                tx.upsert_provider(organization, &uid, &hash.0, now)?;
                 note(tx, organization, (OPERATOR, action), None, &json!({"uid": uid}))?;
                 Ok(uid)
             })

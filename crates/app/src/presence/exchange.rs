@@ -125,7 +125,7 @@ impl App {
                 tx.clear_presence(&node, before)?;
             }
             if is_listed {
-                rows.iter().try_for_each(|rows| tx.put_presence(&node, at, rows))?;
+                rows.iter().try_for_each(|rows| tx.upsert_presence(&node, at, rows))?;
             }
             Ok(is_listed.then_some(at))
         });

@@ -247,7 +247,7 @@ impl App {
                 let changes = write_tags(tx, actor, &message, tags_as_wanted(&message, wanted, user, pair))?;
                 // A user who takes off their own mark has read the message.
                 if changes.remove.iter().any(|tag| tags::parse_unread(tag) == Some(user)) {
-                    tx.see_mention(message.room, user, message.id)?;
+                    tx.mark_mention_seen(message.room, user, message.id)?;
                 }
             }
             Ok(())

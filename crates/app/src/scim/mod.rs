@@ -81,7 +81,7 @@ impl ScimProvider {
     ///
     /// [`Error::Scim`] with status 403.
     pub(crate) fn keep(&self, tx: &mut Tx<'_>) -> TxResult<()> {
-        let holds = tx.keep_provider(&self.uid, &self.token.0)?;
+        let holds = tx.lock_provider(&self.uid, &self.token.0)?;
         if holds { Ok(()) } else { Err(wrong_token().into()) }
     }
 

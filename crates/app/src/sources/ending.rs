@@ -45,7 +45,7 @@ pub(crate) fn remove_all(tx: &mut Tx<'_>, application: ApplicationId, by: Option
         tx.lock_room(room)?;
         remove_in(tx, application, room, by)?;
     }
-    tx.part_from_application(application)
+    tx.detach_sources(application)
 }
 
 /// Invalidates what is cached of an application's sources, since the application is shown differently.

@@ -336,7 +336,7 @@ fn insert(
     creator: Option<UserId>,
     hash: &[u8],
 ) -> TxResult<Source> {
-    if !tx.keep_application(application)? {
+    if !tx.lock_application_shared(application)? {
         return Err(Error::NotFound.into());
     }
     if tx.sources_of(&[room])?.len() >= MAX_SOURCES {

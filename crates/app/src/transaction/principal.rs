@@ -94,13 +94,13 @@ fn is_still_valid(reader: &mut Reader<'_>, actor: &Actor) -> StoreResult<bool> {
 
 fn keep(tx: &mut Tx<'_>, actor: &Actor) -> StoreResult<bool> {
     match actor {
-        Actor::FlowToken { token, .. } => tx.keep_flow_token(&token.0),
+        Actor::FlowToken { token, .. } => tx.lock_flow_token(&token.0),
         Actor::User { caller, credential, .. } => match credential {
-            Credential::Session(hash) => tx.keep_session(&hash.0),
-            Credential::ApiToken(hash) => tx.keep_api_token(&hash.0),
-            Credential::AccessToken(access) => tx.keep_access_token(&access.token.0, access.grant),
+            Credential::Session(hash) => tx.lock_session(&hash.0),
+            Credential::ApiToken(hash) => tx.lock_api_token(&hash.0),
+            Credential::AccessToken(access) => tx.lock_access_token(&access.token.0, access.grant),
             Credential::Password(checked) => {
-                let hash = tx.keep_password(caller.user.id)?;
+                let hash = tx.lock_password(caller.user.id)?;
                 Ok(hash.is_some_and(|hash| TokenHash::of(&hash) == *checked))
             }
         },

@@ -119,7 +119,7 @@ impl Reader<'_> {
 
 impl Tx<'_> {
     /// Adds the drafts, in order, within the transaction at hand, and says what became of each.
-    /// Nothing is written to the log; that comes last, with [`Reader::append_log`].
+    /// Nothing is written to the log; that comes last, with [`Tx::append_log`].
     pub(crate) fn append_messages(
         &mut self,
         drafts: &[Draft],

@@ -182,7 +182,7 @@ async fn a_read_cannot_write(store: Store) {
         };
         let error = store.read(write).await.expect_err("the database refuses it").to_string();
         assert!(error.contains("readonly database") || error.contains("read-only transaction"), "{error}");
-        store.write(|tx| tx.put_setting("written", b"by a transaction")).await.expect("it is written");
+        store.write(|tx| tx.upsert_setting("written", b"by a transaction")).await.expect("it is written");
     }
     let found = store.read(|reader| reader.setting("written")).await.expect("it is read");
     assert_eq!(found.as_deref(), Some(b"by a transaction".as_slice()));

@@ -267,7 +267,7 @@ impl Tx<'_> {
     }
 
     /// Counts a message of a thread no more.
-    fn discount(
+    fn subtract_counts(
         c: &mut Connection,
         room: RoomId,
         root: MessageId,
@@ -394,11 +394,11 @@ impl Reader<'_> {
 
 impl Tx<'_> {
     /// Takes a deleted message out of its thread's count, and deletes the state that it gave the item.
-    pub(crate) fn forget_in_thread(&mut self, gone: &Message) -> Result<()> {
+    pub(crate) fn remove_from_thread(&mut self, gone: &Message) -> Result<()> {
         let Some(root) = gone.thread_root else { return Ok(()) };
         let mut one = ThreadCounts::begun_by(gone.event, gone.sent);
         one.updated_at = gone.sent;
-        self.discount(gone.room, root, one.activities, one.internal_comments, one.external_comments)?;
+        self.subtract_counts(gone.room, root, one.activities, one.internal_comments, one.external_comments)?;
         let is_inbox = matches!(gone.event, Event::Activity | Event::Discussion | Event::Mail);
         let record = self.records_without_items(gone.room, &[root.0])?.remove(&root.0);
         if let Some(Record { item_id: Some(item), item_from, .. }) = record

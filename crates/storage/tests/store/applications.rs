@@ -135,12 +135,13 @@ async fn an_application_is_removed(home: Arc<Home>) {
     let world = World::new(&home).await;
     let robot = register(&world, robot(&world, "abc"), None).await;
     let id = robot.id;
-    let held = world.store.write(move |tx| Ok((tx.lock_application(id)?, tx.keep_application(id)?)));
+    let held = world.store.write(move |tx| Ok((tx.lock_application(id)?, tx.lock_application_shared(id)?)));
     assert_eq!(held.await.expect("it is held").0, (Some(robot), true));
     for _ in 0..2 {
         world.store.write(move |tx| tx.delete_application(id)).await.expect("it is removed");
         assert_eq!(find(&world, id).await, None);
-        let held = world.store.write(move |tx| Ok((tx.lock_application(id)?, tx.keep_application(id)?)));
+        let held =
+            world.store.write(move |tx| Ok((tx.lock_application(id)?, tx.lock_application_shared(id)?)));
         assert_eq!(held.await.expect("an answer").0, (None, false));
     }
 }

@@ -27,7 +27,7 @@ fn entry(organization: OrganizationId, action: &str) -> AuditEntry {
 }
 
 async fn note(world: &World, entry: AuditEntry) {
-    world.store.write(move |tx| tx.note_audit(&entry)).await.expect("it is noted");
+    world.store.write(move |tx| tx.insert_audit_entry(&entry)).await.expect("it is noted");
 }
 
 async fn records(
@@ -62,7 +62,7 @@ async fn a_record_goes_with_the_change_it_is_of(home: Arc<Home>) {
     let world = World::new(&home).await;
     let acme = world.organization;
     let refused = world.store.write(move |tx| {
-        tx.note_audit(&entry(acme, "user.create"))?;
+        tx.insert_audit_entry(&entry(acme, "user.create"))?;
         Err::<(), _>(Error::Refused("it was not to be"))
     });
     assert!(matches!(refused.await, Err(Error::Refused(_))));

@@ -274,7 +274,7 @@ async fn a_mention_dealt_with_is_read(home: Arc<Home>) {
     world.say(mentioning(&[], true, chat(room, world.ann, "all"))).await;
     world.say(mentioning(&[bob], true, chat(room, world.ann, "all and bob"))).await;
     for (id, left) in [(1, vec![2, 3]), (3, vec![2]), (2, vec![])] {
-        world.store.write(move |tx| tx.see_mention(room, bob, MessageId(id))).await.expect("seen");
+        world.store.write(move |tx| tx.mark_mention_seen(room, bob, MessageId(id))).await.expect("seen");
         let count = world.read(move |reader| reader.unread_mentions(room, bob, MessageId(0))).await;
         assert_eq!(count, left.len() as i64, "after {id}");
         assert_eq!(world.find(unread(bob)).await, left, "after {id}");

@@ -55,7 +55,7 @@ impl World {
 
     async fn note(&self, keys: &'static [&'static str]) {
         self.transaction(move |tx| {
-            keys.iter().try_for_each(|key| tx.note_object(key, "node", Timestamp(50)))
+            keys.iter().try_for_each(|key| tx.insert_object(key, "node", Timestamp(50)))
         })
         .await;
     }
@@ -218,13 +218,13 @@ async fn what_a_dead_process_was_writing_is_doomed(home: Arc<Home>) {
     let world = World::new(&home).await;
     world
         .transaction(|tx| {
-            tx.beat("living", Timestamp(1_000), Seq(0))?;
-            tx.beat("silent", Timestamp(899), Seq(0))?;
+            tx.record_heartbeat("living", Timestamp(1_000), Seq(0))?;
+            tx.record_heartbeat("silent", Timestamp(899), Seq(0))?;
             for (key, node) in [("k1", "living"), ("k2", "silent"), ("k3", "gone"), ("k4", "gone")] {
-                tx.note_object(key, node, Timestamp(100))?;
+                tx.insert_object(key, node, Timestamp(100))?;
             }
             // Of one that has not shown yet that it lives.
-            tx.note_object("k5", "new", Timestamp(950))
+            tx.insert_object("k5", "new", Timestamp(950))
         })
         .await;
     world.share(vec![file("f4", object("k4", 4))]).await;
@@ -241,11 +241,11 @@ async fn what_was_forgotten_while_it_was_written_is_doomed_again(home: Arc<Home>
     let dead = ["k2", "k3", "k4"].map(str::to_owned);
     let gone = ["k2".to_owned(), "k3".to_owned()];
     world.transaction(move |tx| tx.mark_pending_objects(&dead, Timestamp(60))).await;
-    world.transaction(move |tx| tx.forget_objects(&gone, Timestamp(61))).await;
+    world.transaction(move |tx| tx.delete_objects(&gone, Timestamp(61))).await;
     assert_eq!(world.marked().await, ["k4"]);
 
     let keys = ["k1", "k2", "k4"].map(str::to_owned);
-    world.transaction(move |tx| tx.give_up_objects(&keys, "node", Timestamp(70))).await;
+    world.transaction(move |tx| tx.mark_abandoned_uploads(&keys, "node", Timestamp(70))).await;
     assert_eq!(world.marked().await, ["k2", "k4"], "what is kept stays so, and others' keys are not touched");
     let due = world.read(|reader| reader.objects_marked_for_deletion(Timestamp(70), 1_000)).await;
     assert!(due.is_empty(), "their bytes may come until then: {due:?}");
@@ -263,12 +263,12 @@ async fn only_what_is_doomed_is_forgotten(home: Arc<Home>) {
 
     let all = ["k1", "k2", "k3", "k4"].map(str::to_owned);
     let again = all.clone();
-    world.transaction(move |tx| tx.forget_objects(&again, Timestamp(70))).await;
+    world.transaction(move |tx| tx.delete_objects(&again, Timestamp(70))).await;
     assert_eq!(world.marked().await, ["k4"], "its bytes may still come");
-    world.transaction(move |tx| tx.forget_objects(&all, Timestamp(71))).await;
+    world.transaction(move |tx| tx.delete_objects(&all, Timestamp(71))).await;
     assert!(world.marked().await.is_empty());
     world.share(vec![file("f2", object("k2", 2))]).await;
-    let again = world.store.write(|tx| tx.note_object("k1", "node", Timestamp(80))).await;
+    let again = world.store.write(|tx| tx.insert_object("k1", "node", Timestamp(80))).await;
     assert!(matches!(again, Err(Error::Exists(_))), "{again:?}");
 }
 
@@ -303,7 +303,7 @@ async fn equal_files_come_and_go_through_several_processes(home: Arc<Home>) {
                 let keys = [name(0), name(1)];
                 world
                     .transaction(move |tx| {
-                        keys.iter().try_for_each(|key| tx.note_object(key, "node", Timestamp(50)))
+                        keys.iter().try_for_each(|key| tx.insert_object(key, "node", Timestamp(50)))
                     })
                     .await;
                 let contents: [u8; 2] = if n % 2 == 0 { [1, 2] } else { [2, 1] };

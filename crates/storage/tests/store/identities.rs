@@ -30,7 +30,11 @@ on_every_database!(
 async fn provided(home: &Home) -> World {
     let world = World::new(home).await;
     let acme = world.organization;
-    world.store.write(move |tx| tx.put_provider(acme, "acme-uid", b"one", Timestamp(5))).await.expect("made");
+    world
+        .store
+        .write(move |tx| tx.upsert_provider(acme, "acme-uid", b"one", Timestamp(5)))
+        .await
+        .expect("made");
     world
 }
 
@@ -38,7 +42,7 @@ async fn provided(home: &Home) -> World {
 async fn another(world: &World) -> OrganizationId {
     let made = world.store.write(|tx| {
         let id = tx.insert_organization("Other", "other", 10, Timestamp(1))?;
-        tx.put_provider(id, "other-uid", b"two", Timestamp(5))?;
+        tx.upsert_provider(id, "other-uid", b"two", Timestamp(5))?;
         Ok(id)
     });
     made.await.expect("made").0
@@ -101,7 +105,7 @@ async fn a_provider_is_found_by_its_uid_and_by_its_organization(home: Arc<Home>)
 async fn a_new_token_takes_the_place_of_the_old_one_and_the_uid_stays(home: Arc<Home>) {
     let world = provided(&home).await;
     let acme = world.organization;
-    let again = world.store.write(move |tx| tx.put_provider(acme, "another-uid", b"new", Timestamp(9)));
+    let again = world.store.write(move |tx| tx.upsert_provider(acme, "another-uid", b"new", Timestamp(9)));
     again.await.expect("another token");
     let expected = Provider { organization: acme, uid: "acme-uid".into(), token_hash: b"new".to_vec() };
     assert_eq!(world.read(move |reader| reader.provider_of(acme)).await, Some(expected));
@@ -112,7 +116,7 @@ async fn a_uid_belongs_to_one_organization(home: Arc<Home>) {
     let world = provided(&home).await;
     let made = world.store.write(|tx| {
         let id = tx.insert_organization("Other", "other", 10, Timestamp(1))?;
-        tx.put_provider(id, "acme-uid", b"two", Timestamp(5))
+        tx.upsert_provider(id, "acme-uid", b"two", Timestamp(5))
     });
     let made = made.await;
     assert!(matches!(made, Err(Error::Exists(_))), "{made:?}");

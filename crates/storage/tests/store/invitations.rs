@@ -199,7 +199,7 @@ async fn a_mail_is_taken_once_until_its_time_comes_again(home: Arc<Home>) {
     world.store.write(move |tx| tx.queue_mails(&mails, Timestamp(5))).await.expect("they are queued");
     let take = async |now: i64, limit| -> Vec<QueuedMail> {
         let taken =
-            world.store.write(move |tx| tx.take_due_mails(Timestamp(now), Timestamp(now + 10), limit));
+            world.store.write(move |tx| tx.claim_due_mails(Timestamp(now), Timestamp(now + 10), limit));
         taken.await.expect("they are taken").0
     };
     let due = async || world.read(|reader| reader.next_mail_due()).await;
@@ -213,7 +213,7 @@ async fn a_mail_is_taken_once_until_its_time_comes_again(home: Arc<Home>) {
     let (sent, put_off) = (first[0].id, first[1].id);
     let noted = world.store.write(move |tx| {
         tx.delete_mail(sent)?;
-        tx.put_mail_off(put_off, Timestamp(30))
+        tx.postpone_mail(put_off, Timestamp(30))
     });
     noted.await.expect("it is noted");
     assert_eq!(due().await, Some(Timestamp(17)));
@@ -231,12 +231,12 @@ async fn a_mail_that_is_given_back_is_due_and_was_not_tried(home: Arc<Home>) {
         .await
         .expect("it is queued");
     let take = async |now: i64| -> Vec<QueuedMail> {
-        let taken = world.store.write(move |tx| tx.take_due_mails(Timestamp(now), Timestamp(now + 10), 9));
+        let taken = world.store.write(move |tx| tx.claim_due_mails(Timestamp(now), Timestamp(now + 10), 9));
         taken.await.expect("it is taken").0
     };
     let give_back = async |mail: &QueuedMail, now: i64| {
         let mail = mail.clone();
-        let given = world.store.write(move |tx| tx.give_mail_back(&mail, Timestamp(now)));
+        let given = world.store.write(move |tx| tx.release_mail(&mail, Timestamp(now)));
         given.await.expect("it is given back");
     };
     let first = take(6).await;

@@ -24,10 +24,10 @@ async fn a_credential_ends_after_what_was_done_with_it(home: Arc<Home>) {
     let (kept, heard) = mpsc::channel();
     let keeping = world.store.write(move |tx| {
         let holds = [
-            tx.keep_session(b"s")?,
-            tx.keep_api_token(b"t")?,
-            tx.keep_flow_token(b"f")?,
-            tx.keep_password(ann)?.as_deref() == Some("hash"),
+            tx.lock_session(b"s")?,
+            tx.lock_api_token(b"t")?,
+            tx.lock_flow_token(b"f")?,
+            tx.lock_password(ann)?.as_deref() == Some("hash"),
         ];
         let _ = kept.send(());
         tx.post(&[chat(room, ann, "done")])?;
@@ -46,6 +46,6 @@ async fn a_credential_ends_after_what_was_done_with_it(home: Arc<Home>) {
     let (held, done) = tokio::join!(keeping, ending);
     assert_eq!(held.expect("they hold").0, [true; 4]);
     assert!(done.expect("they end"), "what was done was committed before");
-    let ended = world.store.write(move |tx| Ok((tx.keep_password(ann)?, tx.password_of(ann)?)));
+    let ended = world.store.write(move |tx| Ok((tx.lock_password(ann)?, tx.password_of(ann)?)));
     assert_eq!(ended.await.expect("a write").0, (None, None));
 }

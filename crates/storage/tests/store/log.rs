@@ -217,9 +217,9 @@ async fn the_log_is_read_when_every_living_node_has_read_it(home: Arc<Home>) {
     let store = home.open();
     store
         .write(|tx| {
-            tx.beat("one", Timestamp(1_000), Seq(5))?;
-            tx.beat("two", Timestamp(2_000), Seq(7))?;
-            tx.beat("two", Timestamp(2_100), Seq(9))
+            tx.record_heartbeat("one", Timestamp(1_000), Seq(5))?;
+            tx.record_heartbeat("two", Timestamp(2_000), Seq(7))?;
+            tx.record_heartbeat("two", Timestamp(2_100), Seq(9))
         })
         .await
         .expect("signs of life");
@@ -227,6 +227,6 @@ async fn the_log_is_read_when_every_living_node_has_read_it(home: Arc<Home>) {
     assert!(read(5, 0).await.expect("a read"));
     assert!(!read(6, 0).await.expect("a read"), "node one is behind");
     assert!(read(9, 1_500).await.expect("a read"), "node one is silent");
-    store.write(|tx| tx.forget_node("two", Timestamp(1_001))).await.expect("nodes are forgotten");
+    store.write(|tx| tx.delete_node("two", Timestamp(1_001))).await.expect("nodes are forgotten");
     assert!(read(100, 0).await.expect("a read"), "nobody is left");
 }

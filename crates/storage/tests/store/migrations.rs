@@ -73,7 +73,7 @@ async fn accounts_that_a_provider_made_and_nobody_used_must_prove_their_addresse
     let world = World::new(&home).await;
     let (acme, ann, bob, cid) = (world.organization, world.ann, world.bob, world.cid);
     let provided = world.store.write(move |tx| {
-        tx.put_provider(acme, "acme-uid", b"one", Timestamp(5))?;
+        tx.upsert_provider(acme, "acme-uid", b"one", Timestamp(5))?;
         tx.set_password_hash(bob, "$argon2id$")
     });
     provided.await.expect("made");

@@ -23,8 +23,8 @@ fn row(user: i64, places: &[u8]) -> PresenceRow {
     PresenceRow { user: UserId(user), present: !places.is_empty(), places: places.to_vec() }
 }
 
-async fn beat(store: &Store, node: &'static str, now: i64) {
-    store.write(move |tx| tx.beat(node, at(now), Seq(0))).await.expect("a sign of life");
+async fn record_heartbeat(store: &Store, node: &'static str, now: i64) {
+    store.write(move |tx| tx.record_heartbeat(node, at(now), Seq(0))).await.expect("a sign of life");
 }
 
 /// Begins with these rows, or moves on from earlier ones.
@@ -35,7 +35,7 @@ async fn publish(store: &Store, from: Option<i64>, to: i64, rows: Vec<PresenceRo
             None => tx.start_presence("one", at(to))?,
         };
         if is_listed {
-            tx.put_presence("one", at(to), &rows)?;
+            tx.upsert_presence("one", at(to), &rows)?;
         }
         Ok(is_listed)
     });
@@ -55,9 +55,9 @@ async fn others(store: &Store, since: Timestamp) -> Vec<OtherNode> {
 
 async fn a_server_reads_what_others_published_since(home: Arc<Home>) {
     let store = home.open();
-    beat(&store, "two", 2_000).await;
+    record_heartbeat(&store, "two", 2_000).await;
     assert_eq!(others(&store, ALWAYS).await, []);
-    beat(&store, "one", 1_000).await;
+    record_heartbeat(&store, "one", 1_000).await;
     let has_others = |node, since| store.read(move |reader| reader.has_other_nodes(node, at(since)));
     assert!(has_others("one", 2_000).await.expect("servers are read"));
     assert!(!has_others("two", 1_001).await.expect("servers are read"), "the other one is silent");
@@ -70,7 +70,7 @@ async fn a_server_reads_what_others_published_since(home: Arc<Home>) {
     let one =
         OtherNode { id: "one".into(), heartbeat: at(1_000), presence_at: at(20), presence_from: at(10) };
     assert_eq!(others(&store, at(1_000)).await, [one]);
-    beat(&store, "one", 1_500).await;
+    record_heartbeat(&store, "one", 1_500).await;
     assert_eq!(others(&store, at(1_500)).await[0].presence_at, at(20), "a sign of life leaves them");
     store.write(|tx| tx.end_presence("one")).await.expect("presence is removed");
     assert_eq!((since(&store, 0).await, others(&store, ALWAYS).await[0].presence_at), (vec![], at(0)));
@@ -78,7 +78,7 @@ async fn a_server_reads_what_others_published_since(home: Arc<Home>) {
 
 async fn rows_of_those_who_left_are_removed_in_time(home: Arc<Home>) {
     let store = home.open();
-    beat(&store, "one", 1_000).await;
+    record_heartbeat(&store, "one", 1_000).await;
     publish(&store, None, 10, vec![row(1, b"a"), row(2, b"")]).await;
     publish(&store, Some(10), 20, vec![row(3, b"")]).await;
     let from = async || others(&store, ALWAYS).await[0].presence_from;
@@ -92,16 +92,16 @@ async fn rows_of_those_who_left_are_removed_in_time(home: Arc<Home>) {
 async fn a_server_that_was_forgotten_begins_anew(home: Arc<Home>) {
     let store = home.open();
     assert!(!publish(&store, None, 5, vec![row(1, b"a")]).await, "it is not on the list");
-    beat(&store, "one", 1_000).await;
-    beat(&store, "two", 2_000).await;
+    record_heartbeat(&store, "one", 1_000).await;
+    record_heartbeat(&store, "two", 2_000).await;
     assert!(publish(&store, None, 10, vec![row(1, b"a")]).await);
     assert!(!publish(&store, Some(9), 20, vec![]).await, "that was never written");
-    store.write(|tx| tx.forget_silent_nodes(at(2_000))).await.expect("servers are forgotten");
+    store.write(|tx| tx.delete_silent_nodes(at(2_000))).await.expect("servers are forgotten");
     assert_eq!((since(&store, 0).await, others(&store, ALWAYS).await), (vec![], vec![]));
-    beat(&store, "one", 3_000).await;
+    record_heartbeat(&store, "one", 3_000).await;
     assert!(!publish(&store, Some(10), 20, vec![]).await, "its rows went with it");
     assert!(publish(&store, None, 30, vec![row(2, b"b")]).await);
     assert_eq!(since(&store, 0).await, [row(2, b"b")]);
-    store.write(|tx| tx.forget_node("one", at(0))).await.expect("a server leaves");
+    store.write(|tx| tx.delete_node("one", at(0))).await.expect("a server leaves");
     assert_eq!(since(&store, 0).await, []);
 }

@@ -113,7 +113,7 @@ async fn a_message_dealt_with_by_itself_is_not_unread(home: Arc<Home>) {
     for text in ["one", "two"] {
         world.say(private(room, bob, ann, text)).await;
     }
-    world.store.write(move |tx| tx.see_mention(room, ann, MessageId(2))).await.expect("it is seen");
+    world.store.write(move |tx| tx.mark_mention_seen(room, ann, MessageId(2))).await.expect("it is seen");
     assert_eq!(seen(&world, ann).await, [(bob, true, 1)]);
 }
 

@@ -182,7 +182,7 @@ impl History {
         let people = self.people();
         let (id, user) = (self.dice.pick(ids), self.dice.pick(&people));
         self.rooms.get_mut(&room).expect("a room").see(id, user);
-        self.world.store.write(move |tx| tx.see_mention(room, user, id)).await.expect("seen");
+        self.world.store.write(move |tx| tx.mark_mention_seen(room, user, id)).await.expect("seen");
     }
 
     fn question(&mut self, room: RoomId) -> MessageQuery {

@@ -56,7 +56,7 @@ async fn a_domain_counts_for_stated_addresses_that_wait_to_be_proved(home: Arc<H
         removed_at: None,
     };
     let made = world.store.write(move |tx| {
-        tx.put_provider(acme, "acme-uid", b"one", Timestamp(5))?;
+        tx.upsert_provider(acme, "acme-uid", b"one", Timestamp(5))?;
         tx.insert_identity(&known(ann, Some("ann@example.org")))?;
         // Bob has entered the address himself, and Cid has had it changed by the provider.
         tx.insert_identity(&known(bob, None))?;
@@ -79,7 +79,7 @@ async fn a_domain_counts_for_stated_addresses_that_wait_to_be_proved(home: Arc<H
     assert_eq!((proved(ann).await, proved(bob).await, proved(cid).await), (true, false, false));
     assert_eq!(set("example.org", false).await, 1);
     assert!(!proved(ann).await);
-    world.store.write(move |tx| tx.forget_stated_email(ann)).await.expect("forgotten");
+    world.store.write(move |tx| tx.delete_stated_email(ann)).await.expect("forgotten");
     assert_eq!(set("example.org", true).await, 0, "what a mailed link proved does not depend on a domain");
 }
 

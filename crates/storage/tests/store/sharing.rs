@@ -240,7 +240,7 @@ async fn nothing_is_allowed_to_an_application_that_is_being_removed(home: Arc<Ho
     let allowing = async {
         tokio::task::spawn_blocking(move || heard.recv()).await.expect("a wait").expect("it is held");
         let allowed = other.write(move |tx| {
-            if !tx.keep_application(id)? {
+            if !tx.lock_application_shared(id)? {
                 return Ok(false);
             }
             let now = tx.now();

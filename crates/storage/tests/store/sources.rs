@@ -145,7 +145,7 @@ async fn a_source_whose_application_goes_shows_its_own_name(home: Arc<Home>) {
     let main = world.main;
     let gone = world.store.write(move |tx| {
         tx.remove_application_sources(application, main, Timestamp(9))?;
-        tx.part_from_application(application)
+        tx.detach_sources(application)
     });
     gone.await.expect("they are removed");
     let kept = find(&world, made.id).await.expect("it is there");
