@@ -1,5 +1,5 @@
-//! Every answer that a client of the tests gets is held against the OpenAPI document: its status, its content type and
-//! its body. An answer that the document does not describe fails the test.
+//! Every answer that a client of the tests gets is held against the OpenAPI document: a status of success must be
+//! described, and the content type and the body must be as described. Otherwise the test fails.
 //!
 //! The document is that of the first server of the same profile. Streams and servers with TLS are left out, and so is
 //! what is at no path of the document. With `EDDYLINE_TEST_CONTRACT_REPORT=FILE`, tests go on, and the file lists what
@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
 
 use eddyline_client::Exchange;
 use jsonschema::Validator;
@@ -64,16 +65,21 @@ pub(crate) fn check(exchange: &Exchange<'_>, is_classic: bool) {
 }
 
 impl Contract {
-    /// That of a server; `None` where there is no document, as on the address of the stream.
+    /// That of a server; `None` where there is none, as on the address of the stream.
+    ///
+    /// # Panics
+    ///
+    /// When the document cannot be read: nothing would be checked from then on.
     fn of(authority: &str) -> Option<Self> {
-        let document: Value = serde_json::from_slice(&fetch(authority)?).ok()?;
-        let operations = document["paths"].as_object()?.iter().flat_map(|(path, item)| {
-            item.as_object().into_iter().flatten().map(|(method, operation)| Operation {
-                method: method.to_ascii_uppercase(),
-                segments: path.split('/').map(str::to_owned).collect(),
-                responses: operation["responses"].clone(),
-            })
-        });
+        let document: Value = serde_json::from_slice(&fetch(authority)?).expect("the document is JSON");
+        let operations =
+            document["paths"].as_object().expect("it has paths").iter().flat_map(|(path, item)| {
+                item.as_object().into_iter().flatten().map(|(method, operation)| Operation {
+                    method: method.to_ascii_uppercase(),
+                    segments: path.split('/').map(str::to_owned).collect(),
+                    responses: operation["responses"].clone(),
+                })
+            });
         Some(Self { operations: operations.collect(), document, validators: Mutex::default() })
     }
 
@@ -145,6 +151,7 @@ impl Contract {
 
 fn fetch(authority: &str) -> Option<Vec<u8>> {
     let mut socket = TcpStream::connect(authority).ok()?;
+    socket.set_read_timeout(Some(Duration::from_secs(60))).ok()?;
     let request = format!("GET /openapi.json HTTP/1.1\r\nhost: {authority}\r\nconnection: close\r\n\r\n");
     socket.write_all(request.as_bytes()).ok()?;
     let mut answer = Vec::new();

@@ -6,6 +6,7 @@ pub(crate) mod replay;
 mod tests;
 
 use std::collections::{HashMap, HashSet};
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -13,6 +14,7 @@ use eddyline_model::log::{Control, LogBody, LogItem, Seq};
 use eddyline_model::{EventId, Timestamp};
 use eddyline_storage::{Error as StoreError, Result as StoreResult};
 use eddyline_streaming::{Amendment, Audience, Entry};
+use futures_util::FutureExt as _;
 use tokio::sync::{Notify, mpsc};
 use tokio_util::sync::CancellationToken;
 
@@ -101,7 +103,9 @@ impl App {
     /// When the store cannot be read.
     pub async fn start(&self) -> Result<Background> {
         let jobs = self.jobs();
-        let background = jobs.background();
+        if jobs.stopped().is_cancelled() {
+            return Err(Error::Unavailable("the application was stopped".into()));
+        }
         let control_seen = Arc::new(Notify::new());
         let mut feed = Feed {
             app: self.clone(),
@@ -117,6 +121,7 @@ impl App {
             self.leave().await;
             return Err(error);
         }
+        let background = jobs.background();
         jobs.spawn_essential("feed", feed.run(jobs.stopped()));
         let app = self.clone();
         jobs.spawn("heartbeat", move |stop| app.clone().run_heartbeat(control_seen.clone(), stop));
@@ -163,10 +168,13 @@ impl Feed {
     /// Reads the log until it is to stop, after all streams have ended; or, with an error, until an entry comes that
     /// this version cannot read.
     async fn run(mut self, stop: CancellationToken) -> Result<()> {
-        let outcome = self.read_until(&stop).await;
+        let reading = AssertUnwindSafe(self.read_until(&stop)).catch_unwind().await;
+        let outcome = reading.unwrap_or_else(|_| Err(Error::Internal("the feed panicked".into())));
         self.app.end_streams();
         if outcome.is_err() {
-            // Others do not wait any more for this process, which therefore must not rely on its memory.
+            // The heartbeat ends with the feed, so that others do not wait any more for this process, which therefore
+            // must not rely on its memory.
+            stop.cancel();
             self.app.mark_synced(Timestamp(0));
             self.app.leave().await;
         }

@@ -20,13 +20,16 @@ use crate::{Error, Result};
 
 /// How long after a panic a job is run again, so that one that panics at once does not use up a core.
 const RESTART_PAUSE: Duration = Duration::from_secs(1);
-/// How long a shutdown waits for jobs: as long as one statement of the writer may take.
-const STOP_TIME: Duration = Duration::from_secs(30);
+/// How long a shutdown waits for the work of requests: as long as an integration may take to answer.
+const REQUESTS_TIME: Duration = Duration::from_secs(10);
+/// How long it waits for the jobs afterwards.
+const JOBS_TIME: Duration = Duration::from_secs(15);
 
 /// The jobs of one application. Clones share them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Jobs {
-    tracker: TaskTracker,
+    jobs: TaskTracker,
+    requests: TaskTracker,
     stop: CancellationToken,
     running: Arc<Mutex<Running>>,
     failure: watch::Sender<Option<Arc<Error>>>,
@@ -53,21 +56,24 @@ impl Drop for Registered {
 
 impl Jobs {
     /// Runs a job until the token that it gets is cancelled; again, when it panicked.
-    pub(crate) fn spawn<W>(&self, name: &'static str, job: impl Fn(CancellationToken) -> W + Send + 'static)
-    where
+    pub(crate) fn spawn<W>(
+        &self,
+        name: &'static str,
+        job: impl Fn(CancellationToken) -> W + Send + Sync + 'static,
+    ) where
         W: Future<Output = ()> + Send + 'static,
     {
         let (registered, stop) = (self.register(name), self.stop.clone());
         let task = async move {
             let _registered = registered;
-            while AssertUnwindSafe(job(stop.clone())).catch_unwind().await.is_err() {
-                tracing::error!("the job panicked; it is run again");
+            while AssertUnwindSafe(async { job(stop.clone()).await }).catch_unwind().await.is_err() {
+                tracing::error!(job = name, "the job panicked; it is run again");
                 if stop.run_until_cancelled(tokio::time::sleep(RESTART_PAUSE)).await.is_none() {
                     return;
                 }
             }
         };
-        self.tracker.spawn(task.instrument(tracing::info_span!("job", name)));
+        self.jobs.spawn(task.instrument(tracing::error_span!("job", job = name)));
     }
 
     /// Runs a job without which the application cannot go on. When it fails or panics, [`Background::failed`] says so.
@@ -86,7 +92,7 @@ impl Jobs {
                 failure.send_replace(Some(Arc::new(error)));
             }
         };
-        self.tracker.spawn(task.instrument(tracing::info_span!("job", name)));
+        self.jobs.spawn(task.instrument(tracing::error_span!("job", job = name)));
     }
 
     /// Runs the work of a request to its end, also when the future that waits for it is dropped.
@@ -104,7 +110,7 @@ impl Jobs {
             let _registered = registered;
             work.await
         };
-        let task = self.tracker.spawn(task.in_current_span());
+        let task = self.requests.spawn(task.in_current_span());
         task.await.map_err(|error| Error::Internal(format!("{name}: {error}")))?
     }
 
@@ -151,16 +157,21 @@ impl Background {
         }
     }
 
-    /// Asks everything to stop, and waits for it, half a minute at most.
+    /// Waits for the work of requests, ten seconds at most, then asks the jobs to stop and waits for them, fifteen at
+    /// most. What is late then is named in the log and goes on until the runtime ends.
     ///
     /// # Errors
     ///
     /// The error of a job that failed, before or while it stopped.
     pub async fn stop(self) -> std::result::Result<(), Arc<Error>> {
         let jobs = &self.jobs;
+        jobs.requests.close();
+        jobs.jobs.close();
+        // First, since it relies on the feed.
+        let requests = tokio::time::timeout(REQUESTS_TIME, jobs.requests.wait()).await;
         jobs.stop.cancel();
-        jobs.tracker.close();
-        if tokio::time::timeout(STOP_TIME, jobs.tracker.wait()).await.is_err() {
+        let ended = tokio::time::timeout(JOBS_TIME, jobs.jobs.wait()).await;
+        if requests.is_err() || ended.is_err() {
             tracing::warn!(jobs = ?jobs.running(), "jobs did not stop in time");
         }
         jobs.failure.borrow().clone().map_or(Ok(()), Err)

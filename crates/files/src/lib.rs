@@ -5,7 +5,6 @@
 //! there. While bytes are taken in, it finds out what the database wants to know of them: the digest,
 //! the size, and of pictures the type, the size in pixels and a thumbnail.
 //!
-//!
 //! A file is never in memory as a whole, but for a picture of which a thumbnail is made. How much memory that
 //! takes is asked for first, so that the caller can bound the sum over all pictures. All work on
 //! disks and with pixels is done on threads that may block, so everything here can be called from an

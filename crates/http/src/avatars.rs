@@ -36,6 +36,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
                 "The picture, as PNG, JPEG or SVG",
                 Some(Media(&["image/png", "image/jpeg", "image/svg+xml"])),
             )
+            .header("If-None-Match", "ETags that you have; 304 when the answer is one of them")
             .answers(304, "The picture that If-None-Match names", None)
     };
     vec![

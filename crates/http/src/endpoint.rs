@@ -107,6 +107,9 @@ pub(crate) struct Endpoint {
     /// An access token needs one of these.
     pub(crate) scopes: &'static [Scope],
     pub(crate) parameters: Vec<Parameter>,
+    /// Headers of a request that change the answer, with what they say.
+    pub(crate) headers: Vec<(&'static str, &'static str)>,
+
     pub(crate) answers: Vec<Described>,
     /// Whether the answer may be compressed. That would delay a stream.
     pub(crate) compress: bool,
@@ -128,6 +131,8 @@ impl Endpoint {
             access: Access::Caller,
             scopes: &[],
             parameters: Vec::new(),
+            headers: Vec::new(),
+
             answers: Vec::new(),
             compress: true,
             takes: BodyKind::Parameters,
@@ -230,6 +235,12 @@ impl Endpoint {
         text: &'static str,
     ) -> Self {
         self.parameters.push(Parameter { name, kind, required, text });
+        self
+    }
+
+    /// Describes a header of the request, which may be left out.
+    pub(crate) fn header(mut self, name: &'static str, text: &'static str) -> Self {
+        self.headers.push((name, text));
         self
     }
 

@@ -19,7 +19,7 @@ use http::{Method, StatusCode};
 use crate::answer::{Answer, with_header};
 use crate::context::RequestContext;
 use crate::endpoint::Endpoint;
-use crate::endpoint::Shape::Media;
+use crate::endpoint::Shape::{Media, One};
 use crate::error::plain;
 
 /// What is downloaded is for its reader alone.
@@ -48,7 +48,12 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             .uncompressed()
             .answers(200, "The file", Some(Media(&["*/*"])))
             .answers(206, "The part of it that Range names", Some(Media(&["*/*"])))
-            .answers(304, "The file that If-None-Match names", None),
+            .header("If-None-Match", "ETags that you have; 304 when the answer is one of them")
+            .header("Range", "The bytes wanted (RFC 9110, section 14)")
+            .header("If-Range", "The ETag of which Range is a part; otherwise the whole file comes")
+            .answers(304, "The file that If-None-Match names", None)
+            .answers(410, "The link has ended", Some(One("ErrorBody")))
+            .answers(416, "The file has no bytes in this range", Some(One("ErrorBody"))),
     ]
 }
 

@@ -4,9 +4,6 @@
 //! (`api`, `path`, `routes`); it is read into a `RequestContext` (`context`: body, parameters, caller, scope) for the
 //! endpoint's handler, which asks the application and shapes the answer. The table also makes the
 //! OpenAPI document, so that neither can know an endpoint that the other does not.
-//!
-//! [`router`] nests in another axum service, [`service`] needs no axum at all, and [`serve`] runs
-//! either on our own sockets.
 
 mod answer;
 mod answer_bytes;

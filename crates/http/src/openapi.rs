@@ -81,15 +81,17 @@ impl Operations {
         let path = format!("{prefix}{}", endpoint.path);
         let segments = endpoint.path.split('/');
         let named = segments.filter_map(|segment| segment.strip_prefix('{')?.strip_suffix('}'));
-        let mut parameters: Vec<Value> = named.map(path_parameter).collect();
+        let id = operation.map_or("", |operation| operation.id);
+        let mut parameters: Vec<Value> = named.map(|name| path_parameter(id, name)).collect();
+        parameters.extend(endpoint.headers.iter().map(|(name, text)| header_parameter(name, text)));
         let reads = endpoint.method == Method::GET;
         if reads {
-            parameters.extend(endpoint.parameters.iter().map(query_parameter));
+            parameters.extend(endpoint.parameters.iter().map(|parameter| query_parameter(id, parameter)));
         }
         let mut described = json!({
             "summary": endpoint.summary,
             "parameters": parameters,
-            "responses": responses(endpoint, self.is_classic),
+            "responses": responses(id, endpoint, self.is_classic),
         });
         if let Some(operation) = operation {
             described["operationId"] = operation.id.into();
@@ -97,11 +99,11 @@ impl Operations {
         }
         // By name, so that the content types of a body are of one type in generated clients.
         let name = operation.map(Operation::request_name);
-        let schema = name.as_deref().map_or_else(|| body_schema(&endpoint.parameters), reference);
-        if let Some(body) = request_body(endpoint, &schema).filter(|_| !reads) {
+        let schema = name.as_deref().map_or_else(|| body_schema(id, &endpoint.parameters), reference);
+        if let Some(body) = request_body(id, endpoint, &schema).filter(|_| !reads) {
             described["requestBody"] = body;
             if let Some(name) = name.filter(|_| !endpoint.parameters.is_empty()) {
-                self.requests.insert(name, body_schema(&endpoint.parameters));
+                self.requests.insert(name, body_schema(id, &endpoint.parameters));
             }
         }
         described["security"] = match endpoint.access {
@@ -115,7 +117,7 @@ impl Operations {
 }
 
 /// The body of a request, whose parameters have this schema.
-fn request_body(endpoint: &Endpoint, schema: &Value) -> Option<Value> {
+fn request_body(operation: &str, endpoint: &Endpoint, schema: &Value) -> Option<Value> {
     if let BodyKind::File(file) = endpoint.takes {
         let kinds: Map<String, Value> =
             file.kinds.iter().map(|kind| ((*kind).to_owned(), bytes_of_a_file())).collect();
@@ -124,7 +126,7 @@ fn request_body(endpoint: &Endpoint, schema: &Value) -> Option<Value> {
     if endpoint.parameters.is_empty() {
         return None;
     }
-    let schema = json!({"schema": schema, "example": body_example(&endpoint.parameters)});
+    let schema = json!({"schema": schema, "example": body_example(operation, &endpoint.parameters)});
     let mut content = Map::from_iter([(media::JSON.to_owned(), schema.clone())]);
     if matches!(endpoint.takes, BodyKind::Resource) {
         content.insert(media::SCIM_JSON.to_owned(), schema);
@@ -181,7 +183,7 @@ fn meaning(scope: Scope) -> &'static str {
     }
 }
 
-fn schema_of(parameter: &Parameter) -> Value {
+fn schema_of(operation: &str, parameter: &Parameter) -> Value {
     let mut schema = match parameter.kind {
         "array" => json!({"type": "array", "items": {"type": "string"}}),
         "integers" => json!({"type": "array", "items": {"type": "integer"}}),
@@ -190,49 +192,55 @@ fn schema_of(parameter: &Parameter) -> Value {
         kind => json!({"type": kind}),
     };
     schema["description"] = parameter.text.into();
-    if let Some(example) = examples::of_parameter(parameter.name, parameter.kind) {
+    if let Some(example) = examples::of_parameter(operation, parameter.name, parameter.kind) {
         schema["examples"] = json!([example]);
     }
     schema
 }
 
 /// Parameters of the path that are numbers.
-const NUMBERS: &[&str] = &["invitation", "message", "position", "size", "source", "user"];
+const NUMBERS: &[&str] = &["group", "invitation", "message", "position", "size", "source", "user"];
 
-fn path_parameter(name: &str) -> Value {
+fn path_parameter(operation: &str, name: &str) -> Value {
     let kind = if NUMBERS.contains(&name) { "integer" } else { "string" };
     let mut parameter = json!({"name": name, "in": "path", "required": true, "schema": {"type": kind}});
-    if let Some(example) = examples::of_parameter(name, kind) {
+    if let Some(example) = examples::of_parameter(operation, name, kind) {
         parameter["example"] = example;
     }
     parameter
 }
 
-fn query_parameter(parameter: &Parameter) -> Value {
+fn header_parameter(name: &str, text: &str) -> Value {
+    json!({"name": name, "in": "header", "required": false, "description": text, "schema": {"type": "string"}})
+}
+
+fn query_parameter(operation: &str, parameter: &Parameter) -> Value {
     json!({
         "name": parameter.name,
         "in": "query",
         "required": parameter.required,
         "description": parameter.text,
-        "schema": schema_of(parameter),
+        "schema": schema_of(operation, parameter),
     })
 }
 
-fn body_schema(parameters: &[Parameter]) -> Value {
+fn body_schema(operation: &str, parameters: &[Parameter]) -> Value {
     let properties: Map<String, Value> =
-        parameters.iter().map(|p| (p.name.to_owned(), schema_of(p))).collect();
+        parameters.iter().map(|p| (p.name.to_owned(), schema_of(operation, p))).collect();
     let required: Vec<&str> = parameters.iter().filter(|p| p.required).map(|p| p.name).collect();
     json!({"type": "object", "properties": properties, "required": required})
 }
 
 /// What must be sent, or the first parameter where nothing must.
-fn body_example(parameters: &[Parameter]) -> Value {
-    let mut chosen: Vec<&Parameter> = parameters.iter().filter(|parameter| parameter.required).collect();
+fn body_example(operation: &str, parameters: &[Parameter]) -> Value {
+    let also = examples::also_sent(operation);
+    let is_sent = |parameter: &&Parameter| parameter.required || also.contains(&parameter.name);
+    let mut chosen: Vec<&Parameter> = parameters.iter().filter(is_sent).collect();
     if chosen.is_empty() {
         chosen.extend(parameters.first());
     }
     let members = chosen.into_iter().filter_map(|parameter| {
-        Some((parameter.name.to_owned(), examples::of_parameter(parameter.name, parameter.kind)?))
+        Some((parameter.name.to_owned(), examples::of_parameter(operation, parameter.name, parameter.kind)?))
     });
     Value::Object(members.collect())
 }
@@ -252,6 +260,7 @@ const FAILURES: &[(u16, &str, &str)] = &[
     (401, "Unauthenticated", "Credentials are missing, wrong or expired"),
     (403, "Denied", "The caller may not do this, or the access token lacks the scope"),
     (404, "NotFound", "For this caller there is no such thing"),
+    (409, "Conflict", "It contradicts what is there, or a limit on how many there may be is reached"),
     (413, "TooLarge", "The body, or a file in it, is too large"),
     (429, "TooManyRequests", "The caller asks too often, or has too much under way"),
     (503, "Unavailable", "The server is busy or cannot reach its database; nothing was done"),
@@ -261,13 +270,18 @@ const FAILURES: &[(u16, &str, &str)] = &[
 fn failures() -> Value {
     let content = json!({media::JSON: {"schema": reference("ErrorBody")}});
     let each = FAILURES.iter().map(|(status, name, text)| {
-        let mut response = json!({"description": text, "content": content});
-        if let Some((header, about)) = header_of(*status) {
-            response["headers"] = json!({header: {"description": about, "schema": {"type": "string"}}});
-        }
-        ((*name).to_owned(), response)
+        let response = json!({"description": text, "content": content});
+        ((*name).to_owned(), with_headers(response, *status))
     });
     Value::Object(each.collect())
+}
+
+/// Adds the headers that a failure of this status has.
+fn with_headers(mut response: Value, status: u16) -> Value {
+    if let Some((header, about)) = header_of(status) {
+        response["headers"] = json!({header: {"description": about, "schema": {"type": "string"}}});
+    }
+    response
 }
 
 fn header_of(status: u16) -> Option<(&'static str, &'static str)> {
@@ -278,15 +292,45 @@ fn header_of(status: u16) -> Option<(&'static str, &'static str)> {
     }
 }
 
+/// Parameters that name what may not be there.
+const NAMES_SOMETHING: &[&str] = &["flow", "id", "message", "filter"];
+
+/// Operations that may contradict what is there.
+const CONFLICTS: &[&str] = &[
+    "addFlowUser",
+    "createFlow",
+    "createGroup",
+    "updateGroup",
+    "addGroupMember",
+    "createInvitation",
+    "acceptInvitation",
+    "deleteInvitation",
+    "postMessage",
+    "postFlowMessage",
+    "postThreadMessage",
+    "postComment",
+    "postMessageComment",
+    "postPrivateMessage",
+    "removeOrganizationUser",
+    "renameOrganization",
+    "updateFlow",
+    "updateSelf",
+    "updateSelfById",
+];
+
 /// Which of the common failures an endpoint may answer with.
-fn can_fail_with(endpoint: &Endpoint, status: u16) -> bool {
+fn can_fail_with(operation: &str, endpoint: &Endpoint, status: u16) -> bool {
     let is_health = matches!(endpoint.path, "/healthz" | "/readyz");
     let has_credentials = matches!(endpoint.access, Access::Caller | Access::Provider);
     let has_body = endpoint.method != Method::GET && endpoint.method != Method::DELETE;
     match status {
         400 => !endpoint.parameters.is_empty() || has_body,
         401 | 403 => has_credentials,
-        404 => endpoint.path.contains('{'),
+        404 => {
+            endpoint.path.contains('{')
+                || endpoint.parameters.iter().any(|p| NAMES_SOMETHING.contains(&p.name))
+        }
+        409 => CONFLICTS.contains(&operation),
         413 => has_body,
         429 => !is_health,
         503 => endpoint.path != "/healthz",
@@ -295,21 +339,24 @@ fn can_fail_with(endpoint: &Endpoint, status: u16) -> bool {
     }
 }
 
-fn responses(endpoint: &Endpoint, is_classic: bool) -> Value {
+fn responses(operation: &str, endpoint: &Endpoint, is_classic: bool) -> Value {
     let is_scim = matches!(endpoint.takes, BodyKind::Resource);
     let mut responses = Map::new();
-    for (status, name, text) in FAILURES.iter().filter(|(status, ..)| can_fail_with(endpoint, *status)) {
+    for (status, name, text) in
+        FAILURES.iter().filter(|(status, ..)| can_fail_with(operation, endpoint, *status))
+    {
         let failure = match is_scim {
-            true => json!({"description": text, "content": scim_failure()}),
+            true => with_headers(json!({"description": text, "content": scim_failure()}), *status),
             false => json!({"$ref": format!("#/components/responses/{name}")}),
         };
         responses.insert(status.to_string(), failure);
     }
     for answer in endpoint.answers.iter().filter(|answer| is_classic || !answer.is_classic) {
-        responses.insert(answer.status.to_string(), response(answer, is_scim));
+        responses.insert(answer.status.to_string(), with_headers(response(answer, is_scim), answer.status));
     }
     let shows = |answer: &Described| matches!(answer.schema, Some(Shape::One(_) | Shape::Many(_)));
     if endpoint.method != Method::GET
+        && !endpoint.path.ends_with("/.search")
         && endpoint.answers.iter().any(|answer| answer.status < 300 && shows(answer))
     {
         let text = "It is done; too many answers of the caller are under way for the result to be shown";
@@ -450,8 +497,10 @@ mod tests {
             let tag = operation["tags"][0].as_str().unwrap_or_else(|| panic!("{place} has no tag"));
             assert!(operations::TAGS.iter().any(|(name, _)| *name == tag), "{tag}");
             for parameter in operation["parameters"].as_array().unwrap() {
-                let has_example =
-                    parameter["example"] != Value::Null || parameter["schema"]["examples"].is_array();
+                let is_header = parameter["in"] == "header";
+                let has_example = is_header
+                    || parameter["example"] != Value::Null
+                    || parameter["schema"]["examples"].is_array();
                 assert!(has_example, "{place}: {}", parameter["name"]);
             }
             for (kind, content) in operation["requestBody"]["content"].as_object().into_iter().flatten() {

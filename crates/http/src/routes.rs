@@ -102,6 +102,7 @@ fn sending_endpoints() -> Vec<Endpoint> {
             .takes("uuid", "string", "Your own id for it; repeating a post with it is safe")
             .takes("external_user_name", "string", "A sender's name; makes the message anonymous")
             .takes("thread_id", "string", "The thread it goes to")
+            .header("X-Service-Wait-For-Message", "true waits for the message and answers with it")
             .answers(202, "It is on disk", Some(Empty))
             .answers(200, "The message, when the wait header is set", Some(One("Message")))
             .answers_classic(201, "The message", Some(One("Message")))
@@ -113,6 +114,7 @@ fn sending_endpoints() -> Vec<Endpoint> {
             .takes("tags", "array", "Tags, also as a comma-separated text")
             .takes("uuid", "string", "Your own id for it; repeating a post with it is safe")
             .takes("external_user_name", "string", "A sender's name; makes the comment anonymous")
+            .header("X-Service-Wait-For-Message", "true waits for the message and answers with it")
             .answers(202, "It is on disk", Some(Empty))
             .answers(200, "The comment, when the wait header is set", Some(One("Message")))
             .answers_classic(201, "The comment", Some(One("Message")))
@@ -219,6 +221,7 @@ pub(crate) fn streams() -> Vec<Endpoint> {
             .takes("accept", "string", "application/json or text/event-stream")
             .takes("active", "string", "true or idle shows you as present")
             .takes("presence", "boolean", "1 tells who comes and goes")
+            .header("Last-Event-ID", "The event you had last; the stream goes on after it")
             .takes("last_event_id", "string", "The event you had last, also as the header Last-Event-ID")
             .answers(
                 200,

@@ -7,7 +7,6 @@
 //!   follow its link all the same.
 //! - [`SendError`] says whether trying again can help.
 //!
-//!
 //! # How a letter is written
 //!
 //! A letter becomes `text/plain; charset=utf-8` with `Date`, `Message-ID`, `From`, `To`, `Subject`

@@ -6,7 +6,6 @@
 //! the size of every answer. A look-up that takes longer than the request may cannot be ended; what
 //! counts requests is kept for as long as that goes on ([`Request::held`]).
 //!
-//!
 //! The crate knows no other crate of ours, and nothing of what is asked for.
 
 mod error;

@@ -5,7 +5,6 @@
 //! The client gets an address that leads to the sockets. Where TLS is not asked for, the client gets the address
 //! unchanged, and its connections are its own.
 //!
-//!
 //! `sslmode`, `sslrootcert`, `sslcert` and `sslkey` mean what they mean to libpq, with these differences: the default
 //! of `sslmode` is `disable`; `verify-full` trusts the authorities of the system where no file names others; a name that
 //! only the common name of a certificate has does not count; `prefer` does not try again without TLS after TLS has

@@ -90,15 +90,12 @@ impl Node {
     /// within a bound, and what waits to be written is written.
     pub(crate) async fn run(self) -> Result<(), Failure> {
         let Self { app, server, signals, background, .. } = self;
-        let mut failed = false;
+
         let ending = async {
             tokio::select! {
                 signal = signals.requested() => tracing::info!(signal, "stopping"),
                 // Streams would miss events; better to be started again.
-                error = background.failed() => {
-                    tracing::error!(%error, "the feed ended; stopping");
-                    failed = true;
-                }
+                error = background.failed() => tracing::error!(%error, "the feed ended; stopping"),
             }
             app.end_streams();
         };
@@ -106,8 +103,7 @@ impl Node {
         let outcome = background.stop().await;
         app.close().await;
         tracing::info!("stopped");
-        outcome?;
-        if failed { Err("the feed ended".into()) } else { Ok(()) }
+        Ok(outcome?)
     }
 }
 

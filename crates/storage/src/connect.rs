@@ -284,8 +284,10 @@ pub(crate) fn connect(location: &Location, pool: &Connections) -> Result<Connect
             use diesel::connection::SimpleConnection as _;
             let mut connection = connect_postgres(route)?;
             let lock_time = crate::error::LOCK_TIME.as_millis();
-            connection
-                .batch_execute(&format!("set lock_timeout = {lock_time}; set statement_timeout = '30s'"))?;
+            connection.batch_execute(&format!(
+                "set lock_timeout = {lock_time}; set statement_timeout = '30s'; \
+                     set default_transaction_read_only = off"
+            ))?;
             Ok(Connection::Postgres(Box::new(connection)))
         }
         #[cfg(not(feature = "sqlite"))]
@@ -412,6 +414,8 @@ fn migrate_sqlite(c: &mut diesel::SqliteConnection) -> Result<()> {
 fn migrate_postgres(c: &mut diesel::PgConnection) -> Result<()> {
     use diesel::RunQueryDsl;
     const LOCK: i64 = 0x6564_6479_6c69_6e65;
+    // A pooler may hand on a session that was one to read with.
+    diesel::sql_query("set default_transaction_read_only = off").execute(c)?;
     diesel::sql_query(format!("select pg_advisory_lock({LOCK})")).execute(c)?;
     // The lock ends with the connection, also when this fails.
     c.run_pending_migrations(POSTGRES_MIGRATIONS).map_err(|error| Error::Migration(error.to_string()))?;

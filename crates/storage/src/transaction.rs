@@ -131,7 +131,9 @@ impl Tx<'_> {
             Inner::Sqlite(c) => crate::sqlite::begin(c),
             #[cfg(feature = "postgres")]
             Inner::Postgres(c) => {
-                Ok(AnsiTransactionManager::begin_transaction_sql(&mut **c, "begin read write")?)
+                // A server that only follows another refuses this, and nothing else is refused here.
+                AnsiTransactionManager::begin_transaction_sql(&mut **c, "begin read write")
+                    .map_err(|error| Error::Unavailable(error.to_string()))
             }
         }
     }

@@ -86,14 +86,14 @@ struct NewUserRow<'a> {
     created_at: i64,
 }
 
-impl Reader<'_> {
+impl Tx<'_> {
     /// Has the next user get a larger number than this one.
     #[cfg_attr(
         not(feature = "postgres"),
         allow(unused_variables, reason = "only PostgreSQL counts by a sequence")
     )]
     fn number_users_beyond(&mut self, id: UserId) -> Result<()> {
-        match &mut self.0 {
+        match self.connection() {
             // The next number follows the largest.
             #[cfg(feature = "sqlite")]
             Inner::Sqlite(_) => Ok(()),

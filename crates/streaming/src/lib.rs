@@ -9,7 +9,6 @@
 //! reconnects go through the same few lines, and none of them can lose an entry, get it twice or
 //! out of order. A slow reader costs nothing but its position, and slows nobody.
 //!
-//!
 //! Where to look:
 //!
 //! - [`Entry`], [`Audience`], [`Filter`]: what is told, to whom, and who wants to hear it;

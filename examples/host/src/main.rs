@@ -1,41 +1,35 @@
 //! A service of a team that has a chat: the API of Eddyline is nested under `/chat`, beside a route of the service
-//! itself, which posts to a flow without a request over HTTP.
+//! itself. That route takes the credentials of the chat, and posts to a flow in their name without a request over HTTP.
 //!
 //! ```text
 //! cargo run -p eddyline-example-host
-//! curl -d 'api 2.4.0' http://127.0.0.1:8080/deployments
+//! curl -u TOKEN: -d 'api 2.4.0' http://127.0.0.1:8080/deployments
 //! ```
+//!
+//! The pages are left out; `eddyline_web` has them.
 
 use std::error::Error;
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::{Ipv4Addr, SocketAddr};
 
-use axum::Router;
-use axum::extract::State;
-use axum::http::StatusCode;
+use axum::extract::{Extension, State};
+use axum::http::header::AUTHORIZATION;
+use axum::http::{HeaderMap, StatusCode};
 use axum::routing::{get, post};
+use axum::{Router, response::IntoResponse};
 use eddyline_app::{
-    Actor, Addresses, App, Config, Credentials, NewFlow, NewOrganization, NewPerson, NewPost, Secret,
+    Addresses, App, Config, Credentials, Error as ChatError, NewFlow, NewOrganization, NewPerson, NewPost,
+    Secret,
 };
+use eddyline_http::serve::{Limits, Peer, Server, bind};
 use eddyline_model::messages::Event;
 use eddyline_model::names::Email;
 use eddyline_model::policy::FlowAction;
 use eddyline_storage::Store;
-use tokio::net::TcpListener;
-
-const HOME: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
-
-/// What the routes of the service share.
-#[derive(Clone)]
-struct Site {
-    chat: App,
-    /// The API token of the user who posts for the service.
-    bot: Secret,
-}
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
     let port = std::env::var("PORT").unwrap_or_else(|_| "8080".to_owned()).parse()?;
-    let listener = TcpListener::bind((HOME, port)).await?;
+    let listener = bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port)))?;
     let origin = format!("http://{}", listener.local_addr()?);
 
     let addresses = Addresses {
@@ -46,8 +40,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let store = Store::open("sqlite::memory:")?;
     let chat = App::new(store, Config { addresses, ..Config::default() }).await?;
     let background = chat.start().await?;
-    let bot = set_up(&chat).await?;
-    let token = bot.expose().to_owned();
+    let token = set_up(&chat).await?;
 
     let config = eddyline_http::Config {
         stream_prefix: Some("/stream".to_owned()),
@@ -56,19 +49,18 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let site = Router::new()
         .route("/", get(async || "The chat is under /chat.\n"))
         .route("/deployments", post(deployed))
-        .with_state(Site { chat: chat.clone(), bot })
+        .with_state(chat.clone())
         .nest("/chat", eddyline_http::router(chat.clone(), &config));
-    announce(&origin, &token);
+    announce(&origin, token.expose());
 
-    let ending = {
-        let chat = chat.clone();
-        async move {
-            stop_requested().await;
-            // Streams have no end of their own, and the shutdown waits for them.
-            chat.end_streams();
-        }
+    // This server tells the chat who a request comes from, which limits by network need.
+    let server = Server::new(Limits::default()).listen(listener, site);
+    let ending = async {
+        stop_requested().await;
+        // Streams have no end of their own, and the shutdown waits for them.
+        chat.end_streams();
     };
-    axum::serve(listener, site).with_graceful_shutdown(ending).await?;
+    server.run(ending).await;
     background.stop().await?;
     chat.close().await;
     Ok(())
@@ -79,7 +71,7 @@ fn announce(origin: &str, token: &str) {
     println!("listening on {origin}, the chat under {origin}/chat, API token {token}");
 }
 
-/// Makes an organization, a flow, and a user who posts for this service.
+/// Makes an organization, a flow, and a user for programs, with an API token.
 async fn set_up(chat: &App) -> Result<Secret, Box<dyn Error>> {
     let acme =
         NewOrganization { name: "Acme".into(), parameterized_name: None, user_limit: 50, parent: None };
@@ -101,19 +93,37 @@ async fn set_up(chat: &App) -> Result<Secret, Box<dyn Error>> {
     Ok(token)
 }
 
-/// `POST /deployments`: says in the flow what was deployed.
-async fn deployed(State(site): State<Site>, version: String) -> (StatusCode, String) {
-    match say(&site, format!("Deployed {}", version.trim())).await {
+/// `POST /deployments`: says in the flow what was deployed, in the name of the caller.
+async fn deployed(
+    State(chat): State<App>,
+    Extension(peer): Extension<Peer>,
+    headers: HeaderMap,
+    version: String,
+) -> impl IntoResponse {
+    let text = format!("Deployed {}", version.trim());
+    match say(&chat, peer, &headers, text).await {
         Ok(()) => (StatusCode::CREATED, String::new()),
-        Err(error) => (StatusCode::SERVICE_UNAVAILABLE, format!("{error}\n")),
+        Err(error) => (status_of(&error), format!("{error}\n")),
     }
 }
 
-async fn say(site: &Site, text: String) -> eddyline_app::Result<()> {
-    let bot: Actor = site.chat.authenticate(Credentials::Token(site.bot.clone()), HOME).await?;
-    let room = site.chat.room(&bot, "acme", "releases", FlowAction::Post).await?;
-    site.chat.post(&bot, room, NewPost::of(Event::Message, text)).await?;
+async fn say(chat: &App, peer: Peer, headers: &HeaderMap, text: String) -> Result<(), ChatError> {
+    let header = headers.get(AUTHORIZATION).ok_or(ChatError::Unauthenticated("an API token is needed"))?;
+    let credentials = Credentials::parse(header.as_bytes())
+        .map_err(|_| ChatError::Unauthenticated("the credentials cannot be read"))?;
+    let caller = chat.authenticate(credentials, peer.addr.ip()).await?;
+    let room = chat.room(&caller, "acme", "releases", FlowAction::Post).await?;
+    chat.post(&caller, room, NewPost::of(Event::Message, text)).await?;
     Ok(())
+}
+
+fn status_of(error: &ChatError) -> StatusCode {
+    match error {
+        ChatError::Unauthenticated(_) => StatusCode::UNAUTHORIZED,
+        ChatError::Denied => StatusCode::FORBIDDEN,
+        ChatError::Invalid(_) => StatusCode::BAD_REQUEST,
+        _ => StatusCode::SERVICE_UNAVAILABLE,
+    }
 }
 
 /// Resolves when the process is asked to end.

@@ -4,6 +4,8 @@ use std::io::{BufRead, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use eddyline_client::{Client, MessageQuery, NewMessage, StreamRequest};
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -67,10 +69,17 @@ async fn the_chat_and_the_service_share_one_port_and_end_together() {
     releases.post(&NewMessage::chat("Anything new?")).await.expect("it is posted");
 
     let body = "api 2.4.0";
-    let deployed = host.ask(&format!(
-        "POST /deployments HTTP/1.1\r\nhost: example\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{body}",
-        body.len(),
-    ));
+    let length = body.len();
+    let deploy = |credentials: &str| {
+        host.ask(&format!(
+            "POST /deployments HTTP/1.1\r\nhost: example\r\nconnection: close\r\n{credentials}\
+             content-length: {length}\r\n\r\n{body}",
+        ))
+    };
+    let refused = deploy("");
+    assert!(refused.starts_with("HTTP/1.1 401"), "{refused}");
+    let token = STANDARD.encode(format!("{}:", host.token));
+    let deployed = deploy(&format!("authorization: Basic {token}\r\n"));
     assert!(deployed.starts_with("HTTP/1.1 201"), "{deployed}");
 
     let mut heard = Vec::new();

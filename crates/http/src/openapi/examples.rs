@@ -2,8 +2,14 @@
 
 use serde_json::{Value, json};
 
-/// The example of a parameter. One of the same name and kind means the same everywhere.
-pub(super) fn of_parameter(name: &str, kind: &str) -> Option<Value> {
+const FLOW_ID: &str = "a176c7c7-2ac7-4bc5-9be9-c9c461d448e3";
+const THREAD_ID: &str = "AQAAAAEAAAAB5DLR4Z1NsSugRnE";
+
+/// The example of a parameter of an operation.
+pub(super) fn of_parameter(operation: &str, name: &str, kind: &str) -> Option<Value> {
+    if let Some(example) = of_operation(operation, name) {
+        return Some(example);
+    }
     Some(match kind {
         "boolean" => json!(true),
         "integer" => of_integer(name)?.into(),
@@ -13,6 +19,38 @@ pub(super) fn of_parameter(name: &str, kind: &str) -> Option<Value> {
         "objects" => of_objects(name)?,
         _ => of_text(name)?.into(),
     })
+}
+
+/// Parameters that mean another thing than those of the same name elsewhere.
+fn of_operation(operation: &str, name: &str) -> Option<Value> {
+    Some(match (operation, name) {
+        ("postComment" | "postMessageComment", "event") => json!("comment"),
+        ("postMessage" | "postComment", "flow") => json!("acme/main"),
+        ("streamFlows", "filter") => json!("acme/main,acme/design"),
+        ("listFlows" | "listAllFlows", "after") | ("findFlow", "id") => json!(FLOW_ID),
+        ("downloadFile", "link") => json!("4f1c9a7e"),
+        ("locateFile" | "locateThumbnail" | "downloadFile", "name") => json!("plan.png"),
+        ("createSource" | "updateSource" | "updateOwnSource", "name") => json!("Tracker"),
+        ("renameOrganization", "name") => json!("Acme"),
+        ("createGroup" | "updateGroup", "name") => json!("team"),
+        ("updateSelf" | "updateSelfById", "name") => json!("Ada Lovelace"),
+        ("updateSelf" | "updateSelfById", "password") => json!("staple battery horse correct"),
+        ("getSchema", "id") => json!("urn:ietf:params:scim:schemas:core:2.0:User"),
+        ("getResourceType", "id") => json!("User"),
+        ("findOrganization", "id") => json!(3),
+        _ => return None,
+    })
+}
+
+/// What an example of a body has beside the required parameters, because one of these is needed.
+pub(super) fn also_sent(operation: &str) -> &'static [&'static str] {
+    match operation {
+        "postMessage" => &["content", "flow"],
+        "postFlowMessage" | "postThreadMessage" => &["content"],
+        "postComment" => &["flow"],
+        "issueToken" => &["code", "redirect_uri", "client_id", "client_secret"],
+        _ => &[],
+    }
 }
 
 fn of_integer(name: &str) -> Option<i64> {
@@ -26,6 +64,7 @@ fn of_integer(name: &str) -> Option<i64> {
         "startIndex" => 1,
         "skip" => 0,
         "position" => 0,
+        "group" => 2,
         "size" => 64,
         _ => return None,
     })
@@ -59,7 +98,7 @@ fn of_text(name: &str) -> Option<&'static str> {
         "accept" => "text/event-stream",
         "access_mode" => "organization",
         "active" => "idle",
-        "after" | "thread" | "thread_id" | "before" => "aGVsbG8gZWRkeWxpbmU1",
+        "thread" | "thread_id" | "before" => THREAD_ID,
         "application" => "8ae1f3c2d4b5",
         "attributes" => "userName,active",
         "avatar" => "17-3f2a",
@@ -67,7 +106,7 @@ fn of_text(name: &str) -> Option<&'static str> {
         "client_id" => "8ae1f3c2d4b5",
         "client_secret" => "the secret of the application",
         "code" => "the code from the redirect",
-        "code_verifier" => "what the challenge was made of, 43 to 128 characters",
+        "code_verifier" => "q7Yw2cK9dXvR4tB1nLm8sZp0aGh5eFj3uCo6iVx-TkQ",
         "configuration_url" => "https://bot.example/sources/5",
         "content" => "Good morning #coffee",
         "current_password" | "password" => "correct horse battery staple",
@@ -85,8 +124,6 @@ fn of_text(name: &str) -> Option<&'static str> {
         "flow" => "main",
         "from_name" => "Ada Lovelace",
         "grant_type" => "authorization_code",
-        "group" => "team",
-        "id" => "acme:main",
         "last_event_id" => "4711-1a2b3c4d",
         "list" => "Ada <ada@acme.example>, ben@acme.example",
         "message" => "Join us!",
@@ -129,7 +166,7 @@ pub(super) fn of_schema(name: &str) -> Option<Value> {
         "ImportedInvitations" => json!({
             "invitations": [invitation()],
             "added_users": [flow_user()],
-            "erroneous_emails": [{"email": "nonsense"}],
+            "erroneous_emails": [{"nonsense": "is not an address"}],
         }),
         "Invitation" => invitation(),
         "Message" => message(),
@@ -160,7 +197,7 @@ pub(super) fn of_schema(name: &str) -> Option<Value> {
 
 fn flow() -> Value {
     json!({
-        "id": "acme:main",
+        "id": FLOW_ID,
         "name": "Main",
         "parameterized_name": "main",
         "email": "main@acme.chat.example",
@@ -208,7 +245,7 @@ fn group() -> Value {
         "id": 2,
         "name": "team",
         "tag": ":group:team",
-        "url": "https://chat.example/organizations/acme/groups/team",
+        "url": "https://chat.example/organizations/acme/groups/2",
         "users": [17, 18],
     })
 }
@@ -218,7 +255,7 @@ fn invitation() -> Value {
         "id": 5,
         "state": "pending",
         "email": "ada@acme.example",
-        "flow": "acme:main",
+        "flow": FLOW_ID,
         "url": "https://chat.example/flows/acme/main/invitations/5",
     })
 }
@@ -233,12 +270,12 @@ fn message() -> Value {
         "uuid": "0f8fad5b-d9cb-469f-a165-70867728950e",
         "user": "17",
         "sent": 1_769_846_400_000_i64,
-        "flow": "acme:main",
+        "flow": FLOW_ID,
         "attachments": [],
         "created_at": "2026-01-31T08:00:00.000Z",
         "edited": null,
         "edited_at": null,
-        "thread_id": "aGVsbG8gZWRkeWxpbmU1",
+        "thread_id": THREAD_ID,
         "thread": thread(),
     })
 }
@@ -251,13 +288,13 @@ fn attachment() -> Value {
         "file_size": 48_213,
         "path": "/files/f3a91c/plan.png",
         "image": {"width": 640, "height": 480},
-        "thumbnail": {"path": "/files/f3a91c/thumbnail/plan.png", "width": 100, "height": 75},
+        "thumbnail": {"path": "/files/f3a91c/thumbnail/plan.png", "width": 320, "height": 240},
     })
 }
 
 fn thread() -> Value {
     json!({
-        "id": "aGVsbG8gZWRkeWxpbmU1",
+        "id": THREAD_ID,
         "title": "Good morning #coffee",
         "body": "",
         "external_url": null,
@@ -310,8 +347,8 @@ fn source() -> Value {
     json!({
         "id": 5,
         "name": "Tracker",
-        "flow": "acme:main",
-        "application": {"id": "8ae1f3c2d4b5", "name": "Tracker", "configuration_uri": null},
+        "flow": FLOW_ID,
+        "application": {"id": "4", "name": "Tracker", "configuration_uri": null},
         "error_message": null,
         "url": "https://chat.example/flows/acme/main/sources/5",
         "external_url": "https://tracker.example/projects/1",
@@ -341,7 +378,7 @@ fn of_oauth(name: &str) -> Option<Value> {
         "TokenAnswer" => json!({
             "access_token": "6b1f0c7a",
             "token_type": "Bearer",
-            "expires_in": 86_400,
+            "expires_in": 7_200,
             "scope": "flow,private",
         }),
         _ => return None,

@@ -77,13 +77,16 @@ fn finding() -> Vec<Endpoint> {
         searches("/scim/{uid}/Users/.search", "Search for users"),
         seen(on(Method::GET, USER, "A user", |ctx| Box::pin(user(ctx))))
             .answers(200, "The user", Some(One("ScimUser")))
+            .header("If-None-Match", "ETags that you have; 304 when the answer is one of them")
             .answers(304, "The version that If-None-Match names", None),
     ]
 }
 
 fn changing() -> Vec<Endpoint> {
     let changes = |endpoint: Endpoint| {
-        endpoint.answers(412, "Not a version that If-Match names", Some(One("ErrorBody")))
+        endpoint
+            .header("If-Match", "ETags of the version that you change; 412 when it is none of them")
+            .answers(412, "Not a version that If-Match names", Some(One("ErrorBody")))
     };
     let sets = |endpoint: Endpoint| {
         endpoint
