@@ -1,7 +1,7 @@
-//! Background work: every task of an application has a name and an owner.
+//! Background work: the jobs of the process, and work of requests that must reach its end, by name.
 //!
-//! A job of the process ([`Jobs::spawn`], [`Jobs::spawn_essential`]) runs until the token says stop. A request whose
-//! work must reach its end registers it, too ([`Jobs::finish`]). So a panic never goes unseen, and a shutdown waits
+//! A job of the process ([`Jobs::spawn`], [`Jobs::spawn_essential`]) runs until its token is cancelled. A request whose
+//! work must reach its end registers that work, too ([`Jobs::finish`]). So a panic never goes unseen, and a shutdown waits
 //! for all of them, within a bound.
 
 use std::collections::BTreeMap;
@@ -28,21 +28,21 @@ const JOBS_TIME: Duration = Duration::from_secs(15);
 /// The jobs of one application. Clones share them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Jobs {
-    jobs: TaskTracker,
+    process: TaskTracker,
     requests: TaskTracker,
     stop: CancellationToken,
     running: Arc<Mutex<Running>>,
     failure: watch::Sender<Option<Arc<Error>>>,
 }
 
-/// The names of those that run, to say at a shutdown who is late.
+/// The names of the jobs that run, for the warning of a shutdown that does not wait any longer.
 #[derive(Debug, Default)]
 struct Running {
     last: u64,
     names: BTreeMap<u64, &'static str>,
 }
 
-/// A job's place among those that run.
+/// An entry of [`Running`], which is removed when this is dropped.
 struct Registered {
     running: Arc<Mutex<Running>>,
     id: u64,
@@ -73,7 +73,7 @@ impl Jobs {
                 }
             }
         };
-        self.jobs.spawn(task.instrument(tracing::error_span!("job", job = name)));
+        self.process.spawn(task.instrument(tracing::error_span!("job", job = name)));
     }
 
     /// Runs a job without which the application cannot go on. When it fails or panics, [`Background::failed`] says so.
@@ -92,7 +92,7 @@ impl Jobs {
                 failure.send_replace(Some(Arc::new(error)));
             }
         };
-        self.jobs.spawn(task.instrument(tracing::error_span!("job", job = name)));
+        self.process.spawn(task.instrument(tracing::error_span!("job", job = name)));
     }
 
     /// Runs the work of a request to its end, also when the future that waits for it is dropped.
@@ -166,11 +166,11 @@ impl Background {
     pub async fn stop(self) -> std::result::Result<(), Arc<Error>> {
         let jobs = &self.jobs;
         jobs.requests.close();
-        jobs.jobs.close();
-        // First, since it relies on the feed.
+        jobs.process.close();
+        // The work of requests waits for the feed, so it ends first.
         let requests = tokio::time::timeout(REQUESTS_TIME, jobs.requests.wait()).await;
         jobs.stop.cancel();
-        let ended = tokio::time::timeout(JOBS_TIME, jobs.jobs.wait()).await;
+        let ended = tokio::time::timeout(JOBS_TIME, jobs.process.wait()).await;
         if requests.is_err() || ended.is_err() {
             tracing::warn!(jobs = ?jobs.running(), "jobs did not stop in time");
         }

@@ -51,7 +51,7 @@ fn of_the_system() -> Result<Vec<CertificateDer<'static>>, Error> {
 /// Judges the certificates of servers.
 #[derive(Debug)]
 struct Verifier {
-    /// `None` to take any certificate: the connection is encrypted, but nothing says to whom.
+    /// `None` accepts any certificate: the connection is encrypted, but the server is not authenticated.
     trust: Option<Trust>,
     provider: Arc<CryptoProvider>,
 }

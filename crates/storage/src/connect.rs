@@ -221,7 +221,8 @@ impl Connections {
     }
 }
 
-/// What a pooled connection may do, so that it is told only when that changes.
+/// Whether a pooled connection may write. It is kept with the connection, so that the statement which sets it runs
+/// only when it changes.
 #[derive(Clone, Copy, PartialEq)]
 enum Access {
     Read,
@@ -414,7 +415,7 @@ fn migrate_sqlite(c: &mut diesel::SqliteConnection) -> Result<()> {
 fn migrate_postgres(c: &mut diesel::PgConnection) -> Result<()> {
     use diesel::RunQueryDsl;
     const LOCK: i64 = 0x6564_6479_6c69_6e65;
-    // A pooler may hand on a session that was one to read with.
+    // A connection pooler may give us a session that was read-only for its last user.
     diesel::sql_query("set default_transaction_read_only = off").execute(c)?;
     diesel::sql_query(format!("select pg_advisory_lock({LOCK})")).execute(c)?;
     // The lock ends with the connection, also when this fails.

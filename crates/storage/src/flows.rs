@@ -300,7 +300,7 @@ impl Tx<'_> {
 
 #[portable]
 impl Tx<'_> {
-    /// Adds a flow with its room. It is invitation-only and has nobody in it.
+    /// Adds a flow with its room. It is invitation-only and has no members.
     ///
     /// # Errors
     ///

@@ -234,7 +234,7 @@ impl Tx<'_> {
     ///
     /// As any query.
     pub fn delete_organization_member(&mut self, organization: OrganizationId, user: UserId) -> Result<()> {
-        // Organizations are locked before their people, by everybody.
+        // Lock order: organizations before their members.
         self.lock_organization(organization)?;
         if self.delete_organization_member_row(organization, user)? {
             self.delete_group_memberships(organization, user)?;
@@ -359,9 +359,9 @@ impl Reader<'_> {
 }
 
 impl Tx<'_> {
-    /// Holds the rooms of all flows of some organizations, and all private conversations of some users,
-    /// against other writers until the transaction ends. In one go, since everybody takes rooms in
-    /// ascending order.
+    /// Locks the rooms of all flows of some organizations, and all private conversations of some users,
+    /// against other writers until the transaction ends. They are locked at once, since every
+    /// transaction locks rooms in ascending order.
     ///
     /// # Errors
     ///

@@ -66,8 +66,8 @@ impl<'c> Reader<'c> {
 
 /// Calls the function of the same name in the dialect of the connection at hand.
 macro_rules! dialect {
-    ($session:expr, $function:ident $(, $arg:expr)*) => {
-        match $session.connection() {
+    ($on:expr, $function:ident $(, $arg:expr)*) => {
+        match $on.connection() {
             #[cfg(feature = "sqlite")]
             $crate::reader::Inner::Sqlite(c) => $crate::sqlite::$function(c $(, $arg)*),
             #[cfg(feature = "postgres")]

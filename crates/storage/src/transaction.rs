@@ -131,7 +131,8 @@ impl Tx<'_> {
             Inner::Sqlite(c) => crate::sqlite::begin(c),
             #[cfg(feature = "postgres")]
             Inner::Postgres(c) => {
-                // A server that only follows another refuses this, and nothing else is refused here.
+                // A hot standby refuses to begin a writing transaction. diesel gives no SQLSTATE for it, and a BEGIN
+                // fails for no reason that is the caller's.
                 AnsiTransactionManager::begin_transaction_sql(&mut **c, "begin read write")
                     .map_err(|error| Error::Unavailable(error.to_string()))
             }

@@ -65,7 +65,7 @@ fn of_people() -> Map<String, Value> {
         "OrganizationSummary": OrganizationSummary::schema(),
         "OrganizationUser": OrganizationUser::schema(),
         "Participant": Participant::schema(),
-        // Told apart by a value, which a derived schema does not say.
+        // The value of `trial` decides which of the two it is; a derived schema would not say so.
         "Subscription": {"oneOf": [
             {
                 "type": "object",
@@ -75,7 +75,7 @@ fn of_people() -> Map<String, Value> {
             },
             {
                 "type": "object",
-                "description": "It is paid for; the day of the next bill is null where nobody sends bills",
+                "description": "The organization pays; billing_date is null on servers without billing",
                 "required": ["trial", "billing_date"],
                 "properties": {"trial": {"const": false}, "billing_date": {"type": ["string", "null"]}},
             },

@@ -14,8 +14,8 @@ pub enum ApplicationAction {
     Change,
 }
 
-/// Whether a user with this `role` in the application's organization may do `action` with it. Everybody
-/// there may register some; the user who registered one, and administrators, may change it.
+/// Whether a user with this `role` in the application's organization may do `action` with it. Every member
+/// may register some; the user who registered one, and administrators, may change it.
 ///
 /// # Errors
 ///

@@ -37,11 +37,11 @@ async fn signing_in_by_a_link_waits_until_all_processes_know_of_the_session_that
     }
     let link = world.link(Purpose::SignIn(world.ada_id()), None, DAY).await;
     let other_has_read = async |read: Seq| {
-        let record_heartbeat = world.app.store().write(NoCaller::Process, move |tx| {
+        let heartbeat = world.app.store().write(NoCaller::Process, move |tx| {
             let now = tx.now();
             tx.record_heartbeat("other", now, read)
         });
-        record_heartbeat.await.unwrap();
+        heartbeat.await.unwrap();
     };
     other_has_read(Seq(0)).await;
     let is_told = Cell::new(false);
