@@ -3,7 +3,7 @@
 use eddyline_auth::{PasswordPolicy, SignInLimits};
 
 use crate::scim::SCIM_ATTEMPTS;
-use crate::stream::stream_quota;
+use crate::streams::stream_quota;
 use crate::{Addresses, FilesConfig, MailQuotas, Mailing, OAuthConfig, OutboundConfig, Quota};
 
 /// Which clients the server speaks for.

@@ -12,8 +12,8 @@ use quick_cache::sync::Cache;
 use serde_json::{Value, json};
 
 use crate::addresses::Addresses;
-use crate::flow_links::Shown;
 use crate::flows;
+use crate::flows::Shown;
 use crate::recent::Amended;
 
 /// About how many bytes a message takes on the stream beside its text.

@@ -11,7 +11,7 @@ use eddyline_model::{OrganizationId, RoomId, UserId};
 use eddyline_storage::{Result as StoreResult, Tx};
 
 use crate::Error;
-use crate::flow_users::add_joining_member;
+use crate::flows::add_joining_member;
 use crate::transaction::TxResult;
 
 /// Brings a user into a flow, and into its organization first if need be, and lets the flow know.

@@ -1,17 +1,14 @@
 //! Being one of several processes on one database: showing that one lives, and waiting until all
 //! have seen a change.
 
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use eddyline_model::{EventId, Seq, Timestamp};
-use tokio::sync::Notify;
-use tokio_util::sync::CancellationToken;
 
-use crate::jobs::Ticker;
+use crate::Result;
+use crate::core::Core;
 use crate::transaction::NoCaller;
-use crate::{App, Result};
 
 /// A process that has not known for so long whether it is up to date asks the database instead of
 /// its memory.
@@ -22,20 +19,18 @@ const PATIENCE: Duration = Duration::from_millis(2_500);
 pub(crate) const SILENCE_MILLIS: i64 = 12_000;
 /// A process that showed no sign of life for so long is taken off the list.
 pub(crate) const FORGOTTEN_MILLIS: i64 = 10 * SILENCE_MILLIS;
-/// How often a process shows that it lives.
-const BEAT: Duration = Duration::from_secs(4);
 const POLL: Duration = Duration::from_millis(15);
 
-impl App {
+impl Core {
     /// Whether what this process remembers may be believed.
     pub(crate) fn caches_current(&self) -> bool {
-        let age = self.now().0 - self.inner.synced_at.load(Ordering::Relaxed);
+        let age = self.now().0 - self.synced_at.load(Ordering::Relaxed);
         (0..TRUST_MILLIS).contains(&age)
     }
 
     /// Notes that this process knew at a time all that had been committed by then.
     pub(crate) fn mark_synced(&self, at: Timestamp) {
-        self.inner.synced_at.store(at.0, Ordering::Relaxed);
+        self.synced_at.store(at.0, Ordering::Relaxed);
         self.store().gate().rely_until(at.plus_millis(TRUST_MILLIS));
     }
 
@@ -48,8 +43,8 @@ impl App {
         let Some(event) = event else { return };
         let waiting = async {
             // Only a process that runs a feed has a memory of its own to wait for.
-            if self.inner.synced_at.load(Ordering::Relaxed) > 0 {
-                let mut fed = self.inner.fed.subscribe();
+            if self.synced_at.load(Ordering::Relaxed) > 0 {
+                let mut fed = self.fed.subscribe();
                 let _ = fed.wait_for(|at| at.seq >= event.seq).await;
                 // Other processes confirm by a write, which follows their posts that were under way.
                 self.store().gate().drained().await;
@@ -87,9 +82,9 @@ impl App {
         Ok(self.store().read(move |reader| reader.all_have_read(seq, since)).await?)
     }
 
-    /// Shows once that this process lives, and how far it has read. Notes whether there are others.
-    pub(crate) async fn record_heartbeat(&self) -> Result<()> {
-        let (node, seq) = (self.inner.node.clone(), self.position());
+    /// Shows once that this process lives, and how far it has read. Returns whether there are others.
+    pub(crate) async fn record_heartbeat(&self) -> Result<bool> {
+        let (node, seq) = (self.node.clone(), self.position());
         let (has_others, _) = self
             .store()
             .write(NoCaller::Process, move |tx| {
@@ -98,27 +93,12 @@ impl App {
                 tx.has_other_nodes(&node, now.plus_millis(-SILENCE_MILLIS))
             })
             .await?;
-        if has_others {
-            self.inner.presence.note_others();
-        }
-        Ok(())
-    }
-
-    /// Shows that this process lives, and takes it off the list at last. `control_seen` is notified when others may
-    /// be waiting for it.
-    pub(crate) async fn run_heartbeat(self, control_seen: Arc<Notify>, stop: CancellationToken) {
-        let mut ticker = Ticker::new(BEAT, stop);
-        while ticker.tick_or(control_seen.notified()).await {
-            if let Err(error) = self.record_heartbeat().await {
-                tracing::debug!(%error, "no sign of life could be given");
-            }
-        }
-        self.leave().await;
+        Ok(has_others)
     }
 
     /// Takes this process off the list of those that are waited for.
     pub(crate) async fn leave(&self) {
-        let node = self.inner.node.clone();
+        let node = self.node.clone();
         let gone = self.store().write(NoCaller::Process, move |tx| {
             let since = tx.now().plus_millis(-FORGOTTEN_MILLIS);
             tx.delete_node(&node, since)

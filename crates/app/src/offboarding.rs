@@ -15,9 +15,9 @@ use serde_json::json;
 use crate::Error;
 use crate::accounts::holds_address;
 use crate::audit::note;
-use crate::flow_users::take_out;
+use crate::flows::replace_join_secrets;
+use crate::flows::take_out;
 use crate::invitations::end::revoke;
-use crate::join_links::replace_join_secrets;
 use crate::transaction::TxResult;
 
 /// Whether a message in each flow says that a user left.

@@ -57,7 +57,7 @@ async fn get(ctx: RequestContext) -> Answer {
         "" => None,
         size => Some(size.parse::<u32>().ok().filter(|side| *side > 0).ok_or(Error::NotFound)?),
     };
-    let avatar = ctx.app().avatar(ctx.segment("avatar"), side).await?;
+    let avatar = ctx.app().avatars().get(ctx.segment("avatar"), side).await?;
     shown(avatar, &ctx.headers)
 }
 
@@ -91,16 +91,16 @@ fn knows(asked: &HeaderMap, tag: &str) -> bool {
 }
 
 async fn upload(ctx: RequestContext) -> Answer {
-    ctx.app().own(ctx.actor()?, ctx.id::<UserId>("user")?).await?;
+    ctx.app().users().own(ctx.actor()?, ctx.id::<UserId>("user")?).await?;
     if ctx.raw.is_empty() {
         return Err(invalid("avatar", "can't be blank"));
     }
-    json(StatusCode::OK, &ctx.app().set_avatar(ctx.actor()?, ctx.raw.clone()).await?)
+    json(StatusCode::OK, &ctx.app().avatars().set(ctx.actor()?, ctx.raw.clone()).await?)
 }
 
 async fn delete(ctx: RequestContext) -> Answer {
-    ctx.app().own(ctx.actor()?, ctx.id::<UserId>("user")?).await?;
-    ctx.app().delete_avatar(ctx.actor()?).await?;
+    ctx.app().users().own(ctx.actor()?, ctx.id::<UserId>("user")?).await?;
+    ctx.app().avatars().delete(ctx.actor()?).await?;
     Ok(nothing())
 }
 

@@ -87,7 +87,7 @@ impl RequestContext {
         let mut sender = provider.as_ref().map(ScimProvider::owner);
         if endpoint.access == Access::TokensInPath {
             // Bad ones are refused before the body is read.
-            let pushing = Box::pin(shared.app.pushing(segments.get("token")));
+            let pushing = Box::pin(shared.app.messages().pushing(segments.get("token")));
             sender = pushing.await?.first().map(Pushing::owner);
             if let Some(owner) = sender {
                 mark_authenticated(&parts.extensions, owner);
@@ -125,7 +125,7 @@ impl RequestContext {
             return Err(BodyError::TooLarge(Limit::Body).into());
         }
         // What was shown may have ended while the body came.
-        let doubtful = actor.as_ref().is_some_and(|actor| !shared.app.is_current(actor));
+        let doubtful = actor.as_ref().is_some_and(|actor| !shared.app.authentication().is_current(actor));
         if !public && (late || doubtful) {
             *actor = authenticate(shared, &parts, &first).await?;
         }
@@ -133,7 +133,7 @@ impl RequestContext {
             provider = Some(Box::pin(scim_provider(shared, &parts, &segments)).await?);
         }
         if let Some(actor) = actor {
-            shared.app.count_request(actor)?;
+            shared.app.authentication().count_request(actor)?;
             actor.require_any(endpoint.scopes)?;
         } else if !public {
             return Err(Failure::Anonymous);
@@ -200,7 +200,7 @@ impl RequestContext {
     /// The flow that the path names, if the caller may do `action` there.
     pub(crate) async fn room(&self, action: FlowAction) -> Result<Arc<Room>, Failure> {
         let (organization, flow) = (self.segment("organization"), self.segment("flow"));
-        Ok(self.app().room(self.actor()?, organization, flow, action).await?)
+        Ok(self.app().rooms().find(self.actor()?, organization, flow, action).await?)
     }
 }
 
@@ -237,17 +237,17 @@ pub(crate) async fn authenticate(
     let access_token = reader.opt_text("access_token", 0..=1000);
     reader.finish()?;
     let actor = if let Some(token) = flow_token {
-        app.by_flow_token(&Secret::presented(token)).await?
+        app.authentication().by_flow_token(&Secret::presented(token)).await?
     } else if let Some(header) = parts.headers.get(AUTHORIZATION) {
         let credentials = Credentials::parse(header.as_bytes())?;
         let client = client_address(shared, parts);
-        let actor = app.authenticate(credentials, client).await?;
+        let actor = app.authentication().authenticate(credentials, client).await?;
         if let Actor::User { caller, .. } = &actor {
             shared.proxies.note_user(client, caller.user.id);
         }
         actor
     } else if let Some(token) = access_token.filter(|_| shared.query_tokens) {
-        app.by_parameter_token(&Secret::presented(token)).await?
+        app.authentication().by_parameter_token(&Secret::presented(token)).await?
     } else {
         return Ok(None);
     };
@@ -263,7 +263,7 @@ async fn scim_provider(
 ) -> Result<ScimProvider, Failure> {
     let header = parts.headers.get(AUTHORIZATION).map(http::HeaderValue::as_bytes);
     let address = client_address(shared, parts);
-    let provider = shared.app.scim_provider(segments.get("uid"), header, address).await?;
+    let provider = shared.app.scim().provider(segments.get("uid"), header, address).await?;
     mark_authenticated(&parts.extensions, provider.owner());
     Ok(provider)
 }

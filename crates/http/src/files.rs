@@ -58,7 +58,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
 }
 
 async fn link_to(ctx: &RequestContext, variant: Variant) -> Answer {
-    let link = ctx.app().file_link(ctx.actor()?, ctx.segment("file"), variant).await?;
+    let link = ctx.app().files().link(ctx.actor()?, ctx.segment("file"), variant).await?;
     let mut response = Response::new(Body::empty());
     *response.status_mut() = StatusCode::FOUND;
     response.headers_mut().insert(CACHE_CONTROL, PRIVATE);
@@ -66,7 +66,7 @@ async fn link_to(ctx: &RequestContext, variant: Variant) -> Answer {
 }
 
 async fn download(ctx: RequestContext) -> Answer {
-    let found = ctx.app().download(ctx.segment("link")).await?;
+    let found = ctx.app().files().download(ctx.segment("link")).await?;
     ctx.mark_authenticated(found.owner);
     if lists(&ctx.headers, &found.tag) {
         return Ok(dressed(Response::new(Body::empty()), &found, StatusCode::NOT_MODIFIED));
@@ -87,7 +87,7 @@ async fn download(ctx: RequestContext) -> Answer {
     let keys = found.owner.quota_keys().and(QuotaKey::network(ctx.client_address()));
     let permit = ctx.shared.downloads.acquire(keys, 1);
     let permit = permit.map_err(|exceeded| exceeded.of(Limit::Downloads))?;
-    let content = ctx.app().read_download(&found, range.clone()).await?;
+    let content = ctx.app().files().read(&found, range.clone()).await?;
     // It is held as long as the content is.
     let content = content.inspect(move |_| {
         let _held = &permit;

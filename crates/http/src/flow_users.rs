@@ -9,13 +9,13 @@ use crate::context::RequestContext;
 
 pub(crate) async fn list(ctx: RequestContext) -> Answer {
     let room = ctx.room(FlowAction::See).await?;
-    json(StatusCode::OK, &ctx.app().flow_users(&room).await?)
+    json(StatusCode::OK, &ctx.app().flows().users(&room).await?)
 }
 
 pub(crate) async fn add(ctx: RequestContext) -> Answer {
     let room = ctx.room(FlowAction::AddUser).await?;
     let user = ctx.params.reader().required_id::<UserId>("id")?;
-    ctx.app().add_flow_user(ctx.actor()?, &room, user).await?;
+    ctx.app().flows().add_user(ctx.actor()?, &room, user).await?;
     Ok(done())
 }
 
@@ -28,12 +28,12 @@ pub(crate) async fn block(ctx: RequestContext) -> Answer {
         params.error("disabled", "is required");
     }
     params.finish()?;
-    ctx.app().set_flow_user_blocked(ctx.actor()?, &room, user, disabled.unwrap_or_default()).await?;
+    ctx.app().flows().set_user_blocked(ctx.actor()?, &room, user, disabled.unwrap_or_default()).await?;
     Ok(done())
 }
 
 pub(crate) async fn leave(ctx: RequestContext) -> Answer {
     let room = ctx.room(FlowAction::See).await?;
-    ctx.app().leave_flow(ctx.actor()?, &room, ctx.id("user")?).await?;
+    ctx.app().flows().leave(ctx.actor()?, &room, ctx.id("user")?).await?;
     Ok(nothing())
 }

@@ -27,7 +27,7 @@ async fn list(ctx: &RequestContext, all: bool) -> Answer {
     let users = params.opt_bool("users").unwrap_or(false);
     let after = params.opt_text("after", 1..=200);
     params.finish()?;
-    let found = ctx.app().flow_list(ctx.actor()?, FlowsWanted { all, users, after }).await?;
+    let found = ctx.app().flows().list(ctx.actor()?, FlowsWanted { all, users, after }).await?;
     let answer = json(StatusCode::OK, &found.flows)?;
     let Some(next) = found.next else { return Ok(answer) };
     let base = &ctx.app().config().addresses.base;
@@ -37,15 +37,15 @@ async fn list(ctx: &RequestContext, all: bool) -> Answer {
 
 pub(crate) async fn get(ctx: RequestContext) -> Answer {
     let room = ctx.room(FlowAction::See).await?;
-    json(StatusCode::OK, &ctx.app().flow(ctx.actor()?, &room).await?)
+    json(StatusCode::OK, &ctx.app().flows().get(ctx.actor()?, &room).await?)
 }
 
 pub(crate) async fn find(ctx: RequestContext) -> Answer {
     let mut params = ctx.params.reader();
     let id = params.required_text("id", 1..=200);
     params.finish()?;
-    let room = ctx.app().room_named(ctx.actor()?, &id, FlowAction::See).await?;
-    json(StatusCode::OK, &ctx.app().flow(ctx.actor()?, &room).await?)
+    let room = ctx.app().rooms().find_named(ctx.actor()?, &id, FlowAction::See).await?;
+    json(StatusCode::OK, &ctx.app().flows().get(ctx.actor()?, &room).await?)
 }
 
 pub(crate) async fn create(ctx: RequestContext) -> Answer {
@@ -56,7 +56,7 @@ pub(crate) async fn create(ctx: RequestContext) -> Answer {
     }
     params.finish()?;
     let Some(name) = name else { return Err(crate::context::invalid("name", "can't be blank")) };
-    let flow = ctx.app().create_flow(ctx.actor()?, ctx.segment("organization"), name).await?;
+    let flow = ctx.app().flows().create(ctx.actor()?, ctx.segment("organization"), name).await?;
     json(StatusCode::CREATED, &flow)
 }
 
@@ -76,12 +76,12 @@ pub(crate) async fn update(ctx: RequestContext) -> Answer {
     if manages {
         ctx.actor()?.require_any(&[Scope::Manage])?;
     }
-    json(StatusCode::OK, &ctx.app().update_flow(ctx.actor()?, &room, changes).await?)
+    json(StatusCode::OK, &ctx.app().flows().update(ctx.actor()?, &room, changes).await?)
 }
 
 pub(crate) async fn replace_join_link(ctx: RequestContext) -> Answer {
     let room = ctx.room(FlowAction::Configure).await?;
-    json(StatusCode::OK, &ctx.app().replace_join_link(ctx.actor()?, &room).await?)
+    json(StatusCode::OK, &ctx.app().flows().replace_join_link(ctx.actor()?, &room).await?)
 }
 
 fn flow_name(params: &mut Reader<'_>) -> Option<FlowName> {

@@ -62,12 +62,12 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
 
 async fn list(ctx: RequestContext) -> Answer {
     let organization = named(&ctx, See).await?;
-    json(StatusCode::OK, &ctx.app().groups(ctx.actor()?, organization).await?)
+    json(StatusCode::OK, &ctx.app().groups().list(ctx.actor()?, organization).await?)
 }
 
 async fn get(ctx: RequestContext) -> Answer {
     let organization = named(&ctx, See).await?;
-    json(StatusCode::OK, &ctx.app().group(ctx.actor()?, organization, id(&ctx)?).await?)
+    json(StatusCode::OK, &ctx.app().groups().get(ctx.actor()?, organization, id(&ctx)?).await?)
 }
 
 async fn create(ctx: RequestContext) -> Answer {
@@ -77,7 +77,7 @@ async fn create(ctx: RequestContext) -> Answer {
     let users = user_ids(&mut params).unwrap_or_default();
     params.finish()?;
     let name = name.parse::<GroupName>().map_err(wrong_name)?;
-    let made = ctx.app().create_group(ctx.actor()?, organization, NewGroup { name, users }).await?;
+    let made = ctx.app().groups().create(ctx.actor()?, organization, NewGroup { name, users }).await?;
     json(StatusCode::CREATED, &made)
 }
 
@@ -89,25 +89,25 @@ async fn change(ctx: RequestContext) -> Answer {
     params.finish()?;
     let name = name.map(|name| name.parse::<GroupName>()).transpose().map_err(wrong_name)?;
     let changes = GroupChanges { name, users };
-    json(StatusCode::OK, &ctx.app().change_group(ctx.actor()?, organization, id, changes).await?)
+    json(StatusCode::OK, &ctx.app().groups().update(ctx.actor()?, organization, id, changes).await?)
 }
 
 async fn remove(ctx: RequestContext) -> Answer {
     let organization = named(&ctx, Administer).await?;
-    ctx.app().remove_group(ctx.actor()?, organization, id(&ctx)?).await?;
+    ctx.app().groups().remove(ctx.actor()?, organization, id(&ctx)?).await?;
     Ok(nothing())
 }
 
 async fn add(ctx: RequestContext) -> Answer {
     let (organization, group) = (named(&ctx, Administer).await?, id(&ctx)?);
     let user = ctx.params.reader().required_id::<UserId>("id")?;
-    ctx.app().set_group_member(ctx.actor()?, organization, group, user, true).await?;
+    ctx.app().groups().set_member(ctx.actor()?, organization, group, user, true).await?;
     Ok(done())
 }
 
 async fn leave(ctx: RequestContext) -> Answer {
     let (organization, group) = (named(&ctx, Administer).await?, id(&ctx)?);
-    ctx.app().set_group_member(ctx.actor()?, organization, group, ctx.id("user")?, false).await?;
+    ctx.app().groups().set_member(ctx.actor()?, organization, group, ctx.id("user")?, false).await?;
     Ok(nothing())
 }
 

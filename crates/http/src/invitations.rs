@@ -66,7 +66,7 @@ async fn list(ctx: RequestContext) -> Answer {
     let after = params.opt_id("after").unwrap_or(InvitationId(0));
     let limit = params.number_in("limit", 1..=PAGE, PAGE);
     params.finish()?;
-    let found = ctx.app().invitations(&room, after, limit).await?;
+    let found = ctx.app().invitations().list(&room, after, limit).await?;
     let answer = json(StatusCode::OK, &found)?;
     match found.last() {
         Some(last) if found.len() as i64 == limit => {
@@ -80,7 +80,7 @@ async fn list(ctx: RequestContext) -> Answer {
 
 async fn get(ctx: RequestContext) -> Answer {
     let (organization, flow) = (ctx.segment("organization"), ctx.segment("flow"));
-    let invitation = ctx.app().invitation(ctx.actor()?, organization, flow, id(&ctx)).await?;
+    let invitation = ctx.app().invitations().get(ctx.actor()?, organization, flow, id(&ctx)).await?;
     json(StatusCode::OK, &invitation)
 }
 
@@ -90,7 +90,7 @@ async fn create(ctx: RequestContext) -> Answer {
     let (email, message) = (email(&mut params), message(&mut params));
     params.finish()?;
     let Some(email) = email else { return Err(invalid("email", "is required")) };
-    let invitation = ctx.app().invite(ctx.actor()?, &room, email, message).await?;
+    let invitation = ctx.app().invitations().create(ctx.actor()?, &room, email, message).await?;
     json(StatusCode::CREATED, &invitation)
 }
 
@@ -100,27 +100,27 @@ async fn import(ctx: RequestContext) -> Answer {
     let list = params.required_text("list", 1..=usize::MAX);
     let message = message(&mut params);
     params.finish()?;
-    let imported = ctx.app().import_invitations(ctx.actor()?, &room, &list, message).await?;
+    let imported = ctx.app().invitations().import(ctx.actor()?, &room, &list, message).await?;
     json(StatusCode::OK, &imported)
 }
 
 async fn accept(ctx: RequestContext) -> Answer {
     let (organization, flow, id) = (ctx.segment("organization"), ctx.segment("flow"), id(&ctx));
     // Who may not know of the invitation hears nothing about parameters.
-    ctx.app().invitation(ctx.actor()?, organization, flow, id).await?;
+    ctx.app().invitations().get(ctx.actor()?, organization, flow, id).await?;
     let mut params = ctx.params.reader();
     let accepted = params.opt_choice("state", &[("accepted", ())]);
     if accepted.is_none() && !ctx.params.has("state") {
         params.error("state", "is required");
     }
     params.finish()?;
-    let invitation = ctx.app().accept_invitation(ctx.actor()?, organization, flow, id).await?;
+    let invitation = ctx.app().invitations().accept(ctx.actor()?, organization, flow, id).await?;
     json(StatusCode::OK, &invitation)
 }
 
 async fn delete(ctx: RequestContext) -> Answer {
     let (organization, flow) = (ctx.segment("organization"), ctx.segment("flow"));
-    ctx.app().delete_invitation(ctx.actor()?, organization, flow, id(&ctx)).await?;
+    ctx.app().invitations().delete(ctx.actor()?, organization, flow, id(&ctx)).await?;
     Ok(nothing())
 }
 

@@ -65,7 +65,7 @@ pub(crate) async fn send(mut ctx: RequestContext) -> Answer {
     let room = target(&ctx).await?;
     if !segment.is_empty() {
         // Of the address, so its absence is a matter of the address.
-        ctx.app().thread_root(&room, segment)?;
+        ctx.app().messages().thread_root(&room, segment)?;
     }
     // What was taken in is held until it is posted.
     let _held = match event {
@@ -193,19 +193,19 @@ async fn target(ctx: &RequestContext) -> Result<Arc<Room>, Failure> {
     }
     let actor = ctx.actor()?;
     if let Actor::FlowToken { room, .. } = actor {
-        return Ok(ctx.app().own_room(actor, *room).await?);
+        return Ok(ctx.app().rooms().of_flow_token(actor, *room).await?);
     }
     let mut params = ctx.params.reader();
     let flow = params.required_text("flow", 1..=300);
     params.finish()?;
-    Ok(ctx.app().room_named(actor, &flow, FlowAction::Post).await?)
+    Ok(ctx.app().rooms().find_named(actor, &flow, FlowAction::Post).await?)
 }
 
 async fn post(ctx: &RequestContext, room: Arc<Room>, mut new: NewPost) -> Answer {
     let actor = ctx.actor()?;
     let classic_user = ctx.shared.profile.classic && actor.user_id().is_some();
     new.wait |= classic_user;
-    match ctx.app().post(actor, room.clone(), new).await? {
+    match ctx.app().messages().post(actor, room.clone(), new).await? {
         Posted::Accepted => Ok(encoded(StatusCode::ACCEPTED, "{}")),
         Posted::Message(view) => {
             let status = if ctx.shared.profile.classic { StatusCode::CREATED } else { StatusCode::OK };
@@ -229,7 +229,7 @@ pub(crate) fn list_thread(ctx: RequestContext) -> Listing {
     Box::pin(async move {
         let room = ctx.room(FlowAction::Read).await?;
         let thread = ctx.segment("thread");
-        let root = ctx.app().thread_root(&room, thread)?;
+        let root = ctx.app().messages().thread_root(&room, thread)?;
         let query = MessageQuery { thread_root: Some(root), ..query(&ctx)? };
         find(&ctx, &room, query, &format!("threads/{thread}/messages")).await
     })
@@ -239,7 +239,7 @@ pub(crate) fn list_comments(ctx: RequestContext) -> Listing {
     Box::pin(async move {
         let room = ctx.room(FlowAction::Read).await?;
         let parent = ctx.id("message")?;
-        let parent = ctx.app().message(&room, parent).await?.message;
+        let parent = ctx.app().messages().get(&room, parent).await?.message;
         let query = MessageQuery { parent: Some(parent.id), thread_root: parent.thread_root, ..query(&ctx)? };
         find(&ctx, &room, query, &format!("messages/{}/comments", parent.id)).await
     })
@@ -288,7 +288,7 @@ pub(crate) fn query(ctx: &RequestContext) -> Result<MessageQuery, Failure> {
 /// Answers with a list of messages, which has this path below its flow.
 async fn find(ctx: &RequestContext, room: &Room, query: MessageQuery, path: &str) -> Answer {
     expect_answer(LIST_BYTES)?;
-    let list = ctx.app().list_messages(room, query.clone()).await?;
+    let list = ctx.app().messages().list(room, query.clone()).await?;
     let flow = || ctx.app().config().addresses.flow(&room.organization, &room.flow);
     Ok(listed(ctx, list, &query, || [&flow(), "/", path].concat()))
 }
@@ -338,7 +338,7 @@ fn next_address(ctx: &RequestContext, query: &MessageQuery, address: &str, next:
 
 pub(crate) async fn get(ctx: RequestContext) -> Answer {
     let room = ctx.room(FlowAction::Read).await?;
-    let view: MessageView = ctx.app().message(&room, ctx.id("message")?).await?;
+    let view: MessageView = ctx.app().messages().get(&room, ctx.id("message")?).await?;
     let bytes = ctx.app().encoder().message(&view, Place::Flow(&room.flow.id));
     Ok(encoded(StatusCode::OK, bytes))
 }
@@ -353,13 +353,13 @@ pub(crate) async fn edit(mut ctx: RequestContext) -> Answer {
     };
     params.finish()?;
     ctx.drop_params();
-    ctx.app().edit_message(ctx.actor()?, &room, id, edit).await?;
+    ctx.app().messages().edit(ctx.actor()?, &room, id, edit).await?;
     Ok(done())
 }
 
 pub(crate) async fn delete(ctx: RequestContext) -> Answer {
     let room = ctx.room(FlowAction::Read).await?;
-    let deletion = ctx.app().delete_message(ctx.actor()?, &room, ctx.id("message")?).await?;
+    let deletion = ctx.app().messages().delete(ctx.actor()?, &room, ctx.id("message")?).await?;
     Ok(match deletion {
         Deletion::Remove => nothing(),
         Deletion::Truncate => done(),

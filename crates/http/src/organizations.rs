@@ -56,23 +56,23 @@ pub(crate) async fn named(
     ctx: &RequestContext,
     action: OrganizationAction,
 ) -> Result<OrganizationId, Failure> {
-    Ok(ctx.app().organization_named(ctx.actor()?, ctx.segment("organization"), action).await?)
+    Ok(ctx.app().organizations().find(ctx.actor()?, ctx.segment("organization"), action).await?)
 }
 
 async fn list(ctx: RequestContext) -> Answer {
-    json(StatusCode::OK, &ctx.app().organizations(ctx.actor()?).await?)
+    json(StatusCode::OK, &ctx.app().organizations().list(ctx.actor()?).await?)
 }
 
 async fn find(ctx: RequestContext) -> Answer {
     let actor = ctx.actor()?;
     actor.user()?;
     let id = ctx.params.reader().required_id::<OrganizationId>("id")?;
-    json(StatusCode::OK, &ctx.app().organization(actor, id).await?)
+    json(StatusCode::OK, &ctx.app().organizations().get(actor, id).await?)
 }
 
 async fn get(ctx: RequestContext) -> Answer {
     let id = named(&ctx, OrganizationAction::See).await?;
-    json(StatusCode::OK, &ctx.app().organization(ctx.actor()?, id).await?)
+    json(StatusCode::OK, &ctx.app().organizations().get(ctx.actor()?, id).await?)
 }
 
 async fn rename(ctx: RequestContext) -> Answer {
@@ -80,21 +80,21 @@ async fn rename(ctx: RequestContext) -> Answer {
     let mut params = ctx.params.reader();
     let name = params.required_text("name", 1..=usize::MAX);
     params.finish()?;
-    json(StatusCode::OK, &ctx.app().rename_organization(ctx.actor()?, id, &name).await?)
+    json(StatusCode::OK, &ctx.app().organizations().rename(ctx.actor()?, id, &name).await?)
 }
 
 async fn users(ctx: RequestContext) -> Answer {
     let id = named(&ctx, OrganizationAction::See).await?;
-    json(StatusCode::OK, &ctx.app().organization_users(ctx.actor()?, id).await?)
+    json(StatusCode::OK, &ctx.app().organizations().users(ctx.actor()?, id).await?)
 }
 
 async fn user(ctx: RequestContext) -> Answer {
     let id = named(&ctx, OrganizationAction::See).await?;
-    json(StatusCode::OK, &ctx.app().organization_user(ctx.actor()?, id, ctx.id("user")?).await?)
+    json(StatusCode::OK, &ctx.app().organizations().user(ctx.actor()?, id, ctx.id("user")?).await?)
 }
 
 async fn remove(ctx: RequestContext) -> Answer {
     let id = named(&ctx, OrganizationAction::Administer).await?;
-    ctx.app().remove_organization_user(ctx.actor()?, id, ctx.id("user")?).await?;
+    ctx.app().organizations().remove_user(ctx.actor()?, id, ctx.id("user")?).await?;
     Ok(nothing())
 }

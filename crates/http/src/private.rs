@@ -74,12 +74,12 @@ fn message_endpoints() -> Vec<Endpoint> {
 }
 
 async fn list(ctx: RequestContext) -> Answer {
-    json(StatusCode::OK, &ctx.app().private_conversations(ctx.actor()?).await?)
+    json(StatusCode::OK, &ctx.app().messages().conversations(ctx.actor()?).await?)
 }
 
 async fn get(ctx: RequestContext) -> Answer {
     let with = other(&ctx)?;
-    json(StatusCode::OK, &ctx.app().private_conversation(ctx.actor()?, with).await?)
+    json(StatusCode::OK, &ctx.app().messages().conversation(ctx.actor()?, with).await?)
 }
 
 async fn update(ctx: RequestContext) -> Answer {
@@ -91,7 +91,7 @@ async fn update(ctx: RequestContext) -> Answer {
     }
     params.finish()?;
     let open = open.unwrap_or_default();
-    json(StatusCode::OK, &ctx.app().set_private_open(ctx.actor()?, with, open).await?)
+    json(StatusCode::OK, &ctx.app().messages().set_conversation_open(ctx.actor()?, with, open).await?)
 }
 
 async fn send(mut ctx: RequestContext) -> Answer {
@@ -112,14 +112,14 @@ async fn send(mut ctx: RequestContext) -> Answer {
     // What was taken in is held until it is posted.
     let (mut file, mut _held) = (None, None);
     if is_file {
-        ctx.app().may_send_file_to(ctx.actor()?, to).await?;
+        ctx.app().messages().may_send_file_to(ctx.actor()?, to).await?;
         let described = Described::read(&ctx.params, !files.is_empty(), ctx.shared.json_upload).await?;
         let (attachment, held) = uploads::content((ctx.app(), ctx.actor()?), files, described).await?;
         (file, _held) = (Some(attachment), Some(held));
     }
     ctx.drop_params();
     let new = NewPrivateMessage { content, file, tags, uuid, wait: classic };
-    match ctx.app().post_private(ctx.actor()?, to, new).await? {
+    match ctx.app().messages().post_private(ctx.actor()?, to, new).await? {
         Posted::Message(view) => {
             Ok(encoded(StatusCode::CREATED, ctx.app().encoder().message(&view, Place::Private)))
         }
@@ -131,14 +131,14 @@ async fn list_messages(ctx: RequestContext) -> Answer {
     let with = other(&ctx)?;
     let query = query(&ctx)?;
     expect_answer(LIST_BYTES)?;
-    let list = ctx.app().list_private_messages(ctx.actor()?, with, query.clone()).await?;
+    let list = ctx.app().messages().list_private(ctx.actor()?, with, query.clone()).await?;
     let conversation = || ctx.app().config().addresses.private(with);
     Ok(listed(&ctx, list, &query, || format!("{}/messages", conversation())))
 }
 
 async fn get_message(ctx: RequestContext) -> Answer {
     let with = other(&ctx)?;
-    let view = ctx.app().private_message(ctx.actor()?, with, ctx.id("message")?).await?;
+    let view = ctx.app().messages().get_private(ctx.actor()?, with, ctx.id("message")?).await?;
     Ok(encoded(StatusCode::OK, ctx.app().encoder().message(&view, Place::Private)))
 }
 
@@ -151,13 +151,13 @@ async fn edit(mut ctx: RequestContext) -> Answer {
     }
     params.finish()?;
     ctx.drop_params();
-    ctx.app().edit_private_message(ctx.actor()?, with, id, edit).await?;
+    ctx.app().messages().edit_private(ctx.actor()?, with, id, edit).await?;
     Ok(done())
 }
 
 async fn delete(ctx: RequestContext) -> Answer {
     let (with, id) = (other(&ctx)?, ctx.id("message")?);
-    Ok(match ctx.app().delete_private_message(ctx.actor()?, with, id).await? {
+    Ok(match ctx.app().messages().delete_private(ctx.actor()?, with, id).await? {
         Deletion::Remove => nothing(),
         Deletion::Truncate => done(),
     })

@@ -40,7 +40,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
 }
 
 async fn chat(ctx: RequestContext) -> Answer {
-    let to = ctx.app().pushing(ctx.segment("token")).await?;
+    let to = ctx.app().messages().pushing(ctx.segment("token")).await?;
     let mut params = ctx.params.reader();
     let mut new = NewPost::of(Event::Message, params.required_text("content", 0..=usize::MAX));
     let name = params.opt_text("external_user_name", 1..=MAX_EXTERNAL_NAME_CHARS);
@@ -49,12 +49,12 @@ async fn chat(ctx: RequestContext) -> Answer {
     new.tags = ctx.shared.profile.tags(params.list_of_text("tags").unwrap_or_default());
     let parent = params.opt_id::<MessageId>("message_id");
     params.finish()?;
-    ctx.app().push_chat(&to, new, parent).await?;
+    ctx.app().messages().push_chat(&to, new, parent).await?;
     Ok(done())
 }
 
 async fn mail(ctx: RequestContext) -> Answer {
-    let to = ctx.app().pushing(ctx.segment("token")).await?;
+    let to = ctx.app().messages().pushing(ctx.segment("token")).await?;
     let mut params = ctx.params.reader();
     let filled = |text: Option<String>| text.filter(|text| !text.trim().is_empty());
     let any = 0..=usize::MAX;
@@ -70,6 +70,6 @@ async fn mail(ctx: RequestContext) -> Answer {
         link: filled(params.opt_text("link", any)),
     };
     params.finish()?;
-    ctx.app().push_mail(&to, mail, tags).await?;
+    ctx.app().messages().push_mail(&to, mail, tags).await?;
     Ok(done())
 }

@@ -25,14 +25,14 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
 
 async fn flow(ctx: RequestContext) -> Answer {
     let room = ctx.room(FlowAction::Read).await?;
-    ctx.app().read_flow(ctx.actor()?, &room, message(&ctx)?).await?;
+    ctx.app().messages().mark_read(ctx.actor()?, &room, message(&ctx)?).await?;
     Ok(done())
 }
 
 async fn private(ctx: RequestContext) -> Answer {
     ctx.actor()?.user()?;
     let with = ctx.id("user")?;
-    ctx.app().read_private(ctx.actor()?, with, message(&ctx)?).await?;
+    ctx.app().messages().mark_private_read(ctx.actor()?, with, message(&ctx)?).await?;
     Ok(done())
 }
 

@@ -51,11 +51,11 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
 
 async fn list(ctx: RequestContext) -> Answer {
     let room = ctx.room(FlowAction::ManageSources).await?;
-    json(StatusCode::OK, &ctx.app().flow_sources(&room).await?)
+    json(StatusCode::OK, &ctx.app().sources().list_of_flow(&room).await?)
 }
 
 async fn visible(ctx: RequestContext) -> Answer {
-    json(StatusCode::OK, &ctx.app().sources(ctx.actor()?).await?)
+    json(StatusCode::OK, &ctx.app().sources().list(ctx.actor()?).await?)
 }
 
 async fn create(ctx: RequestContext) -> Answer {
@@ -64,13 +64,13 @@ async fn create(ctx: RequestContext) -> Answer {
     let name = params.required_text("name", 1..=MAX_NAME_CHARS);
     let external_url = url(&mut params, "external_url").filter(|url| !url.is_empty());
     params.finish()?;
-    let source = ctx.app().create_source(ctx.actor()?, &room, NewSource { name, external_url }).await?;
+    let source = ctx.app().sources().create(ctx.actor()?, &room, NewSource { name, external_url }).await?;
     json(StatusCode::CREATED, &source)
 }
 
 async fn get(ctx: RequestContext) -> Answer {
     let room = ctx.room(FlowAction::ManageSources).await?;
-    json(StatusCode::OK, &ctx.app().source(&room, ctx.id("source")?).await?)
+    json(StatusCode::OK, &ctx.app().sources().get(&room, ctx.id("source")?).await?)
 }
 
 async fn change(ctx: RequestContext) -> Answer {
@@ -83,19 +83,19 @@ async fn change(ctx: RequestContext) -> Answer {
         error_message: params.opt_text("error_message", 0..=MAX_ERROR_CHARS),
     };
     params.finish()?;
-    json(StatusCode::OK, &ctx.app().change_source(ctx.actor()?, wanted, changes).await?)
+    json(StatusCode::OK, &ctx.app().sources().update(ctx.actor()?, wanted, changes).await?)
 }
 
 async fn remove(ctx: RequestContext) -> Answer {
     let wanted = target(&ctx).await?;
-    ctx.app().remove_source(ctx.actor()?, wanted).await?;
+    ctx.app().sources().remove(ctx.actor()?, wanted).await?;
     Ok(nothing())
 }
 
 /// The source that the path names, or the one whose token the caller shows.
 async fn target(ctx: &RequestContext) -> Result<(eddyline_model::RoomId, SourceId), crate::error::Failure> {
     if ctx.segment("flow").is_empty() {
-        return Ok(ctx.app().own_source(ctx.actor()?)?);
+        return Ok(ctx.app().sources().own(ctx.actor()?)?);
     }
     let room = ctx.room(FlowAction::ManageSources).await?;
     Ok((room.id(), ctx.id("source")?))

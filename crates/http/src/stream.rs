@@ -45,7 +45,7 @@ pub(crate) fn one(ctx: RequestContext) -> Opening {
 async fn open(ctx: &RequestContext, flows: Vec<String>) -> Answer {
     let listen = request(ctx, flows)?;
     let actor = ctx.actor()?;
-    let (subscription, listening) = ctx.app().listen(actor, &listen).await?;
+    let (subscription, listening) = ctx.app().streams().listen(actor, &listen).await?;
     let source = Source { subscription, _listening: listening };
     let mut response = stream(WithDeadline::new(source, time_left(ctx, actor)));
     let kind = match listen.format {

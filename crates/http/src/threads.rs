@@ -49,7 +49,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
 
 async fn get(ctx: RequestContext) -> Answer {
     let room = ctx.room(FlowAction::Read).await?;
-    let thread = ctx.app().thread(&room, ctx.segment("thread")).await?;
+    let thread = ctx.app().threads().get(&room, ctx.segment("thread")).await?;
     Ok(encoded(StatusCode::OK, ctx.app().encoder().thread(room.id(), &thread)))
 }
 
@@ -59,7 +59,7 @@ async fn trigger(ctx: RequestContext) -> Answer {
     let name = params.opt_text("name", 0..=MAX_SHORT_CHARS);
     params.finish()?;
     let (thread, position) = (ctx.segment("thread"), position(&ctx)?);
-    ctx.app().trigger_action(ctx.actor()?, &room, thread, position, name.as_deref()).await?;
+    ctx.app().threads().trigger_action(ctx.actor()?, &room, thread, position, name.as_deref()).await?;
     Ok(done())
 }
 
@@ -74,7 +74,7 @@ async fn list(ctx: RequestContext) -> Answer {
     let room = ctx.room(FlowAction::Read).await?;
     let (of, query) = question(&ctx, &room)?;
     expect_answer(LIST_BYTES)?;
-    let ThreadPage { threads, more } = ctx.app().threads(&room, of, query).await?;
+    let ThreadPage { threads, more } = ctx.app().threads().list(&room, of, query).await?;
     let answer = encoded(StatusCode::OK, ctx.app().encoder().threads(room.id(), &threads));
     match threads.last() {
         Some(last) if more => {
@@ -100,7 +100,7 @@ fn question(ctx: &RequestContext, room: &Room) -> Result<(ThreadsOf, ThreadQuery
         threads: Threads::All,
         since: time(&mut params, "since"),
         until: time(&mut params, "until"),
-        before: before.and_then(|id| match ctx.app().thread_root(room, &id) {
+        before: before.and_then(|id| match ctx.app().messages().thread_root(room, &id) {
             Ok(root) => Some(root),
             Err(_) => {
                 params.error("before", "is not a thread of this flow");

@@ -48,21 +48,21 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
 type Changing = std::pin::Pin<Box<dyn Future<Output = Answer> + Send>>;
 
 async fn me(ctx: RequestContext) -> Answer {
-    json(StatusCode::OK, &ctx.app().me(ctx.actor()?)?)
+    json(StatusCode::OK, &ctx.app().users().me(ctx.actor()?)?)
 }
 
 async fn list(ctx: RequestContext) -> Answer {
-    json(StatusCode::OK, &ctx.app().users(ctx.actor()?).await?)
+    json(StatusCode::OK, &ctx.app().users().list(ctx.actor()?).await?)
 }
 
 async fn get(ctx: RequestContext) -> Answer {
-    let user = ctx.app().user(ctx.actor()?, ctx.id("user")?).await?;
+    let user = ctx.app().users().get(ctx.actor()?, ctx.id("user")?).await?;
     json(StatusCode::OK, &user)
 }
 
 fn change(ctx: RequestContext) -> Changing {
     Box::pin(async move {
-        ctx.app().own(ctx.actor()?, ctx.id::<UserId>("user")?).await?;
+        ctx.app().users().own(ctx.actor()?, ctx.id::<UserId>("user")?).await?;
         change_own(&ctx).await
     })
 }
@@ -74,7 +74,7 @@ fn change_me(ctx: RequestContext) -> Changing {
 async fn change_own(ctx: &RequestContext) -> Answer {
     ctx.actor()?.user()?;
     let changes = read_changes(ctx)?;
-    ctx.app().change_user(ctx.actor()?, changes, ctx.client_address()).await?;
+    ctx.app().users().update(ctx.actor()?, changes, ctx.client_address()).await?;
     Ok(done())
 }
 

@@ -12,7 +12,7 @@ use eddyline_storage::{Result as StoreResult, Tx};
 
 use crate::charging::current_keys;
 use crate::quota::{Permit, Quota, QuotaKeys};
-use crate::{App, Error, Limit, Result};
+use crate::{Accounts, Error, Limit, Result};
 
 /// Sets the hash of a password, and ends what the old one or a link has opened: all sessions, and the
 /// links to a new password.
@@ -56,18 +56,21 @@ pub(crate) const NEW_PASSWORDS: Quota = Quota { network: 2, ..Quota::new(u64::MA
 /// How long they wait.
 const NEW_PASSWORD_WAIT: Duration = Duration::from_secs(10);
 
-impl App {
+impl Accounts {
     /// The hash of a password that somebody chooses, about whom others know this much.
     ///
     /// # Errors
     ///
-    /// [`Error::Invalid`] when it is easy to guess, and as [`App::with_new_password`].
+    /// [`Error::Invalid`] when it is easy to guess, and as [`Accounts::with_new_password`].
     pub(crate) async fn hash_new_password(&self, password: &Password, about: &[&str]) -> Result<String> {
-        let (app, password) = (self.clone(), password.clone());
+        let (accounts, password) = (self.clone(), password.clone());
         let about: Vec<String> = about.iter().map(|&text| text.to_owned()).collect();
         let hashing = async move {
-            app.check_strength(&password, about).await?.map_err(|text| Error::field("password", text))?;
-            app.hash_password(&password).await
+            accounts
+                .check_strength(&password, about)
+                .await?
+                .map_err(|text| Error::field("password", text))?;
+            accounts.authentication.hash_password(&password).await
         };
         self.with_new_password(hashing).await
     }
@@ -88,14 +91,13 @@ impl App {
             drop(permit);
             done
         };
-        self.jobs().finish("new password", working).await
+        self.core.jobs().finish("new password", working).await
     }
 
     async fn new_password_permit(&self) -> Result<Option<Permit>> {
         let caller = current_keys().map(QuotaKeys::caller);
         let Some(caller) = caller else { return Ok(None) };
         let permit = self
-            .inner
             .new_passwords
             .acquire_within(caller.into(), 1, NEW_PASSWORD_WAIT)
             .await
@@ -104,14 +106,14 @@ impl App {
     }
 
     /// Checks that a new password is hard to guess, also for those who know this much about its user. The inner
-    /// error is a text for the user. To be part of [`App::with_new_password`].
+    /// error is a text for the user. To be part of [`Accounts::with_new_password`].
     pub(super) async fn check_strength(
         &self,
         password: &Password,
         about: Vec<String>,
     ) -> Result<std::result::Result<(), String>> {
         // It costs as much as a hash, so it takes turns with them.
-        let _turn = self.inner.hasher.turn().await;
+        let _turn = self.authentication.hasher.turn().await;
         let password = password.clone();
         let checking = tokio::task::spawn_blocking(move || {
             let about: Vec<&str> = about.iter().map(String::as_str).collect();

@@ -10,7 +10,7 @@ use eddyline_storage::{GrantsOf, Reader, Result as StoreResult};
 use super::{password, reset};
 use crate::oauth::end_grants;
 use crate::transaction::NoCaller;
-use crate::{App, Error, Result};
+use crate::{Accounts, Error, Result};
 
 /// What the page of such a link shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,15 +23,15 @@ pub struct UndoLink {
     pub present: String,
 }
 
-impl App {
+impl Accounts {
     /// What a link to undo a change of address would do.
     ///
     /// # Errors
     ///
     /// [`Error::NotFound`] when the link was used, has ended, or never was.
     pub async fn undo_link(&self, link: &Secret) -> Result<UndoLink> {
-        let (hash, now) = (link.hash(), self.now());
-        let found = self.store().read(move |reader| find(reader, &hash.0, now)).await?;
+        let (hash, now) = (link.hash(), self.core.now());
+        let found = self.core.store().read(move |reader| find(reader, &hash.0, now)).await?;
         let found = found.ok_or(Error::NotFound)?;
         Ok(UndoLink { name: found.user.name, old: found.old, present: found.user.email })
     }
@@ -43,13 +43,14 @@ impl App {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] as in [`App::undo_link`], [`Error::Conflict`] when somebody else has the
+    /// [`Error::NotFound`] as in [`Accounts::undo_link`], [`Error::Conflict`] when somebody else has the
     /// address meanwhile.
     pub async fn undo_email_change(&self, link: &Secret) -> Result<()> {
         // Read first, so that guesses cost no transaction.
         self.undo_link(link).await?;
         let hash = link.hash();
         let ((), event) = self
+            .core
             .transaction(NoCaller::Link, move |tx| {
                 let now = tx.now();
                 let Undo { user, .. } = find(tx, &hash.0, now)?.ok_or(Error::NotFound)?;
@@ -83,9 +84,9 @@ impl App {
                 Ok(())
             })
             .await?;
-        self.inner.memo.forget_all();
-        self.mail_is_queued();
-        self.wait_until_applied(event).await;
+        self.authentication.memo.forget_all();
+        self.mail.mail_is_queued();
+        self.core.wait_until_applied(event).await;
         Ok(())
     }
 }

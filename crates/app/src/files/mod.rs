@@ -6,11 +6,17 @@ mod download;
 mod upload;
 pub(crate) mod usage;
 
+use crate::core::Core;
+use crate::rooms::Rooms;
+use crate::unpacking::Unpacking;
+use eddyline_auth::DownloadKey;
 use eddyline_model::files::NewFile;
 use eddyline_wire::{Attachment, Picture, Thumbnail};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use std::sync::Arc;
+use tokio::sync::Notify;
 
-use crate::{App, Error, Result};
+use crate::{Error, Result};
 
 pub use download::Download;
 /// The bytes of a file on their way out.
@@ -40,9 +46,27 @@ impl Default for FilesConfig {
     }
 }
 
-impl App {
+/// Files of messages: uploads, links and downloads. See [`crate::App::files`].
+#[derive(Clone)]
+pub struct Files {
+    core: Core,
+    rooms: Rooms,
+    pub(crate) sums: Arc<usage::FileSums>,
+    links: Arc<DownloadKey>,
+    unpacking: Arc<Unpacking>,
+    upload_abandoned: Arc<Notify>,
+}
+
+crate::core::opaque_debug!(Files);
+
+impl Files {
+    pub(crate) fn new(core: Core, rooms: Rooms, links: DownloadKey, unpacking: Arc<Unpacking>) -> Self {
+        let (sums, upload_abandoned) = (Arc::default(), Arc::default());
+        Self { core, rooms, sums, links: Arc::new(links), unpacking, upload_abandoned }
+    }
+
     fn files(&self) -> Result<&eddyline_files::Files> {
-        let place = self.config().files.place.as_ref();
+        let place = self.core.config().files.place.as_ref();
         place.ok_or_else(|| Error::Unavailable("this process keeps no files".into()))
     }
 }

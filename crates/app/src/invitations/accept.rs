@@ -20,9 +20,9 @@ use crate::actor::Actor;
 use crate::join::join_flow;
 use crate::rooms::Room;
 use crate::transaction::TxResult;
-use crate::{App, Error, Result};
+use crate::{Error, Invitations, Result};
 
-impl App {
+impl Invitations {
     /// Accepts an invitation for the caller, whose address it must have been sent to: they are in the
     /// flow, and in its organization, afterwards. An accepted one stays as it is.
     ///
@@ -31,16 +31,17 @@ impl App {
     /// [`Error::NotFound`] and [`Error::Denied`] for all other users, [`Error::NotFound`] also when the inviter
     /// has left the organization, [`Error::Denied`] when the organization is inactive, [`Error::Conflict`] when
     /// it is full, and [`Error::Invalid`] when another user there has the caller's nick.
-    pub async fn accept_invitation(
+    pub async fn accept(
         &self,
         actor: &Actor,
         organization: &str,
         flow: &str,
         id: InvitationId,
     ) -> Result<WireInvitation> {
-        let room = self.room_id_by_name(organization, flow).await?;
+        let room = self.rooms.room_id_by_name(organization, flow).await?;
         actor.user()?;
         let ((room, invitation), event) = self
+            .core
             .locked_transaction_as(
                 actor,
                 move |tx| tx.lock_room(room),
@@ -56,7 +57,7 @@ impl App {
                 },
             )
             .await?;
-        self.wait_until_applied(event).await;
+        self.core.wait_until_applied(event).await;
         Ok(self.show(&room, &invitation))
     }
 }

@@ -9,7 +9,7 @@ use eddyline_storage::{Reader, Result as StoreResult};
 use crate::actor::Actor;
 use crate::rooms::Room;
 use crate::sources::acting;
-use crate::{App, Error, Result};
+use crate::{Error, Messages, Result};
 
 /// Who posts into the inbox.
 #[derive(Clone, Debug)]
@@ -18,7 +18,7 @@ pub(crate) struct PostingIdentity {
     pub(crate) source: Option<Arc<ThreadSource>>,
 }
 
-impl App {
+impl Messages {
     /// For whom a caller posts into the inbox of a room. Users do that through an application, for its
     /// one source there, if they name the thread by an id of its own.
     ///
@@ -37,7 +37,7 @@ impl App {
         }
         let application = acting(actor).ok_or(Error::Denied)?;
         let room = room.id();
-        let mut own = self.store().read(move |reader| own_sources(reader, application, room)).await?;
+        let mut own = self.core.store().read(move |reader| own_sources(reader, application, room)).await?;
         match (own.pop(), own.is_empty()) {
             (Some(only), true) => Ok(only),
             _ if !by_own_id => {

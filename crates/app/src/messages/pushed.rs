@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::inbox::NewInbox;
 use super::mail::PushedMail;
 use super::posting_identity::PostingIdentity;
-use crate::{App, Error, Result};
+use crate::{Error, Messages, Result};
 
 /// About how many bytes are sanitised at once; more is done where it keeps nobody waiting.
 const AT_ONCE_BYTES: usize = 8 * 1024;
@@ -82,7 +82,7 @@ impl Prepared {
     }
 }
 
-impl App {
+impl Messages {
     /// Checks what is pushed and makes its HTML harmless. `user` did it unless it names somebody else.
     pub(crate) async fn prepare(
         &self,
@@ -90,7 +90,7 @@ impl App {
         user: Option<&User>,
         attachments: Vec<Attachment>,
     ) -> Result<Prepared> {
-        let base = &self.config().addresses.base;
+        let base = &self.core.config().addresses.base;
         let author = user.map(|user| {
             let avatar = eddyline_wire::User::of(user, base).avatar;
             Author { name: user.name.clone(), avatar: Some(avatar) }

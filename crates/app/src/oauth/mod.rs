@@ -15,8 +15,13 @@ mod keys;
 mod revoke;
 mod tokens;
 
+use crate::authenticate::Authentication;
+use crate::core::Core;
+use eddyline_auth::AddressGuard;
+use eddyline_auth::SealingKey;
 use eddyline_auth::oauth::OAuthError;
 use eddyline_storage::Abort;
+use std::sync::Arc;
 
 use crate::Error;
 
@@ -29,6 +34,26 @@ pub use introspect::Introspection;
 pub(crate) use keys::keys;
 pub use keys::{RenewedSecret, renew_secret_key, what_is_sealed};
 pub use tokens::Tokens;
+
+/// Applications, and the grants and tokens that users give them. See [`crate::App::oauth`].
+#[derive(Clone)]
+pub struct OAuth {
+    core: Core,
+    authentication: Authentication,
+    sealing: Arc<SealingKey>,
+    client_guard: Arc<AddressGuard>,
+    code_guard: Arc<AddressGuard>,
+}
+
+crate::core::opaque_debug!(OAuth);
+
+impl OAuth {
+    pub(crate) fn new(core: Core, authentication: Authentication, sealing: Arc<SealingKey>) -> Self {
+        let attempts = core.config().oauth.attempts_per_address;
+        let guard = || Arc::new(AddressGuard::new(attempts));
+        Self { core, authentication, sealing, client_guard: guard(), code_guard: guard() }
+    }
+}
 
 /// How OAuth is set up.
 #[derive(Clone, Debug)]

@@ -17,7 +17,11 @@ mod remove;
 mod suspension;
 mod update;
 
+use crate::core::Core;
+use crate::mailer::Mail;
+use eddyline_auth::FailureLimiter;
 use std::net::IpAddr;
+use std::sync::Arc;
 
 use eddyline_auth::{Credentials, Secret, TokenHash, network_of};
 use eddyline_model::OrganizationId;
@@ -31,7 +35,7 @@ pub use find::UsersWanted;
 use crate::charging::charge_provider;
 use crate::quota::{Owner, QuotaKey};
 use crate::transaction::TxResult;
-use crate::{App, Error, Limit, Result};
+use crate::{Error, Limit, Result};
 
 /// How many wrong tokens are taken in a minute for a provider from one address, unless said otherwise.
 pub const SCIM_ATTEMPTS: u32 = 10;
@@ -91,7 +95,22 @@ impl ScimProvider {
     }
 }
 
-impl App {
+/// What identity providers do. See [`crate::App::scim`].
+#[derive(Clone)]
+pub struct Scim {
+    core: Core,
+    mail: Mail,
+    failures: Arc<FailureLimiter>,
+}
+
+crate::core::opaque_debug!(Scim);
+
+impl Scim {
+    pub(crate) fn new(core: Core, mail: Mail) -> Self {
+        let failures = Arc::new(FailureLimiter::new(core.config().scim_attempts));
+        Self { core, mail, failures }
+    }
+
     /// Finds out which provider asks at the addresses of `uid`, with this `Authorization` header.
     ///
     /// A right token is never refused because of wrong ones that others have shown, since there is no
@@ -102,7 +121,7 @@ impl App {
     /// [`Error::Scim`] with status 401 without a header, and with 403 for one that cannot be read, a wrong
     /// token, and a provider that there is not; [`Error::TooMany`] after too many of those for this uid
     /// from this address.
-    pub async fn scim_provider(
+    pub async fn provider(
         &self,
         uid: &str,
         authorization: Option<&[u8]>,
@@ -112,7 +131,7 @@ impl App {
             return Err(ScimError::new(401, "Authentication is required: send the token as a Bearer").into());
         };
         let wanted = uid.to_owned();
-        let provider = self.store().read(move |reader| reader.provider(&wanted)).await?;
+        let provider = self.core.store().read(move |reader| reader.provider(&wanted)).await?;
         let token = match Credentials::parse(header) {
             Ok(Credentials::Bearer(token)) => Some(token.hash()),
             _ => None,
@@ -123,8 +142,7 @@ impl App {
                 Ok(ScimProvider { organization: provider.organization, uid: provider.uid, token })
             }
             _ => {
-                let (failures, key, now) =
-                    (&self.inner.scim_failures, (uid, network_of(address)), self.now());
+                let (failures, key, now) = (&self.failures, (uid, network_of(address)), self.core.now());
                 failures.check(&key, now).map_err(|wait| Error::TooMany {
                     retry_after: wait.seconds,
                     limit: Limit::ProviderTokens,
@@ -142,7 +160,7 @@ impl App {
             created_at: identity.created_at,
             updated_at: identity.updated_at,
             version: identity.version,
-            location: self.config().addresses.scim_user(uid, user.id),
+            location: self.core.config().addresses.scim_user(uid, user.id),
         }
     }
 }

@@ -1,5 +1,5 @@
 //! Reading and writing, where every write names who is responsible for it: a caller, whose credential is
-//! checked in the same transaction ([`App::transaction_as`]), or no caller, for a reason ([`NoCaller`]).
+//! checked in the same transaction ([`Core::transaction_as`]), or no caller, for a reason ([`NoCaller`]).
 //!
 //! The store itself is private to this module, so that no use case reaches a transaction in another way.
 
@@ -26,8 +26,9 @@ pub(crate) use self::principal::Principal;
 pub(crate) use self::result::TxResult;
 use crate::actor::Actor;
 use crate::charging::current_keys;
+use crate::core::Core;
 use crate::quota::{KeyedSemaphore, Permit, Quota, QuotaKeys};
-use crate::{App, Limit, Result};
+use crate::{Limit, Result};
 
 /// Why a write has no caller whose credential might end before it is committed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -283,7 +284,7 @@ impl Database {
     }
 }
 
-impl App {
+impl Core {
     /// Writes without a caller in one transaction, of which nothing is kept unless `work` succeeds. Gives
     /// the position of what was told.
     pub(crate) async fn transaction<R, F>(&self, why: NoCaller, work: F) -> Result<(R, Option<EventId>)>

@@ -1,5 +1,5 @@
 //! The transaction that writes for a caller checks that the caller's credential still holds. Only that
-//! check makes a [`Principal`], and only [`App::transaction_as`] runs a transaction for a caller.
+//! check makes a [`Principal`], and only [`Core::transaction_as`] runs a transaction for a caller.
 //!
 //! The credential is looked up when the transaction begins (after the locks that the use case needs
 //! first), and its row is locked as the last thing before the commit. So a transaction that ends the
@@ -14,10 +14,11 @@ use eddyline_auth::TokenHash;
 use eddyline_model::{EventId, Timestamp};
 use eddyline_storage::{Reader, Result as StoreResult, Tx};
 
+use crate::Result;
 use crate::actor::{Actor, Credential};
+use crate::core::Core;
 use crate::scim::ScimProvider;
 use crate::transaction::TxResult;
-use crate::{App, Result};
 
 /// A caller whose credential holds, as the transaction at hand sees them.
 pub(crate) struct Principal {
@@ -107,7 +108,7 @@ fn keep(tx: &mut Tx<'_>, actor: &Actor) -> StoreResult<bool> {
     }
 }
 
-impl App {
+impl Core {
     /// Writes on behalf of a caller in one transaction, of which nothing is kept unless `work` succeeds and
     /// the caller's credential still holds. `work` gets the caller as the store has them now. Gives the
     /// position of what was told.
@@ -129,7 +130,7 @@ impl App {
     ///
     /// # Errors
     ///
-    /// As [`App::transaction_as`].
+    /// As [`Core::transaction_as`].
     pub(crate) async fn locked_transaction_as<R, L, F>(
         &self,
         actor: &Actor,
@@ -153,11 +154,11 @@ impl App {
         Ok(done.await?)
     }
 
-    /// Writes on behalf of an identity provider, as [`App::transaction_as`] does for a caller.
+    /// Writes on behalf of an identity provider, as [`Core::transaction_as`] does for a caller.
     ///
     /// # Errors
     ///
-    /// What `work` answers, and as [`App::scim_provider`] for a wrong token.
+    /// What `work` answers, and as [`Scim::provider`] for a wrong token.
     pub(crate) async fn transaction_as_provider<R, F>(
         &self,
         provider: &ScimProvider,

@@ -3,7 +3,8 @@
 
 use eddyline_storage::{Abort, Reader};
 
-use crate::{App, Error, Result};
+use crate::core::Core;
+use crate::{Error, Result};
 
 /// What a part of a transaction came to. Both kinds of errors end the whole of it, and `?` makes them of
 /// those of the store and of ours.
@@ -24,7 +25,7 @@ impl From<Abort<Error>> for Error {
     }
 }
 
-impl App {
+impl Core {
     /// Reads.
     pub(crate) async fn read<R, F>(&self, work: F) -> Result<R>
     where
@@ -45,20 +46,21 @@ mod tests {
     use eddyline_storage::Store;
 
     use super::*;
-    use crate::Config;
     use crate::transaction::NoCaller;
+    use crate::{App, Config};
 
     #[tokio::test]
     async fn what_was_written_before_a_refusal_is_taken_back() {
         let store = Store::open("sqlite::memory:").unwrap();
         let app = App::new(store, Config::default()).await.unwrap();
-        let refused = app.transaction(NoCaller::Operator, |tx| {
+        let refused = app.core().transaction(NoCaller::Operator, |tx| {
             let now = tx.now();
             tx.insert_organization("Acme", "acme", 5, now)?;
             Err::<(), _>(Error::Denied.into())
         });
         assert!(matches!(refused.await, Err(Error::Denied)));
-        let found = app.read(|reader| Ok(reader.organization_id_by_name("acme")?.ok_or(Error::NotFound)?));
+        let found =
+            app.core().read(|reader| Ok(reader.organization_id_by_name("acme")?.ok_or(Error::NotFound)?));
         assert!(matches!(found.await, Err(Error::NotFound)));
     }
 }

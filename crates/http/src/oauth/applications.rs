@@ -24,9 +24,9 @@ pub(crate) fn endpoint() -> Endpoint {
 
 async fn register(ctx: RequestContext) -> Answer {
     let actor = ctx.actor()?;
-    let organization = ctx.app().registers_for(actor)?;
+    let organization = ctx.app().oauth().registers_for(actor)?;
     let new = read(&ctx)?;
-    let (application, secret) = ctx.app().register_application(actor, organization, new).await?;
+    let (application, secret) = ctx.app().oauth().register_application(actor, organization, new).await?;
     let uris: Vec<&str> = application.redirect_uris.iter().map(RedirectUri::as_str).collect();
     let registered = RegisteredApplication {
         name: application.name,

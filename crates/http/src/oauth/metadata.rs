@@ -9,7 +9,7 @@ use crate::context::RequestContext;
 
 pub(super) async fn show(ctx: RequestContext) -> Answer {
     let app = ctx.app();
-    let (base, web) = (app.issuer(), &app.config().addresses.web);
+    let (base, web) = (app.oauth().issuer(), &app.config().addresses.web);
     let with_secret = ["client_secret_basic", "client_secret_post"];
     let with_or_without = ["client_secret_basic", "client_secret_post", "none"];
     let mut grant_types = vec!["authorization_code", "refresh_token"];

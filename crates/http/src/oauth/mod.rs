@@ -70,7 +70,7 @@ fn token(ctx: RequestContext) -> Asking {
         answer(async {
             let asked = ClientRequest::read(&ctx)?;
             let client = asked.client(&ctx).await?;
-            let tokens = ctx.app().issue_tokens(&client, TokenRequest::read(&asked.body)?).await?;
+            let tokens = ctx.app().oauth().issue_tokens(&client, TokenRequest::read(&asked.body)?).await?;
             Ok(TokenAnswer::of(&tokens).response(as_json))
         })
         .await
@@ -81,7 +81,7 @@ fn revoke(ctx: RequestContext) -> Asking {
     Box::pin(answer(async move {
         let asked = ClientRequest::read(&ctx)?;
         let client = asked.client(&ctx).await?;
-        ctx.app().revoke_token(&client, &Secret::presented(asked.needed("token")?)).await?;
+        ctx.app().oauth().revoke_token(&client, &Secret::presented(asked.needed("token")?)).await?;
         Ok(json(StatusCode::OK, &serde_json::json!({})))
     }))
 }
@@ -90,8 +90,8 @@ fn introspect(ctx: RequestContext) -> Asking {
     Box::pin(answer(async move {
         let asked = ClientRequest::read(&ctx)?;
         let client = asked.client(&ctx).await?;
-        let found = ctx.app().introspect(&client, &Secret::presented(asked.needed("token")?)).await?;
-        Ok(json(StatusCode::OK, &IntrospectionAnswer::of(found, ctx.app().issuer())))
+        let found = ctx.app().oauth().introspect(&client, &Secret::presented(asked.needed("token")?)).await?;
+        Ok(json(StatusCode::OK, &IntrospectionAnswer::of(found, ctx.app().oauth().issuer())))
     }))
 }
 

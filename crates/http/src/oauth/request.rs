@@ -55,7 +55,7 @@ impl ClientRequest {
 
     /// Who it is. This comes before anything else it sent is judged.
     pub(super) async fn client(&self, ctx: &RequestContext) -> Result<AuthenticatedClient, ClientFailure> {
-        ctx.app().authenticate_client(&self.credentials, ctx.client_address()).await
+        ctx.app().oauth().authenticate_client(&self.credentials, ctx.client_address()).await
     }
 
     pub(super) fn needed(&self, name: &str) -> Result<&str, OAuthError> {

@@ -207,7 +207,7 @@ async fn find(ctx: &RequestContext, asked: &Params) -> Answer {
         limit,
         external_is_subject: face == ResponseFormat::Plain,
     };
-    let (found, total) = ctx.app().scim_users(ctx.provider()?, wanted).await?;
+    let (found, total) = ctx.app().scim().users(ctx.provider()?, wanted).await?;
     let resources: Vec<Value> =
         found.iter().map(|user| Value::Object(projection.apply(shape(face, user)))).collect();
     Ok(match face {
@@ -218,7 +218,7 @@ async fn find(ctx: &RequestContext, asked: &Params) -> Answer {
 
 async fn user(ctx: RequestContext) -> Answer {
     let projection = projection(&ctx.params)?;
-    let found = ctx.app().scim_user(ctx.provider()?, id(&ctx)?).await?;
+    let found = ctx.app().scim().user(ctx.provider()?, id(&ctx)?).await?;
     let known = ctx.headers.contains_key(IF_NONE_MATCH);
     if known && matching(&ctx.headers, &IF_NONE_MATCH)(found.version) {
         let mut response = nothing();
@@ -231,7 +231,7 @@ async fn user(ctx: RequestContext) -> Answer {
 async fn create(ctx: RequestContext) -> Answer {
     let projection = projection(&ctx.params)?;
     let wanted = read(&ctx)?;
-    let made = ctx.app().scim_create(ctx.provider()?, wanted).await?;
+    let made = ctx.app().scim().create(ctx.provider()?, wanted).await?;
     Ok(with_header(show(&ctx, StatusCode::CREATED, &made, &projection), LOCATION, &made.location))
 }
 
@@ -239,7 +239,7 @@ async fn replace(ctx: RequestContext) -> Answer {
     let projection = projection(&ctx.params)?;
     let wanted = read(&ctx)?;
     let matches = matching(&ctx.headers, &http::header::IF_MATCH);
-    let changed = ctx.app().scim_replace(ctx.provider()?, id(&ctx)?, wanted, matches).await?;
+    let changed = ctx.app().scim().replace(ctx.provider()?, id(&ctx)?, wanted, matches).await?;
     Ok(show(&ctx, StatusCode::OK, &changed, &projection))
 }
 
@@ -247,13 +247,13 @@ async fn patch(ctx: RequestContext) -> Answer {
     let projection = projection(&ctx.params)?;
     let patch = Patch::read(&object(&ctx)?).map_err(failed)?;
     let matches = matching(&ctx.headers, &http::header::IF_MATCH);
-    let changed = ctx.app().scim_patch(ctx.provider()?, id(&ctx)?, patch, matches).await?;
+    let changed = ctx.app().scim().patch(ctx.provider()?, id(&ctx)?, patch, matches).await?;
     Ok(show(&ctx, StatusCode::OK, &changed, &projection))
 }
 
 async fn remove(ctx: RequestContext) -> Answer {
     let matches = matching(&ctx.headers, &http::header::IF_MATCH);
-    ctx.app().scim_remove(ctx.provider()?, id(&ctx)?, matches).await?;
+    ctx.app().scim().remove(ctx.provider()?, id(&ctx)?, matches).await?;
     Ok(nothing())
 }
 

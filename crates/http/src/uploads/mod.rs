@@ -52,7 +52,7 @@ pub(crate) async fn content(
 }
 
 async fn keep((app, sender): (&App, &Actor), data: Bytes) -> Result<Uploaded, Failure> {
-    let mut upload = app.begin_upload(sender, 0).await?;
+    let mut upload = app.files().begin_upload(sender, 0).await?;
     upload.write(data).await?;
     Ok(upload.finish().await?)
 }

@@ -1,5 +1,13 @@
 //! Flows: listing, showing, making and changing them.
 
+mod join_link;
+mod links;
+mod list;
+mod users;
+
+use crate::core::Core;
+use crate::presence::PresenceTracker;
+use crate::rooms::Rooms;
 use eddyline_auth::Secret;
 use eddyline_model::flows::{AccessMode, Flow, FlowMembership};
 use eddyline_model::log::Control;
@@ -11,14 +19,17 @@ use eddyline_model::{FlowId, OrganizationId, RoomId, Timestamp, UserId};
 use eddyline_storage::{NewFlow, Reader, Result as StoreResult, Tx};
 use eddyline_wire::{Flow as WireFlow, FlowUser, OrganizationSummary};
 
+pub(crate) use self::join_link::replace_join_secrets;
+use self::join_link::{new_join_secret, replace_join_secret};
+pub(crate) use self::links::Shown;
+use self::links::links;
+pub use self::list::{FLOW_LIST_BYTES, FlowList, FlowsWanted};
+pub(crate) use self::users::{action, add_joining_member, admit_member, take_out};
 use crate::actor::Actor;
 use crate::addresses::Addresses;
-use crate::flow_links::{Shown, links};
-use crate::flow_users::add_joining_member;
-use crate::join_links::{new_join_secret, replace_join_secret};
 use crate::rooms::Room;
 use crate::transaction::TxResult;
-use crate::{App, Error, FlowLimits, Limit, Result};
+use crate::{Error, FlowLimits, Limit, Result};
 
 /// What is to change about a flow, or about the caller's place in it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -44,10 +55,24 @@ impl FlowChanges {
     }
 }
 
-impl App {
+/// Flows, their users and their join links. See [`crate::App::flows`].
+#[derive(Clone)]
+pub struct Flows {
+    core: Core,
+    rooms: Rooms,
+    presence: PresenceTracker,
+}
+
+crate::core::opaque_debug!(Flows);
+
+impl Flows {
+    pub(crate) fn new(core: Core, rooms: Rooms, presence: PresenceTracker) -> Self {
+        Self { core, rooms, presence }
+    }
+
     pub(crate) fn with_present_people(&self, room: RoomId, mut flow: WireFlow) -> WireFlow {
         if let Some(people) = &mut flow.users {
-            self.bring_up_to_date(room, people);
+            self.presence.bring_up_to_date(room, people);
         }
         flow
     }
@@ -57,14 +82,15 @@ impl App {
     /// # Errors
     ///
     /// [`Error::NotFound`], [`Error::Denied`].
-    pub async fn flow(&self, actor: &Actor, room: &Room) -> Result<WireFlow> {
+    pub async fn get(&self, actor: &Actor, room: &Room) -> Result<WireFlow> {
         let caller = actor.user()?;
         self.describe(room.id(), caller.user.id, Shown::by(actor)).await
     }
 
     pub(crate) async fn describe(&self, room: RoomId, user: UserId, shown: Shown) -> Result<WireFlow> {
-        let addresses = self.config().addresses.clone();
+        let addresses = self.core.config().addresses.clone();
         let flow = self
+            .core
             .store()
             .read(move |reader| describe_with_users(reader, &addresses, (room, user), shown))
             .await?;
@@ -77,11 +103,12 @@ impl App {
     ///
     /// [`Error::NotFound`] when the organization is not the caller's, [`Error::Denied`] when it is
     /// inactive, [`Error::Conflict`] when it has as many flows as it may have, or the caller has made as many.
-    pub async fn create_flow(&self, actor: &Actor, organization: &str, name: FlowName) -> Result<WireFlow> {
+    pub async fn create(&self, actor: &Actor, organization: &str, name: FlowName) -> Result<WireFlow> {
         let user = actor.user()?.user.clone();
         let (id, organization) = (user.id, organization.to_lowercase());
-        let limits = self.config().flows;
+        let limits = self.core.config().flows;
         let (room, event) = self
+            .core
             .transaction_as(actor, move |tx, _| {
                 let organization = lock_writable(tx, &organization, user.id)?;
                 check_flow_limits(tx, limits, organization, user.id)?;
@@ -90,7 +117,7 @@ impl App {
                 Ok(room)
             })
             .await?;
-        self.wait_until_applied(event).await;
+        self.core.wait_until_applied(event).await;
         self.describe(room, id, Shown::by(actor)).await
     }
 
@@ -99,18 +126,19 @@ impl App {
     /// # Errors
     ///
     /// [`Error::NotFound`], [`Error::Denied`].
-    pub async fn update_flow(&self, actor: &Actor, room: &Room, changes: FlowChanges) -> Result<WireFlow> {
+    pub async fn update(&self, actor: &Actor, room: &Room, changes: FlowChanges) -> Result<WireFlow> {
         let caller = actor.user()?.clone();
         let (id, user) = (room.id(), caller.user.id);
         let own_mark = changes.open.is_some() && !changes.configures() && room.contains(user);
         let action = if own_mark { FlowAction::SetOpen } else { FlowAction::See };
         let ((), event) = self
+            .rooms
             .change_room(actor, id, action, move |tx, actor, room| {
                 allow_update(actor.standing(room), room, &changes)?;
                 Ok(apply_update(tx, room, &changes, &caller.user)?)
             })
             .await?;
-        self.wait_until_applied(event).await;
+        self.core.wait_until_applied(event).await;
         self.describe(id, user, Shown::by(actor)).await
     }
 }

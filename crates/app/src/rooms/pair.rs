@@ -3,9 +3,6 @@
 //! What each post asks for is cached until the log tells of a change, as rooms are, so that
 //! nothing is asked of the database before the writer's queue.
 
-mod conversations;
-mod messages;
-
 use std::sync::Arc;
 
 use eddyline_model::names::nick_key;
@@ -14,12 +11,10 @@ use eddyline_model::tags::Roster;
 use eddyline_model::{RoomId, UserId};
 use eddyline_storage::{PrivateRoom, Reader, Result as StoreResult, Tx};
 
-pub use messages::NewPrivateMessage;
-
 use crate::actor::Actor;
 use crate::loading_cache::LoadingCache;
 use crate::transaction::TxResult;
-use crate::{App, Error, Result};
+use crate::{Error, Result, Rooms};
 
 const REMEMBERED: usize = 20_000;
 
@@ -56,6 +51,11 @@ impl Pair {
     /// The conversation's room, if there is a conversation.
     pub(crate) fn room(&self) -> Option<RoomId> {
         self.room.map(|room| room.id)
+    }
+
+    /// The conversation, if there is one.
+    pub(crate) fn conversation(&self) -> Option<PrivateRoom> {
+        self.room
     }
 
     fn allow(&self, action: PrivateAction) -> Result<()> {
@@ -108,16 +108,16 @@ impl Pairs {
         self.known.retain_both(|pair, _| without(pair), without);
     }
 
-    fn invalidate(&self, key: (UserId, UserId)) {
+    pub(crate) fn invalidate(&self, key: (UserId, UserId)) {
         self.known.invalidate(&key);
     }
 }
 
-fn key(one: UserId, other: UserId) -> (UserId, UserId) {
+pub(crate) fn pair_key(one: UserId, other: UserId) -> (UserId, UserId) {
     (one.min(other), one.max(other))
 }
 
-impl App {
+impl Rooms {
     /// The caller and another user, if the caller may do `action` in their conversation.
     pub(crate) async fn admit_private(
         &self,
@@ -132,16 +132,16 @@ impl App {
     }
 
     async fn pair(&self, one: UserId, other: UserId) -> Result<Option<Arc<Pair>>> {
-        let (low, high) = key(one, other);
-        let load = || self.store().read(move |reader| Ok(Pair::load(reader, low, high)?.map(Arc::new)));
+        let (low, high) = pair_key(one, other);
+        let load = || self.core.store().read(move |reader| Ok(Pair::load(reader, low, high)?.map(Arc::new)));
         // No event says that a conversation began, so its absence is not cached.
         let begun = |pair: &Arc<Pair>| pair.room.is_some();
-        let pairs = &self.inner.rooms.private;
-        Ok(pairs.known.find_if(self.caches_current(), (low, high), begun, load).await?)
+        let pairs = &self.cache.private;
+        Ok(pairs.known.find_if(self.core.caches_current(), (low, high), begun, load).await?)
     }
 
     /// The conversation's room, which is made if there is none yet. The pair is the one that decides.
-    async fn private_room(
+    pub(crate) async fn private_room(
         &self,
         actor: &Actor,
         other: UserId,
@@ -150,20 +150,21 @@ impl App {
         let own = actor.user()?.user.id;
         let mut pair = self.admit_private(actor, other, action).await?;
         if pair.room.is_none() {
-            self.transaction_as(actor, move |tx, _| {
-                // Held, so that nobody leaves while the conversation begins: who leaves looks for
-                // the conversations there are.
-                for (organization, _) in tx.common_organizations(own, other)? {
-                    tx.lock_organization(organization)?;
-                }
-                let pair = Pair::load(tx, own, other)?.ok_or(Error::NotFound)?;
-                pair.allow(action)?;
-                if pair.room.is_none() {
-                    tx.insert_private_room(own, other)?;
-                }
-                Ok(())
-            })
-            .await?;
+            self.core
+                .transaction_as(actor, move |tx, _| {
+                    // Held, so that nobody leaves while the conversation begins: who leaves looks for
+                    // the conversations there are.
+                    for (organization, _) in tx.common_organizations(own, other)? {
+                        tx.lock_organization(organization)?;
+                    }
+                    let pair = Pair::load(tx, own, other)?.ok_or(Error::NotFound)?;
+                    pair.allow(action)?;
+                    if pair.room.is_none() {
+                        tx.insert_private_room(own, other)?;
+                    }
+                    Ok(())
+                })
+                .await?;
             pair = self.admit_private(actor, other, action).await?;
         }
         let room = pair.room.ok_or(Error::NotFound)?;
@@ -172,7 +173,7 @@ impl App {
 
     /// Changes something in an existing conversation in one transaction: holds it against others, loads
     /// it anew, checks that the caller may do `action`, and lets `change` do the rest.
-    async fn change_private<R, F>(
+    pub(crate) async fn change_private<R, F>(
         &self,
         actor: &Actor,
         other: UserId,
@@ -189,6 +190,7 @@ impl App {
             None => Ok(()),
         };
         let (changed, _) = self
+            .core
             .locked_transaction_as(actor, lock, move |tx, actor| {
                 let pair = Pair::load(tx, own, other)?.ok_or(Error::NotFound)?;
                 pair.allow(action)?;

@@ -11,12 +11,12 @@ use eddyline_storage::{Result as StoreResult, Tx};
 use eddyline_wire::Flow as WireFlow;
 
 use crate::actor::Actor;
-use crate::flow_links::Shown;
+use crate::flows::Shown;
 use crate::invitations::end::revoke;
 use crate::rooms::Room;
-use crate::{App, Result};
+use crate::{Flows, Result};
 
-impl App {
+impl Flows {
     /// Gives a flow a new join link. The old link, and the invitations requested on its page, are invalid before
     /// this returns.
     ///
@@ -26,6 +26,7 @@ impl App {
     pub async fn replace_join_link(&self, actor: &Actor, room: &Room) -> Result<WireFlow> {
         let (id, user) = (room.id(), actor.user()?.user.id);
         let ((), event) = self
+            .rooms
             .change_room(actor, id, FlowAction::Configure, |tx, _, room| {
                 replace_join_secret(tx, room.id())?;
                 // Clients that show the link fetch the flow again.
@@ -33,7 +34,7 @@ impl App {
                 Ok(())
             })
             .await?;
-        self.wait_until_applied(event).await;
+        self.core.wait_until_applied(event).await;
         self.describe(id, user, Shown::by(actor)).await
     }
 }

@@ -13,18 +13,18 @@ use serde_json::{Value, json};
 use crate::actor::Actor;
 use crate::invitations::accept::mark_accepted;
 use crate::rooms::Room;
-use crate::{App, Error, Result};
+use crate::{Error, Flows, Result};
 
-impl App {
+impl Flows {
     /// The people of a flow.
     ///
     /// # Errors
     ///
     /// [`Error::Unavailable`].
-    pub async fn flow_users(&self, room: &Room) -> Result<Vec<User>> {
+    pub async fn users(&self, room: &Room) -> Result<Vec<User>> {
         let id = room.id();
-        let people = self.store().read(move |reader| reader.room_users(&[id])).await?;
-        let base = &self.config().addresses.base;
+        let people = self.core.store().read(move |reader| reader.room_users(&[id])).await?;
+        let base = &self.core.config().addresses.base;
         Ok(people.iter().map(|(_, user)| User::of(user, base)).collect())
     }
 
@@ -34,8 +34,9 @@ impl App {
     ///
     /// [`Error::Denied`] when the caller is not in the flow, or the user is blocked from it;
     /// [`Error::Invalid`] when there is no such user in the organization.
-    pub async fn add_flow_user(&self, actor: &Actor, room: &Room, user: UserId) -> Result<()> {
+    pub async fn add_user(&self, actor: &Actor, room: &Room, user: UserId) -> Result<()> {
         let (done, event) = self
+            .rooms
             .change_room(actor, room.id(), FlowAction::AddUser, move |tx, actor, room| {
                 match room.member(user) {
                     Some(member) if member.blocked => return Err(Error::Denied.into()),
@@ -52,7 +53,7 @@ impl App {
                 Ok(())
             })
             .await?;
-        self.wait_until_applied(event).await;
+        self.core.wait_until_applied(event).await;
         Ok(done)
     }
 
@@ -62,7 +63,7 @@ impl App {
     ///
     /// [`Error::Denied`] when the caller may not (specification, section 3), [`Error::NotFound`]
     /// when the user is not in the flow.
-    pub async fn set_flow_user_blocked(
+    pub async fn set_user_blocked(
         &self,
         actor: &Actor,
         room: &Room,
@@ -70,6 +71,7 @@ impl App {
         blocked: bool,
     ) -> Result<()> {
         let (done, event) = self
+            .rooms
             .change_room(actor, room.id(), FlowAction::See, move |tx, actor, room| {
                 let id = room.id();
                 let member = room.member(user).ok_or(Error::NotFound)?;
@@ -92,7 +94,7 @@ impl App {
                 Ok(())
             })
             .await?;
-        self.wait_until_applied(event).await;
+        self.core.wait_until_applied(event).await;
         Ok(done)
     }
 
@@ -101,13 +103,14 @@ impl App {
     /// # Errors
     ///
     /// [`Error::Denied`] for anybody but oneself, and while blocked: a block outlasts leaving.
-    pub async fn leave_flow(&self, actor: &Actor, room: &Room, user: UserId) -> Result<()> {
+    pub async fn leave(&self, actor: &Actor, room: &Room, user: UserId) -> Result<()> {
         let caller = actor.user()?.clone();
         if caller.user.id != user {
             return Err(Error::Denied);
         }
         let id = room.id();
         let ((), event) = self
+            .core
             .locked_transaction_as(
                 actor,
                 move |tx| tx.lock_room(id),
@@ -121,7 +124,7 @@ impl App {
                 },
             )
             .await?;
-        self.wait_until_applied(event).await;
+        self.core.wait_until_applied(event).await;
         Ok(())
     }
 }

@@ -10,9 +10,9 @@ use eddyline_wire::{Flow as WireFlow, FlowUser};
 
 use crate::actor::{Actor, Caller};
 use crate::addresses::Addresses;
-use crate::flow_links::Shown;
+use crate::flows::Shown;
 use crate::flows::{View, add_users};
-use crate::{App, Error, Result};
+use crate::{Error, Flows, Result};
 
 /// About how many bytes a list of flows has at most. One flow may be larger.
 pub const FLOW_LIST_BYTES: usize = 8 * 1024 * 1024;
@@ -37,14 +37,14 @@ pub struct FlowList {
     pub next: Option<String>,
 }
 
-impl App {
+impl Flows {
     /// The flows the caller sees, of about [`FLOW_LIST_BYTES`] at most.
     ///
     /// # Errors
     ///
     /// [`Error::Denied`] for flow tokens, [`Error::Invalid`] for an `after` that names no flow of the caller's
     /// organizations.
-    pub async fn flow_list(&self, actor: &Actor, wanted: FlowsWanted) -> Result<FlowList> {
+    pub async fn list(&self, actor: &Actor, wanted: FlowsWanted) -> Result<FlowList> {
         self.flows_within(actor, wanted, FLOW_LIST_BYTES).await
     }
 
@@ -53,14 +53,14 @@ impl App {
     /// # Errors
     ///
     /// [`Error::Denied`] for flow tokens.
-    pub async fn flows(&self, actor: &Actor) -> Result<Vec<WireFlow>> {
+    pub async fn all(&self, actor: &Actor) -> Result<Vec<WireFlow>> {
         Ok(self.flows_within(actor, FlowsWanted::default(), usize::MAX).await?.flows)
     }
 
     async fn flows_within(&self, actor: &Actor, wanted: FlowsWanted, bytes: usize) -> Result<FlowList> {
         let (caller, shown) = (actor.user()?.clone(), Shown::by(actor));
-        let addresses = self.config().addresses.clone();
-        let found = self.store().read(move |reader| {
+        let addresses = self.core.config().addresses.clone();
+        let found = self.core.store().read(move |reader| {
             let mut listing = Listing { flows: Vec::new(), next: None, bytes_left: bytes };
             let passed_over = listing.fill(reader, &addresses, &caller, shown, &wanted)?;
             Ok(if passed_over { Some(listing) } else { None })

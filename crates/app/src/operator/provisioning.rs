@@ -1,7 +1,6 @@
-//! Letting an identity provider in, telling it of users, and reading what was done.
+//! Letting an identity provider in, and telling it of users.
 
 use eddyline_auth::Secret;
-use eddyline_model::audit::AuditEntry;
 use eddyline_model::identities::Identity;
 use eddyline_model::names::{Email, email_key};
 use eddyline_model::{OrganizationId, Timestamp, UserId};
@@ -11,10 +10,11 @@ use serde_json::json;
 use super::users::unproved;
 use super::{OPERATOR, find_organization};
 use crate::audit::note;
+use crate::core::Core;
 use crate::offboarding::give_up;
 use crate::transaction::NoCaller;
 use crate::transaction::TxResult;
-use crate::{App, Error, Result};
+use crate::{Error, Result};
 
 /// What is known of the identity provider of an organization.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,7 +33,19 @@ pub struct ScimDetails {
     pub users: i64,
 }
 
-impl App {
+/// How an operator lets identity providers in. See [`crate::App::provisioning`].
+#[derive(Clone)]
+pub struct Provisioning {
+    core: Core,
+}
+
+crate::core::opaque_debug!(Provisioning);
+
+impl Provisioning {
+    pub(crate) fn new(core: Core) -> Self {
+        Self { core }
+    }
+
     /// Lets an identity provider make and change the users of an organization, and gives the uid in its
     /// addresses, its address and its token, which is shown only now. Where one is let in already, `rotate` gives it
     /// another token; the one before is refused once this answers, and the uid stays.
@@ -42,14 +54,10 @@ impl App {
     ///
     /// [`Error::NotFound`] without such an organization, [`Error::Conflict`] where one is let in already and its token
     /// is not to be replaced.
-    pub async fn operator_enable_scim(
-        &self,
-        organization: &str,
-        rotate: bool,
-    ) -> Result<(String, String, Secret)> {
+    pub async fn enable(&self, organization: &str, rotate: bool) -> Result<(String, String, Secret)> {
         let (name, token) = (organization.to_owned(), Secret::generate_long());
         let (hash, uid) = (token.hash(), Secret::generate_hex::<10>().expose().to_owned());
-        let (uid, _) = self
+        let (uid, _) = self.core
             .transaction(NoCaller::Operator, move |tx| {
                 let organization = find_organization(tx, &name)?;
                 tx.lock_organization(organization)?;
@@ -68,7 +76,7 @@ impl App {
                 Ok(uid)
             })
             .await?;
-        let url = self.config().addresses.scim(&uid);
+        let url = self.core.config().addresses.scim(&uid);
         Ok((uid, url, token))
     }
 
@@ -77,14 +85,14 @@ impl App {
     /// # Errors
     ///
     /// [`Error::NotFound`] without such an organization.
-    pub async fn operator_scim(&self, organization: &str) -> Result<Option<ScimDetails>> {
+    pub async fn get(&self, organization: &str) -> Result<Option<ScimDetails>> {
         let name = organization.to_owned();
-        let found = self.read(move |reader| {
+        let found = self.core.read(move |reader| {
             let organization = find_organization(reader, &name)?;
             Ok(reader.provider_details(organization)?)
         });
         let of = |known: ProviderDetails| ScimDetails {
-            url: self.config().addresses.scim(&known.uid),
+            url: self.core.config().addresses.scim(&known.uid),
             uid: known.uid,
             enabled: known.enabled,
             created_at: known.created_at,
@@ -100,9 +108,10 @@ impl App {
     /// # Errors
     ///
     /// [`Error::NotFound`] without such an organization, [`Error::Conflict`] where no provider is let in.
-    pub async fn operator_disable_scim(&self, organization: &str) -> Result<String> {
+    pub async fn disable(&self, organization: &str) -> Result<String> {
         let name = organization.to_owned();
         let (uid, _) = self
+            .core
             .transaction(NoCaller::Operator, move |tx| {
                 let organization = find_organization(tx, &name)?;
                 tx.lock_organization(organization)?;
@@ -125,9 +134,10 @@ impl App {
     ///
     /// [`Error::NotFound`] without such an organization or user in it, [`Error::Conflict`] for a bot, for
     /// somebody whom the provider of another organization knows, and where there is no provider.
-    pub async fn operator_link_identity(&self, organization: &str, email: &Email) -> Result<UserId> {
+    pub async fn link_identity(&self, organization: &str, email: &Email) -> Result<UserId> {
         let (name, email) = (organization.to_owned(), email.clone());
         let (user, _) = self
+            .core
             .transaction(NoCaller::Operator, move |tx| {
                 let organization = find_organization(tx, &name)?;
                 tx.lock_organization(organization)?;
@@ -167,7 +177,7 @@ impl App {
     /// # Errors
     ///
     /// [`Error::NotFound`] without such an organization or user, or when the provider does not know the user.
-    pub async fn operator_unlink_identity(&self, organization: &str, email: &Email) -> Result<UserId> {
+    pub async fn unlink_identity(&self, organization: &str, email: &Email) -> Result<UserId> {
         let (name, key) = (organization.to_owned(), email.key());
         let work = move |tx: &mut Tx<'_>| {
             let organization = find_organization(tx, &name)?;
@@ -178,28 +188,8 @@ impl App {
                 false => Err(Error::NotFound.into()),
             }
         };
-        let (user, _) = self.transaction(NoCaller::Operator, work).await?;
+        let (user, _) = self.core.transaction(NoCaller::Operator, work).await?;
         Ok(user)
-    }
-
-    /// What was done to the users of an organization by its provider and by operators, the latest first:
-    /// so many records before the one with this number, each with its number.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::NotFound`] without such an organization.
-    pub async fn operator_audit(
-        &self,
-        organization: &str,
-        before: Option<i64>,
-        limit: i64,
-    ) -> Result<Vec<(i64, AuditEntry)>> {
-        let name = organization.to_owned();
-        self.read(move |reader| {
-            let organization = find_organization(reader, &name)?;
-            Ok(reader.audit_of(organization, before, limit)?)
-        })
-        .await
     }
 }
 

@@ -12,7 +12,7 @@ use crate::actor::Actor;
 use crate::messages::{NewPost, Pushed, PushedMail, check_tags, check_text};
 use crate::quota::Owner;
 use crate::rooms::Room;
-use crate::{App, Error, Result};
+use crate::{Error, Messages, Result};
 
 /// The most tokens of one path.
 const MAX_TOKENS: usize = 20;
@@ -32,7 +32,7 @@ impl Pushing {
     }
 }
 
-impl App {
+impl Messages {
     /// The flows whose tokens stand in a path, with commas between them. All must be good.
     ///
     /// # Errors
@@ -47,9 +47,9 @@ impl App {
             return Err(Error::field("token", format!("can't be more than {MAX_TOKENS}")));
         }
         for token in distinct {
-            let actor = self.by_flow_token(&Secret::presented(token.to_owned())).await?;
+            let actor = self.authentication.by_flow_token(&Secret::presented(token.to_owned())).await?;
             let Actor::FlowToken { room, .. } = &actor else { return Err(Error::Denied) };
-            let room = self.admit(&actor, *room, FlowAction::Post).await?;
+            let room = self.rooms.admit(&actor, *room, FlowAction::Post).await?;
             all.push(Pushing { actor, room });
         }
         if all.is_empty() { Err(Error::Unauthenticated("The flow token is not valid")) } else { Ok(all) }
@@ -59,7 +59,7 @@ impl App {
     ///
     /// # Errors
     ///
-    /// As [`App::post`]. What was posted before the failure stays.
+    /// As [`Messages::post`]. What was posted before the failure stays.
     pub async fn push_chat(&self, to: &[Pushing], new: NewPost, parent: Option<MessageId>) -> Result<()> {
         if parent.is_some() && to.len() > 1 {
             return Err(Error::field("message_id", "belongs to one flow; push it there alone"));
@@ -68,7 +68,7 @@ impl App {
         check_text(&new.content)?;
         for Pushing { actor, room } in to {
             check_tags(&new.tags, room.most_tags())?;
-            self.count_request(actor)?;
+            self.authentication.count_request(actor)?;
         }
         for Pushing { actor, room } in to {
             let event = if parent.is_some() { Event::Comment } else { Event::Message };
@@ -82,14 +82,14 @@ impl App {
     ///
     /// # Errors
     ///
-    /// [`Error::Invalid`], and as [`App::post`]. What was posted before the failure stays.
+    /// [`Error::Invalid`], and as [`Messages::post`]. What was posted before the failure stays.
     pub async fn push_mail(&self, to: &[Pushing], mail: PushedMail, tags: Vec<String>) -> Result<()> {
         let from_name = mail.from_name.clone();
         let pushed = Pushed::Mail(mail);
         let prepared = Arc::new(self.prepare(&pushed, None, Vec::new()).await?);
         for Pushing { actor, room } in to {
             check_tags(&tags, room.most_tags())?;
-            self.count_request(actor)?;
+            self.authentication.count_request(actor)?;
         }
         for Pushing { actor, room } in to {
             let mut new = NewPost::of(Event::Mail, String::new());

@@ -13,7 +13,6 @@ use eddyline_storage::{MessagePage, Outcome, PrivateRoom, Tx};
 use eddyline_wire::Place;
 use serde_json::json;
 
-use super::{Pair, key};
 use crate::actor::Actor;
 use crate::files::NewAttachment;
 use crate::files::usage::{FilesOf, charged_bytes};
@@ -21,8 +20,9 @@ use crate::messages::{
     Edit, LIST_BYTES, MessageList, check_tags, check_text, delete_in, digest, has_files, post_one,
     write_content, write_tags,
 };
+use crate::rooms::{Pair, pair_key};
 use crate::transaction::TxResult;
-use crate::{App, Error, Posted, Profile, Result};
+use crate::{Error, Messages, Posted, Profile, Result};
 
 /// How often a post is checked again when rights change while it is on its way.
 const ATTEMPTS: usize = 3;
@@ -44,7 +44,7 @@ pub struct NewPrivateMessage {
     pub wait: bool,
 }
 
-impl App {
+impl Messages {
     /// Sends a private message. The first one begins the conversation. The answer comes when it is on
     /// disk.
     ///
@@ -57,26 +57,26 @@ impl App {
         let own = actor.user()?.user.id;
         match &new.file {
             None => check_text(&new.content)?,
-            Some(_) => self.check_file_quota(FilesOf::Private(own), charged_bytes(&new.file)).await?,
+            Some(_) => self.files.check_file_quota(FilesOf::Private(own), charged_bytes(&new.file)).await?,
         }
         let mut actor = Cow::Borrowed(actor);
         for _ in 0..ATTEMPTS {
-            let (pair, room) = self.private_room(&actor, to, PrivateAction::Write).await?;
+            let (pair, room) = self.rooms.private_room(&actor, to, PrivateAction::Write).await?;
             let draft = self.private_draft(own, to, &pair, room, &new)?;
-            let outcome = self.store().post(&actor, draft).await?.outcome;
+            let outcome = self.core.store().post(&actor, draft).await?.outcome;
             if outcome != Outcome::Stale {
                 return self.posted_in_private(own, &new, room, outcome).await;
             }
             // Who may write to whom may have changed, or the sender's credential may have ended.
-            actor = Cow::Owned(self.reauthenticate(&actor).await?);
-            self.inner.rooms.private.invalidate(key(own, to));
+            actor = Cow::Owned(self.authentication.reauthenticate(&actor).await?);
+            self.rooms.cache.private.invalidate(pair_key(own, to));
         }
-        let (app, wanted) = (self.clone(), new.clone());
+        let (messages, wanted) = (self.clone(), new.clone());
         let post = move |tx: &mut Tx<'_>, _: &Actor, pair: &Pair, room: PrivateRoom| {
-            let draft = app.private_draft(own, to, pair, room, &wanted)?;
+            let draft = messages.private_draft(own, to, pair, room, &wanted)?;
             Ok((room, post_one(tx, &draft)?))
         };
-        let (room, outcome) = self.change_private(&actor, to, PrivateAction::Write, post).await?;
+        let (room, outcome) = self.rooms.change_private(&actor, to, PrivateAction::Write, post).await?;
         self.posted_in_private(own, &new, room, outcome).await
     }
 
@@ -88,7 +88,7 @@ impl App {
         outcome: Outcome,
     ) -> Result<Posted> {
         if new.file.is_some() && matches!(outcome, Outcome::Added(_)) {
-            self.note_files(FilesOf::Private(own), charged_bytes(&new.file));
+            self.files.note_files(FilesOf::Private(own), charged_bytes(&new.file));
         }
         match outcome {
             Outcome::Added(view) if new.wait => Ok(Posted::Message(view)),
@@ -112,10 +112,10 @@ impl App {
     ///
     /// # Errors
     ///
-    /// As [`App::post_private`].
+    /// As [`Messages::post_private`].
     pub async fn may_send_file_to(&self, actor: &Actor, to: UserId) -> Result<()> {
-        self.admit_private(actor, to, PrivateAction::Write).await?;
-        self.check_file_quota(FilesOf::Private(actor.user()?.user.id), 0).await
+        self.rooms.admit_private(actor, to, PrivateAction::Write).await?;
+        self.files.check_file_quota(FilesOf::Private(actor.user()?.user.id), 0).await
     }
 
     fn private_draft(
@@ -163,13 +163,13 @@ impl App {
             fingerprint,
             files: new.file.iter().map(|attachment| attachment.file.clone()).collect(),
             to: Some(to),
-            ..Draft::bare(room.id, event, Author::user(own), content, self.now())
+            ..Draft::bare(room.id, event, Author::user(own), content, self.core.now())
         })
     }
 
     /// Whether private messages bear tags.
     fn tags_private_messages(&self) -> bool {
-        self.config().profile == Profile::Classic
+        self.core.config().profile == Profile::Classic
     }
 
     /// The matches of a query in the conversation with a user.
@@ -177,35 +177,35 @@ impl App {
     ///
     /// # Errors
     ///
-    /// As [`App::private_conversation`].
-    pub async fn list_private_messages(
+    /// As [`Messages::conversation`].
+    pub async fn list_private(
         &self,
         actor: &Actor,
         with: UserId,
         mut query: MessageQuery,
     ) -> Result<MessageList> {
-        let pair = self.admit_private(actor, with, PrivateAction::Read).await?;
+        let pair = self.rooms.admit_private(actor, with, PrivateAction::Read).await?;
         if !self.tags_private_messages() {
             query.tags.clear();
         }
-        let encoder = self.encoder().clone();
-        let (Some(room), Some(query)) = (pair.room, self.resolve_query(query, &*pair)) else {
+        let encoder = self.core.encoder().clone();
+        let (Some(room), Some(query)) = (pair.conversation(), self.resolve_query(query, &*pair)) else {
             return Ok(MessageList::empty());
         };
         let wanted = query.clone();
         let show = move |page: MessagePage| MessageList::encode(&encoder, &page, &wanted, Place::Private);
         let _permit = self.search_permit(&query).await?;
-        Ok(self.store().list(room.id, query, LIST_BYTES, show).await?)
+        Ok(self.core.store().list(room.id, query, LIST_BYTES, show).await?)
     }
 
     /// One message of the conversation with a user.
     ///
     /// # Errors
     ///
-    /// As [`App::private_conversation`]; [`Error::NotFound`] when the message is not there.
-    pub async fn private_message(&self, actor: &Actor, with: UserId, id: MessageId) -> Result<MessageView> {
-        let pair = self.admit_private(actor, with, PrivateAction::Read).await?;
-        let room = pair.room.ok_or(Error::NotFound)?;
+    /// As [`Messages::conversation`]; [`Error::NotFound`] when the message is not there.
+    pub async fn get_private(&self, actor: &Actor, with: UserId, id: MessageId) -> Result<MessageView> {
+        let pair = self.rooms.admit_private(actor, with, PrivateAction::Read).await?;
+        let room = pair.conversation().ok_or(Error::NotFound)?;
         self.load_view(room.id, id).await?.ok_or(Error::NotFound)
     }
 
@@ -215,7 +215,7 @@ impl App {
     /// # Errors
     ///
     /// [`Error::Invalid`], [`Error::Denied`], [`Error::NotFound`].
-    pub async fn edit_private_message(
+    pub async fn edit_private(
         &self,
         actor: &Actor,
         with: UserId,
@@ -261,17 +261,12 @@ impl App {
     /// # Errors
     ///
     /// [`Error::Denied`] for the other's messages, [`Error::NotFound`].
-    pub async fn delete_private_message(
-        &self,
-        actor: &Actor,
-        with: UserId,
-        id: MessageId,
-    ) -> Result<Deletion> {
+    pub async fn delete_private(&self, actor: &Actor, with: UserId, id: MessageId) -> Result<Deletion> {
         let work =
             |tx: &mut Tx<'_>, actor: &Actor, _: &Pair, message: Message| delete_in(tx, actor, &message);
         let deletion = self.change_private_message(actor, with, id, work).await?;
         if deletion == Deletion::Remove {
-            self.inner.file_sums.invalidate(FilesOf::Private(actor.user()?.user.id));
+            self.files.sums.invalidate(FilesOf::Private(actor.user()?.user.id));
         }
         Ok(deletion)
     }
@@ -287,13 +282,14 @@ impl App {
         R: Send + 'static,
         F: Fn(&mut Tx<'_>, &Actor, &Pair, Message) -> TxResult<R> + Send + 'static,
     {
-        self.change_private(actor, with, PrivateAction::Write, move |tx, actor, pair, room| {
-            match tx.message(room.id, id)? {
-                Some(message) if message.event.is_listed() => change(tx, actor, pair, message),
-                _ => Err(Error::NotFound.into()),
-            }
-        })
-        .await
+        self.rooms
+            .change_private(actor, with, PrivateAction::Write, move |tx, actor, pair, room| {
+                match tx.message(room.id, id)? {
+                    Some(message) if message.event.is_listed() => change(tx, actor, pair, message),
+                    _ => Err(Error::NotFound.into()),
+                }
+            })
+            .await
     }
 }
 

@@ -1,5 +1,10 @@
 //! Opening a stream.
 
+use crate::authenticate::Authentication;
+use crate::core::Core;
+use crate::presence::PresenceTracker;
+use crate::quota::KeyedSemaphore;
+use crate::rooms::Rooms;
 use eddyline_model::policy::FlowAction;
 use eddyline_model::scopes::Scope;
 use eddyline_model::{EventId, RoomId};
@@ -9,7 +14,7 @@ use eddyline_streaming::{Filter, Format, ResumePoint, SubscribeError, SubscribeR
 use crate::actor::Actor;
 use crate::presence::Connected;
 use crate::quota::{Permit, Quota};
-use crate::{App, Error, Limit, Result};
+use crate::{Error, Limit, Result};
 
 /// How often a stream is tried again when rights change while it opens.
 const ATTEMPTS: usize = 8;
@@ -66,7 +71,29 @@ pub struct Listening {
     _connected: Option<Connected>,
 }
 
-impl App {
+/// Streams of events. See [`crate::App::streams`].
+#[derive(Clone)]
+pub struct Streams {
+    core: Core,
+    authentication: Authentication,
+    rooms: Rooms,
+    presence: PresenceTracker,
+    permits: KeyedSemaphore,
+}
+
+crate::core::opaque_debug!(Streams);
+
+impl Streams {
+    pub(crate) fn new(
+        core: Core,
+        authentication: Authentication,
+        rooms: Rooms,
+        presence: PresenceTracker,
+    ) -> Self {
+        let permits = KeyedSemaphore::new(core.config().streams);
+        Self { core, authentication, rooms, presence, permits }
+    }
+
     /// Opens a stream, which the second part counts for the caller and shows as the user's presence until it
     /// is dropped.
     ///
@@ -86,15 +113,12 @@ impl App {
         if !listen.flows.is_empty() {
             actor.require_any(&[Scope::Flow])?;
         }
-        let permit = self
-            .inner
-            .streams
-            .acquire(actor.quota_keys(), 1)
-            .map_err(|exceeded| exceeded.of(Limit::Streams))?;
+        let permit =
+            self.permits.acquire(actor.quota_keys(), 1).map_err(|exceeded| exceeded.of(Limit::Streams))?;
         for _ in 0..ATTEMPTS {
-            let rights = self.inner.hub.rights_mark();
+            let rights = self.core.hub.rights_mark();
             // What was shown may have ended since it was looked at, when there was no stream to end.
-            let actor = &self.reauthenticate(actor).await?;
+            let actor = &self.authentication.reauthenticate(actor).await?;
             let rooms = self.listen_rooms(actor, &listen.flows).await?;
             let user = listen.user.then(|| actor.user_id()).flatten();
             let request = SubscribeRequest {
@@ -104,15 +128,17 @@ impl App {
                 credential: actor.opens_with(),
                 format: listen.format,
                 resume: resume_point(&listen.from),
-                answered: self.store().answered(),
+                answered: self.core.store().answered(),
                 presence: listen.presence,
                 full_detail: actor.require_any(&[Scope::Manage]).is_ok(),
             };
-            match self.inner.hub.subscribe(request).await {
+            match self.core.hub.subscribe(request).await {
                 Ok(subscription) => {
                     let connected = match (actor.user_id(), listen.shows) {
                         (None, _) | (_, PresenceState::Offline) => None,
-                        (Some(user), shows) => Some(self.connect(user, shows, rooms.into_boxed_slice())),
+                        (Some(user), shows) => {
+                            Some(self.presence.connect(user, shows, rooms.into_boxed_slice()))
+                        }
                     };
                     return Ok((subscription, Listening { _permit: permit, _connected: connected }));
                 }
@@ -126,12 +152,13 @@ impl App {
     async fn listen_rooms(&self, actor: &Actor, flows: &[String]) -> Result<Vec<RoomId>> {
         let mut rooms = Vec::with_capacity(flows.len());
         for name in flows {
-            let room = self.room_named(actor, name, FlowAction::Read).await.map_err(|error| match error {
-                Error::NotFound => Error::NoSuchFlow(name.clone()),
-                Error::Denied => Error::FlowDenied(name.clone()),
-                other => other,
-            })?;
-            self.inner.entry_encoder.learn_flow_id(room.id(), &room.flow.id);
+            let room =
+                self.rooms.find_named(actor, name, FlowAction::Read).await.map_err(|error| match error {
+                    Error::NotFound => Error::NoSuchFlow(name.clone()),
+                    Error::Denied => Error::FlowDenied(name.clone()),
+                    other => other,
+                })?;
+            self.core.entry_encoder.learn_flow_id(room.id(), &room.flow.id);
             rooms.push(room.id());
         }
         Ok(rooms)

@@ -1,6 +1,9 @@
 //! Rooms as requests ask for them: the flow, its organization and who is in it, cached until
 //! the log tells of a change.
 
+mod pair;
+
+use crate::core::Core;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -12,13 +15,14 @@ use eddyline_model::tags::Roster;
 use eddyline_model::{EventId, OrganizationId, RoomId, UserId, tags};
 use eddyline_storage::{Error as StoreError, Reader, Result as StoreResult, Tx};
 
+use self::pair::Pairs;
+pub(crate) use self::pair::{Pair, pair_key};
 use crate::actor::Actor;
 use crate::charging::charge_reads_to;
-use crate::groups::Groups;
+use crate::groups::MentionGroups;
 use crate::loading_cache::LoadingCache;
-use crate::private::Pairs;
 use crate::transaction::TxResult;
-use crate::{App, Error, Result};
+use crate::{Error, Result};
 
 const REMEMBERED: usize = 10_000;
 
@@ -41,7 +45,7 @@ pub struct Room {
     members: HashMap<UserId, Member>,
     nicks: HashMap<String, UserId>,
     /// Those of the organization.
-    groups: Arc<Groups>,
+    groups: Arc<MentionGroups>,
 }
 
 impl Room {
@@ -68,8 +72,8 @@ impl Room {
         tags::most_tags(self.people(), self.groups.len())
     }
 
-    /// The room as the store has it now, where no groups are mentioned; [`App::load_room`] and
-    /// [`App::change_room`] give it those of its organization.
+    /// The room as the store has it now, where no groups are mentioned; [`Rooms::load_room`] and
+    /// [`Rooms::change_room`] give it those of its organization.
     pub(crate) fn load(reader: &mut Reader<'_>, id: RoomId) -> StoreResult<Option<Self>> {
         let Some(flow) = reader.flow(id)? else { return Ok(None) };
         let Some(organization) = reader.organization(flow.organization)? else { return Ok(None) };
@@ -115,19 +119,19 @@ impl Roster for Room {
 }
 
 /// The rooms that were asked for lately.
-pub(crate) struct Rooms {
+pub(crate) struct RoomCache {
     by_id: LoadingCache<RoomId, Arc<Room>>,
     /// By `organization/flow` in lower case: no name has a slash.
     by_name: LoadingCache<String, RoomId>,
     by_public_id: LoadingCache<String, RoomId>,
     /// Of organizations. Each room remembers its own too, so that a post looks at nothing else; they are forgotten
     /// before the rooms are, so that no room is cached with those from before a change.
-    groups: LoadingCache<OrganizationId, Arc<Groups>>,
+    groups: LoadingCache<OrganizationId, Arc<MentionGroups>>,
     /// Private conversations, which are forgotten with everything else.
     pub(crate) private: Pairs,
 }
 
-impl Default for Rooms {
+impl Default for RoomCache {
     fn default() -> Self {
         Self {
             by_id: LoadingCache::new(REMEMBERED),
@@ -139,7 +143,7 @@ impl Default for Rooms {
     }
 }
 
-impl Rooms {
+impl RoomCache {
     /// Forgets what is known of a room.
     pub(crate) fn invalidate(&self, room: RoomId) {
         self.by_id.invalidate(&room);
@@ -168,13 +172,26 @@ impl Rooms {
     }
 }
 
-impl App {
+/// The rooms of requests: who may do what in a flow or a private conversation. See [`crate::App::rooms`].
+#[derive(Clone)]
+pub struct Rooms {
+    core: Core,
+    pub(crate) cache: Arc<RoomCache>,
+}
+
+crate::core::opaque_debug!(Rooms);
+
+impl Rooms {
+    pub(crate) fn new(core: Core) -> Self {
+        Self { core, cache: Arc::default() }
+    }
+
     /// The room of a flow named by organization and flow, for a caller who may do `action` there.
     ///
     /// # Errors
     ///
     /// [`Error::NotFound`], [`Error::Denied`].
-    pub async fn room(
+    pub async fn find(
         &self,
         actor: &Actor,
         organization: &str,
@@ -191,7 +208,7 @@ impl App {
     /// # Errors
     ///
     /// [`Error::NotFound`], [`Error::Denied`].
-    pub async fn room_named(&self, actor: &Actor, name: &str, action: FlowAction) -> Result<Arc<Room>> {
+    pub async fn find_named(&self, actor: &Actor, name: &str, action: FlowAction) -> Result<Arc<Room>> {
         let id = match name.split_once(['/', ':']) {
             Some((organization, flow)) => self.room_id_by_name(organization, flow).await?,
             None => self.room_id_by_public_id(name).await?,
@@ -204,7 +221,7 @@ impl App {
     /// # Errors
     ///
     /// [`Error::NotFound`] when the flow is archived.
-    pub async fn own_room(&self, actor: &Actor, id: RoomId) -> Result<Arc<Room>> {
+    pub async fn of_flow_token(&self, actor: &Actor, id: RoomId) -> Result<Arc<Room>> {
         self.admit(actor, id, FlowAction::Post).await
     }
 
@@ -233,38 +250,42 @@ impl App {
     {
         let groups = self.load_room(id).await?.groups.clone();
         let lock = move |tx: &mut Tx<'_>| tx.lock_room(id);
-        self.locked_transaction_as(actor, lock, move |tx, actor| {
-            let loaded = Room::load(tx, id)?.ok_or(Error::NotFound)?;
-            let room = Room { groups: groups.clone(), ..loaded };
-            let allowed = policy::flow(actor.standing(&room), &room.flow, action);
-            let possible = match action {
-                // One's own mark is no change of the organization.
-                FlowAction::SetOpen => Ok(()),
-                _ => policy::write(&room.organization),
-            };
-            allowed.and(possible).map_err(Error::from)?;
-            change(tx, actor, &room)
-        })
-        .await
+        self.core
+            .locked_transaction_as(actor, lock, move |tx, actor| {
+                let loaded = Room::load(tx, id)?.ok_or(Error::NotFound)?;
+                let room = Room { groups: groups.clone(), ..loaded };
+                let allowed = policy::flow(actor.standing(&room), &room.flow, action);
+                let possible = match action {
+                    // One's own mark is no change of the organization.
+                    FlowAction::SetOpen => Ok(()),
+                    _ => policy::write(&room.organization),
+                };
+                allowed.and(possible).map_err(Error::from)?;
+                change(tx, actor, &room)
+            })
+            .await
     }
 
     pub(crate) async fn load_room(&self, id: RoomId) -> Result<Arc<Room>> {
         let load = || async {
-            let Some(loaded) = self.store().read(move |reader| Room::load(reader, id)).await? else {
+            let Some(loaded) = self.core.store().read(move |reader| Room::load(reader, id)).await? else {
                 return Ok::<_, StoreError>(None);
             };
             let groups = self.load_groups(loaded.organization.id).await?;
             Ok(Some(Arc::new(Room { groups, ..loaded })))
         };
-        let room = self.inner.rooms.by_id.find(self.caches_current(), id, load).await?;
+        let room = self.cache.by_id.find(self.core.caches_current(), id, load).await?;
         room.ok_or(Error::NotFound)
     }
 
     /// The groups that can be mentioned in the flows of an organization.
-    async fn load_groups(&self, organization: OrganizationId) -> StoreResult<Arc<Groups>> {
-        let load =
-            || self.store().read(move |reader| Ok(Some(Arc::new(Groups::load(reader, organization)?))));
-        let groups = self.inner.rooms.groups.find(self.caches_current(), organization, load).await?;
+    async fn load_groups(&self, organization: OrganizationId) -> StoreResult<Arc<MentionGroups>> {
+        let load = || {
+            self.core
+                .store()
+                .read(move |reader| Ok(Some(Arc::new(MentionGroups::load(reader, organization)?))))
+        };
+        let groups = self.cache.groups.find(self.core.caches_current(), organization, load).await?;
         Ok(groups.unwrap_or_default())
     }
 
@@ -272,19 +293,19 @@ impl App {
         let key = name_key(organization, flow);
         let load = || {
             let (organization, flow) = (organization.to_lowercase(), flow.to_lowercase());
-            self.store().read(move |reader| match reader.organization_id_by_name(&organization)? {
+            self.core.store().read(move |reader| match reader.organization_id_by_name(&organization)? {
                 Some(organization) => reader.room_by_flow_name(organization, &flow),
                 None => Ok(None),
             })
         };
         // What a name led to lately may lead astray for a moment, but nobody in: that is decided anew.
-        self.inner.rooms.by_name.find(true, key, load).await?.ok_or(Error::NotFound)
+        self.cache.by_name.find(true, key, load).await?.ok_or(Error::NotFound)
     }
 
     pub(crate) async fn room_id_by_public_id(&self, public_id: &str) -> Result<RoomId> {
         let wanted = public_id.to_owned();
-        let load = || self.store().read(move |reader| reader.room_by_flow_id(&wanted));
-        self.inner.rooms.by_public_id.find(true, public_id.to_owned(), load).await?.ok_or(Error::NotFound)
+        let load = || self.core.store().read(move |reader| reader.room_by_flow_id(&wanted));
+        self.cache.by_public_id.find(true, public_id.to_owned(), load).await?.ok_or(Error::NotFound)
     }
 }
 

@@ -7,19 +7,19 @@ use eddyline_storage::Conversation;
 use eddyline_wire::{Participant, PrivateActivity, PrivateConversation};
 
 use crate::actor::Actor;
-use crate::{App, Error, Profile, Result};
+use crate::{Error, Messages, Profile, Result};
 
-impl App {
+impl Messages {
     /// The caller's conversations, but for those with people who share no organization with the
     /// caller any more.
     ///
     /// # Errors
     ///
     /// [`Error::Denied`] for flow tokens.
-    pub async fn private_conversations(&self, actor: &Actor) -> Result<Vec<PrivateConversation>> {
+    pub async fn conversations(&self, actor: &Actor) -> Result<Vec<PrivateConversation>> {
         let own = actor.user()?.user.clone();
         let user = own.id;
-        let found = self.store().read(move |reader| reader.conversations(user, None)).await?;
+        let found = self.core.store().read(move |reader| reader.conversations(user, None)).await?;
         Ok(found.iter().map(|conversation| self.show_conversation(&own, conversation)).collect())
     }
 
@@ -28,11 +28,11 @@ impl App {
     /// # Errors
     ///
     /// [`Error::NotFound`] for strangers, [`Error::Denied`] for those who have left.
-    pub async fn private_conversation(&self, actor: &Actor, with: UserId) -> Result<PrivateConversation> {
-        self.private_room(actor, with, PrivateAction::Read).await?;
+    pub async fn conversation(&self, actor: &Actor, with: UserId) -> Result<PrivateConversation> {
+        self.rooms.private_room(actor, with, PrivateAction::Read).await?;
         let own = &actor.user()?.user;
         let user = own.id;
-        let found = self.store().read(move |reader| reader.conversations(user, Some(with))).await?;
+        let found = self.core.store().read(move |reader| reader.conversations(user, Some(with))).await?;
         let conversation = found.first().ok_or(Error::Denied)?;
         Ok(self.show_conversation(own, conversation))
     }
@@ -41,24 +41,25 @@ impl App {
     ///
     /// # Errors
     ///
-    /// As [`App::private_conversation`].
-    pub async fn set_private_open(
+    /// As [`Messages::conversation`].
+    pub async fn set_conversation_open(
         &self,
         actor: &Actor,
         with: UserId,
         open: bool,
     ) -> Result<PrivateConversation> {
-        self.private_room(actor, with, PrivateAction::Read).await?;
-        self.change_private(actor, with, PrivateAction::Read, move |tx, actor, _, room| {
-            let user = actor.user_id().ok_or(Error::Denied)?;
-            Ok(tx.set_open(room.id, user, open)?)
-        })
-        .await?;
-        self.private_conversation(actor, with).await
+        self.rooms.private_room(actor, with, PrivateAction::Read).await?;
+        self.rooms
+            .change_private(actor, with, PrivateAction::Read, move |tx, actor, _, room| {
+                let user = actor.user_id().ok_or(Error::Denied)?;
+                Ok(tx.set_open(room.id, user, open)?)
+            })
+            .await?;
+        self.conversation(actor, with).await
     }
 
     fn show_conversation(&self, own: &User, conversation: &Conversation) -> PrivateConversation {
-        let addresses = &self.config().addresses;
+        let addresses = &self.core.config().addresses;
         let Conversation { other, open, unread } = conversation;
         let mut people = vec![own, other];
         people.sort_by_key(|user| user.id);
@@ -66,7 +67,7 @@ impl App {
         PrivateConversation {
             id: other.id.0,
             url: addresses.private(other.id),
-            name: match self.config().profile {
+            name: match self.core.config().profile {
                 Profile::Classic if other.id != own.id => format!("@{}", other.nick),
                 Profile::Classic | Profile::Spec => other.name.clone(),
             },
