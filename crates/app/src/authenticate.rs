@@ -14,13 +14,13 @@ use eddyline_model::scopes::Scopes;
 use eddyline_model::sources::ThreadOwner;
 use eddyline_model::users::Account;
 use eddyline_model::{CredentialId, GrantId, RoomId, Timestamp, UserId, names};
-use eddyline_storage::{FlowTokenOf, PostGate, Reader, Result as StoreResult};
+use eddyline_storage::{FlowTokenOf, PostGate, Reader, Result as StoreResult, Tx};
 
 use crate::actor::{AccessCredential, Actor, Caller, Credential};
 use crate::charging::{charge, charge_user};
+use crate::core::transaction::Principal;
 use crate::loading_cache::LoadingCache;
 use crate::quota::Owner;
-use crate::transaction::Principal;
 use crate::{Error, Limit, Profile, Result};
 
 const REMEMBERED: usize = 50_000;
@@ -107,6 +107,19 @@ pub(crate) fn load_caller(
     }
     let organizations = reader.memberships_of(user.id)?;
     Ok(Some(Arc::new(Caller { user, organizations })))
+}
+
+/// Whether what a password was checked against still opens the account with this address, whose user is
+/// held.
+pub(crate) fn still_opens(
+    tx: &mut Tx<'_>,
+    email_key: &str,
+    user: UserId,
+    checked: Option<&str>,
+) -> StoreResult<bool> {
+    let account = tx.account_by_email(email_key)?;
+    Ok(account
+        .is_some_and(|now| now.user.id == user && now.user.active && now.password_hash.as_deref() == checked))
 }
 
 /// Who holds a flow token; nobody once its source was removed.

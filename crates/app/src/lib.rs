@@ -7,7 +7,9 @@
 //!
 //! Nothing here knows the status codes and headers of our answers, or diesel.
 
+mod account_links;
 mod accounts;
+mod action_message;
 mod actor;
 mod addresses;
 mod audit;
@@ -16,10 +18,12 @@ mod avatars;
 mod charging;
 mod config;
 mod core;
+mod email_addresses;
 mod error;
 mod feed;
 mod feed_encode;
 mod files;
+mod flow_view;
 mod flows;
 mod groups;
 mod heartbeat;
@@ -27,7 +31,6 @@ mod invitations;
 mod jobs;
 mod join;
 mod limit;
-mod liveness;
 mod loading_cache;
 mod mail_quota;
 mod mailer;
@@ -36,6 +39,7 @@ mod oauth;
 mod offboarding;
 mod operator;
 mod organizations;
+mod pending_invitations;
 mod presence;
 mod quota;
 mod recent;
@@ -45,7 +49,6 @@ mod sources;
 mod streams;
 mod threads;
 mod tidy;
-mod transaction;
 mod unpacking;
 mod users;
 
@@ -61,10 +64,11 @@ use eddyline_wire::Encoder;
 use tokio::sync::watch;
 
 use crate::core::Core;
+use crate::core::transaction::{Database, NoCaller};
 use crate::feed_encode::EntryEncoder;
-use crate::transaction::{Database, NoCaller};
 use crate::unpacking::Unpacking;
 
+pub use self::core::provider::ScimProvider;
 pub use accounts::{
     Accounts, ApiToken, FlowPath, Invited, JoinLink, MAX_API_TOKENS, MAX_SESSIONS, NewAccount, OneSession,
     ResetLink, SESSION_DAYS, UndoLink,
@@ -74,7 +78,10 @@ pub use addresses::Addresses;
 pub use authenticate::Authentication;
 pub use avatars::{Avatar, Avatars};
 pub use charging::{as_client, current_caller};
-pub use config::{Config, FlowLimits, InvitationLimits, Profile};
+pub use config::{
+    Config, FileQuotas, FilesConfig, FlowLimits, InvitationLimits, KeyMaterial, MailQuotas, Mailing,
+    OAuthConfig, Profile, SCIM_ATTEMPTS, stream_quota,
+};
 pub use eddyline_auth::Variant;
 pub use eddyline_auth::oauth::{
     AuthorizationParameters, AuthorizationRequest, ClientCredentials, OAuthError,
@@ -89,24 +96,22 @@ pub use eddyline_model::mail::MailRate;
 pub use eddyline_outbound::Config as OutboundConfig;
 pub use eddyline_scim::ScimError;
 pub use eddyline_storage::Account;
-pub use error::{Error, FieldErrors, IntegrationFailed, Result};
-pub use files::{Download, FileContent, FileQuotas, Files, FilesConfig, NewAttachment, Upload, Uploaded};
+pub use error::{Error, FieldErrors, IntegrationFailed, MailQuota, MailQuotaExceeded, Result};
+pub use files::{Download, FileContent, Files, NewAttachment, Upload, Uploaded};
 pub use flows::{FLOW_LIST_BYTES, FlowChanges, FlowList, Flows, FlowsWanted};
 pub use groups::{GroupChanges, Groups, NewGroup};
 pub use invitations::Invitations;
 pub use jobs::Background;
 pub use limit::Limit;
-pub use mail_quota::{MailQuota, MailQuotaExceeded, MailQuotas};
 pub(crate) use mailer::Mail;
-pub use mailer::Mailing;
 pub use messages::{
     Edit, LIST_BYTES, MessageList, Messages, NewInbox, NewPost, NewPrivateMessage, Posted, Pushed,
     PushedMail, Pushing,
 };
 pub use oauth::{
     ApplicationChanges, AuthenticatedClient, AuthorizationPrompt, AuthorizeError, Authorized,
-    AuthorizedByMember, ClientFailure, Introspection, KeyMaterial, NewApplication, OAuth, OAuthConfig,
-    RenewedSecret, Tokens, renew_secret_key, what_is_sealed,
+    AuthorizedByMember, ClientFailure, Introspection, NewApplication, OAuth, RenewedSecret, Tokens,
+    renew_secret_key, what_is_sealed,
 };
 pub use operator::{
     FlowToken, NewFlow, NewOrganization, NewPerson, Operator, OrganizationChanges, OrganizationDetails,
@@ -116,9 +121,9 @@ pub use organizations::{Organizations, OwnOrganization};
 pub(crate) use presence::PresenceTracker;
 pub use quota::{KeyedSemaphore, Owner, Permit, Quota, QuotaExceeded, QuotaKey, QuotaKeys};
 pub use rooms::{Member, Room, Rooms};
-pub use scim::{SCIM_ATTEMPTS, Scim, ScimProvider, UsersWanted};
+pub use scim::{Scim, UsersWanted};
 pub use sources::{NewSource, SourceChanges, Sources};
-pub use streams::{Listen, Listening, StreamPoint, Streams, stream_quota};
+pub use streams::{Listen, Listening, StreamPoint, Streams};
 pub use threads::{ThreadPage, Threads, ThreadsOf};
 pub use users::{UserChanges, Users};
 

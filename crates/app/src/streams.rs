@@ -13,16 +13,11 @@ use eddyline_streaming::{Filter, Format, ResumePoint, SubscribeError, SubscribeR
 
 use crate::actor::Actor;
 use crate::presence::Connected;
-use crate::quota::{Permit, Quota};
+use crate::quota::Permit;
 use crate::{Error, Limit, Result};
 
 /// How often a stream is tried again when rights change while it opens.
 const ATTEMPTS: usize = 8;
-
-/// How many streams every organization may have.
-const LEAST_OF_ORGANIZATION: u64 = 128;
-/// How many streams every user may have.
-const LEAST_OF_USER: u64 = 64;
 
 /// Where a client says it was.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,18 +43,6 @@ pub struct Listen {
     pub shows: PresenceState,
     /// Whether it wants to know who comes and goes.
     pub presence: bool,
-}
-
-/// How many streams may be open at the same time on a server that takes so many connections: half of them for
-/// one user, and five eighths for one organization, so that one organization leaves room for others.
-#[must_use]
-pub fn stream_quota(connections: usize) -> Quota {
-    let connections = connections as u64;
-    Quota::new(
-        u64::MAX,
-        (connections / 8 * 5).max(LEAST_OF_ORGANIZATION),
-        (connections / 2).max(LEAST_OF_USER),
-    )
 }
 
 /// What a stream holds beside its subscription, until it is dropped.

@@ -7,9 +7,9 @@ use tokio_util::sync::CancellationToken;
 use crate::Result;
 use crate::accounts::SESSION_DAYS;
 use crate::core::Core;
+use crate::core::liveness::FORGOTTEN_MILLIS;
+use crate::core::transaction::NoCaller;
 use crate::jobs::Ticker;
-use crate::liveness::FORGOTTEN_MILLIS;
-use crate::transaction::NoCaller;
 
 const EVERY: Duration = Duration::from_secs(3600);
 const DAY_MILLIS: i64 = 24 * 3_600_000;

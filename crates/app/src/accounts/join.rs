@@ -11,11 +11,11 @@ use eddyline_storage::{Reader, Tx};
 
 use super::FlowPath;
 use crate::actor::Actor;
+use crate::core::transaction::NoCaller;
+use crate::core::transaction::TxResult;
 use crate::invitations::MailLimits;
 use crate::invitations::accept::request_join_in;
 use crate::join::join_flow;
-use crate::transaction::NoCaller;
-use crate::transaction::TxResult;
 use crate::{Accounts, Error, Result};
 
 /// What the page of a join link shows.

@@ -5,7 +5,6 @@
 //! else. Who is not known gets the answers that somebody known gets, after about the same work.
 
 mod access;
-mod address;
 mod api_tokens;
 mod join;
 pub(crate) mod password;
@@ -25,8 +24,7 @@ use crate::quota::KeyedSemaphore;
 use eddyline_model::flows::Flow;
 use eddyline_model::organizations::Organization;
 
-pub(crate) use access::{end_access, end_address_claims};
-pub(crate) use address::{displace, follow_up_change, holder_of, holds_address, keeps_address};
+pub(crate) use access::end_access;
 pub use api_tokens::{ApiToken, MAX_API_TOKENS};
 pub(crate) use api_tokens::{end_token, tokens_of};
 pub use join::JoinLink;

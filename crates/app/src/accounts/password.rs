@@ -6,10 +6,10 @@ use std::time::Duration;
 use eddyline_auth::{Password, strength};
 use eddyline_model::UserId;
 use eddyline_model::log::Control;
-use eddyline_model::mail::Purpose;
 use eddyline_model::users::User;
 use eddyline_storage::{Result as StoreResult, Tx};
 
+use crate::account_links::end_resets;
 use crate::charging::current_keys;
 use crate::quota::{Permit, Quota, QuotaKeys};
 use crate::{Accounts, Error, Limit, Result};
@@ -22,27 +22,6 @@ pub(crate) fn replace(tx: &mut Tx<'_>, user: UserId, hash: &str) -> StoreResult<
     end_resets(tx, user)?;
     tx.record_event(Control::Revoked { user });
     Ok(())
-}
-
-/// Ends the links to a new password, also those that are not sent yet, and those that sign in.
-pub(crate) fn end_resets(tx: &mut Tx<'_>, user: UserId) -> StoreResult<()> {
-    // Mails first: the process that sends one locks it until its link is stored.
-    tx.delete_mails_about(Purpose::PasswordReset(user))?;
-    tx.delete_links(Purpose::PasswordReset(user))?;
-    tx.delete_links(Purpose::SignIn(user))
-}
-
-/// Whether what a password was checked against still opens the account with this address, whose user is
-/// held.
-pub(crate) fn still_opens(
-    tx: &mut Tx<'_>,
-    email_key: &str,
-    user: UserId,
-    checked: Option<&str>,
-) -> StoreResult<bool> {
-    let account = tx.account_by_email(email_key)?;
-    Ok(account
-        .is_some_and(|now| now.user.id == user && now.user.active && now.password_hash.as_deref() == checked))
 }
 
 /// What others know about a user: a password must not be made of it.

@@ -9,8 +9,8 @@ use eddyline_model::{Timestamp, UserId, names};
 use eddyline_storage::{GrantsOf, NewMail, Reader, Result as StoreResult, Tx};
 
 use super::{password, sessions};
+use crate::core::transaction::NoCaller;
 use crate::oauth::end_grants;
-use crate::transaction::NoCaller;
 use crate::{Accounts, Error, Result};
 
 /// The time between two mails to one account, in milliseconds.

@@ -9,11 +9,11 @@ use eddyline_model::{CredentialId, Timestamp, UserId, names};
 use eddyline_storage::{Result as StoreResult, Tx};
 
 use super::api_tokens::owner;
-use super::password::still_opens;
 use crate::actor::{Actor, Credential};
 use crate::authenticate::load_caller;
+use crate::authenticate::still_opens;
 use crate::charging::charge;
-use crate::transaction::NoCaller;
+use crate::core::transaction::NoCaller;
 use crate::{Accounts, Error, Result};
 
 /// How long a session lasts after it was last used, in days.

@@ -8,7 +8,7 @@ use eddyline_model::users::User;
 use eddyline_storage::{Reader, Result as StoreResult};
 
 use super::sessions;
-use crate::transaction::NoCaller;
+use crate::core::transaction::NoCaller;
 use crate::{Accounts, Error, Result};
 
 impl Accounts {

@@ -9,12 +9,13 @@ use eddyline_model::names::{self, Email, Nick};
 use eddyline_model::users::User;
 use eddyline_storage::{Error as StoreError, NewUser, Result as StoreResult, Tx};
 
-use super::{FlowPath, displace, holder_of, keeps_address, sessions};
+use super::{FlowPath, sessions};
 use crate::actor::Actor;
+use crate::core::transaction::NoCaller;
+use crate::core::transaction::TxResult;
+use crate::email_addresses::{displace, holder_of, keeps_address};
 use crate::invitations::accept::{accept_in, decline_in, invitation_of_link};
 use crate::join::{has_place, lock_open_flow};
-use crate::transaction::NoCaller;
-use crate::transaction::TxResult;
 use crate::{Accounts, Error, Result};
 
 /// What the page of an invitation shows.

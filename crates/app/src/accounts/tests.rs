@@ -20,7 +20,7 @@ use eddyline_storage::{NewInvitations, Options, Store};
 
 use super::{MAX_SESSIONS, NewAccount};
 use crate::charging::current_keys;
-use crate::transaction::NoCaller;
+use crate::core::transaction::NoCaller;
 use crate::{
     Actor, App, Config, Credentials, Error, NewFlow, NewOrganization, NewPerson, QuotaKey, UserChanges,
     as_client, current_caller,

@@ -7,9 +7,10 @@ use eddyline_model::users::User;
 use eddyline_model::{Timestamp, names};
 use eddyline_storage::{GrantsOf, Reader, Result as StoreResult};
 
-use super::{password, reset};
+use super::reset;
+use crate::account_links::end_resets;
+use crate::core::transaction::NoCaller;
 use crate::oauth::end_grants;
-use crate::transaction::NoCaller;
 use crate::{Accounts, Error, Result};
 
 /// What the page of such a link shows.
@@ -72,7 +73,7 @@ impl Accounts {
                 tx.delete_mails_since(change, changed_at)?;
                 tx.delete_links_ending_from(change, end)?;
                 tx.delete_claims_ending_from(user.id, end)?;
-                password::end_resets(tx, user.id)?;
+                end_resets(tx, user.id)?;
                 tx.delete_sessions_of(user.id, None)?;
                 end_grants(tx, GrantsOf::User(user.id))?;
                 tx.delete_api_tokens_of(user.id)?;

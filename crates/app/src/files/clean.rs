@@ -6,8 +6,8 @@ use eddyline_files::Key;
 use eddyline_model::Timestamp;
 use tokio_util::sync::CancellationToken;
 
+use crate::core::transaction::NoCaller;
 use crate::jobs::Ticker;
-use crate::transaction::NoCaller;
 use crate::{Files, Result};
 
 const EVERY: Duration = Duration::from_secs(5);

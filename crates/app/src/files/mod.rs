@@ -22,29 +22,9 @@ pub use download::Download;
 /// The bytes of a file on their way out.
 pub use eddyline_files::Content as FileContent;
 pub use upload::{Upload, Uploaded};
-pub use usage::FileQuotas;
 
 /// What stands in a path as it is: the unreserved characters of RFC 3986, section 2.3.
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
-
-/// Where files are kept, and how they are handed out.
-#[derive(Clone, Debug)]
-pub struct FilesConfig {
-    /// Where they are kept. Without it none can be sent or read.
-    pub place: Option<eddyline_files::Files>,
-    /// The most bytes of all files of one message together.
-    pub max_bytes: u64,
-    /// How many bytes may be kept.
-    pub quotas: FileQuotas,
-    /// How long a link is good by which a file can be read without credentials, in milliseconds.
-    pub link_millis: i64,
-}
-
-impl Default for FilesConfig {
-    fn default() -> Self {
-        Self { place: None, max_bytes: 100 << 20, quotas: FileQuotas::default(), link_millis: 60_000 }
-    }
-}
 
 /// Files of messages: uploads, links and downloads. See [`crate::App::files`].
 #[derive(Clone)]

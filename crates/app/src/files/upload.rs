@@ -9,8 +9,8 @@ use tokio::runtime::Handle;
 
 use super::NewAttachment;
 use crate::actor::Actor;
+use crate::core::transaction::NoCaller;
 use crate::quota::QuotaKeys;
-use crate::transaction::NoCaller;
 use crate::{Error, Files, Result};
 
 /// After how long nothing of an upload that was given up is written any more, in milliseconds.

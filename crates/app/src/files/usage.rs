@@ -16,22 +16,6 @@ use crate::{Error, Files, Limit, Result};
 /// those through other processes, and removals there, count after this time.
 const SUM_LIFETIME: Duration = Duration::from_secs(60);
 
-/// How many bytes of files may be kept; 0 for any number. Equal files count each time, thumbnails do not, and small
-/// files count for 4 KiB.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FileQuotas {
-    /// In the flows of one organization.
-    pub organization: u64,
-    /// Sent by one user in private conversations.
-    pub private: u64,
-}
-
-impl Default for FileQuotas {
-    fn default() -> Self {
-        Self { organization: 100 << 30, private: 10 << 30 }
-    }
-}
-
 /// The files that are summed up together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum FilesOf {

@@ -11,8 +11,8 @@ use eddyline_storage::{Result as StoreResult, Tx};
 use eddyline_wire::Flow as WireFlow;
 
 use crate::actor::Actor;
-use crate::flows::Shown;
-use crate::invitations::end::revoke;
+use crate::flow_view::Shown;
+use crate::pending_invitations::revoke;
 use crate::rooms::Room;
 use crate::{Flows, Result};
 

@@ -10,8 +10,7 @@ use eddyline_wire::{Flow as WireFlow, FlowUser};
 
 use crate::actor::{Actor, Caller};
 use crate::addresses::Addresses;
-use crate::flows::Shown;
-use crate::flows::{View, add_users};
+use crate::flow_view::{Shown, View, add_users};
 use crate::{Error, Flows, Result};
 
 /// About how many bytes a list of flows has at most. One flow may be larger.

@@ -1,17 +1,17 @@
 //! Who is in a flow: listing, adding, blocking, leaving.
 
 use eddyline_model::log::Control;
-use eddyline_model::messages::{Author, Draft, Event};
 use eddyline_model::organizations::OrganizationRole;
 use eddyline_model::policy::{self, FlowAction};
 use eddyline_model::users::User as ModelUser;
 use eddyline_model::{RoomId, UserId};
 use eddyline_storage::{Result as StoreResult, Tx};
 use eddyline_wire::User;
-use serde_json::{Value, json};
+use serde_json::json;
 
+use crate::action_message::action;
 use crate::actor::Actor;
-use crate::invitations::accept::mark_accepted;
+use crate::pending_invitations::mark_accepted;
 use crate::rooms::Room;
 use crate::{Error, Flows, Result};
 
@@ -166,16 +166,4 @@ pub(crate) fn take_out(tx: &mut Tx<'_>, room: RoomId, user: UserId, nick: Option
     }
     tx.record_event(Control::FlowRemove { room, user });
     Ok(())
-}
-
-/// What the server itself posts when something happened to the flow.
-pub(crate) fn action(
-    tx: &Tx<'_>,
-    room: RoomId,
-    user: Option<UserId>,
-    kind: &str,
-    description: &Value,
-) -> Draft {
-    let content = json!({"type": kind, "description": description}).to_string();
-    Draft::bare(room, Event::Action, Author { user, external_name: None }, content, tx.now())
 }

@@ -15,7 +15,7 @@ use eddyline_wire::Group;
 
 pub(crate) use self::mentions::MentionGroups;
 use crate::actor::Actor;
-use crate::transaction::TxResult;
+use crate::core::transaction::TxResult;
 use crate::{Error, Result};
 
 /// A group to be made.

@@ -9,7 +9,7 @@ use eddyline_storage::{NewUser, Store};
 use super::*;
 use crate::App;
 use crate::Config;
-use crate::transaction::NoCaller;
+use crate::core::transaction::NoCaller;
 
 async fn app() -> (App, OrganizationId) {
     let app = App::new(Store::open("sqlite::memory:").unwrap(), Config::default()).await.unwrap();

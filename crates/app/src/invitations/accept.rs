@@ -4,22 +4,20 @@ use eddyline_auth::TokenHash;
 use eddyline_model::flows::{AccessMode, Flow};
 use eddyline_model::invitations::{Invitation, InvitationState};
 use eddyline_model::mail::Purpose;
-use eddyline_model::names::email_key;
 use eddyline_model::organizations::Organization;
 use eddyline_model::policy;
 use eddyline_model::users::User;
-use eddyline_model::{InvitationId, RoomId, Timestamp, UserId};
+use eddyline_model::{InvitationId, Timestamp, UserId};
 use eddyline_storage::{Reader, Result as StoreResult, Tx};
 use eddyline_wire::Invitation as WireInvitation;
 
 pub(crate) use super::create::request_join_in;
 pub(crate) use super::end::decline_in;
 use super::{find_invitation, lock_pending};
-use crate::accounts::holds_address;
 use crate::actor::Actor;
+use crate::core::transaction::TxResult;
 use crate::join::join_flow;
 use crate::rooms::Room;
-use crate::transaction::TxResult;
 use crate::{Error, Invitations, Result};
 
 impl Invitations {
@@ -95,22 +93,6 @@ pub(super) fn is_in_force(
         return Ok(false);
     }
     Ok(reader.room_membership(flow.room, inviter)?.is_none_or(|place| !place.blocked))
-}
-
-/// Ends the pending invitations of users who are in the flow now. An invitation to a user's unproved address
-/// stays.
-pub(crate) fn mark_accepted(tx: &mut Tx<'_>, room: RoomId, users: &[User]) -> StoreResult<()> {
-    let Some(flow) = tx.flow(room)? else { return Ok(()) };
-    let mut keys = Vec::with_capacity(users.len());
-    for user in users {
-        if holds_address(tx, user, flow.organization)? {
-            keys.push(email_key(&user.email));
-        }
-    }
-    let pending = tx.pending_invitations_to(room, &keys)?;
-    let ids: Vec<InvitationId> = pending.iter().map(|invitation| invitation.id).collect();
-    tx.set_invitations_accepted(&ids)?;
-    tx.delete_mail_of_invitations(&ids)
 }
 
 /// What the link in an invitation's mail leads to: the invitation, its flow and organization, and who

@@ -8,13 +8,13 @@ use eddyline_wire::Invitation as WireInvitation;
 use serde_json::json;
 
 use super::send::{Refusal, Sending};
-use crate::accounts::holder_of;
+use crate::action_message::action;
 use crate::actor::Actor;
-use crate::flows::action;
+use crate::core::transaction::TxResult;
+use crate::email_addresses::holder_of;
+use crate::error::MailQuota;
 use crate::invitations::MailLimits;
-use crate::mail_quota::MailQuota;
 use crate::rooms::Room;
-use crate::transaction::TxResult;
 use crate::{Error, Invitations, Result};
 
 impl Invitations {

@@ -4,14 +4,15 @@
 use eddyline_model::invitations::Invitation;
 use eddyline_model::policy::{self, Invited};
 use eddyline_model::{InvitationId, UserId};
-use eddyline_storage::{Result as StoreResult, Tx};
+use eddyline_storage::Tx;
 use serde_json::json;
 
 use super::{find_invitation, lock_pending};
+use crate::action_message::action;
 use crate::actor::Actor;
-use crate::flows::action;
+use crate::core::transaction::TxResult;
+use crate::pending_invitations::revoke;
 use crate::rooms::Room;
-use crate::transaction::TxResult;
 use crate::{Error, Invitations, Result};
 
 impl Invitations {
@@ -67,10 +68,4 @@ fn end(tx: &mut Tx<'_>, invitation: &Invitation, kind: &str, by: Option<UserId>)
     let draft = action(tx, invitation.room, by, kind, &json!({"email": invitation.email}));
     tx.post(&[draft])?;
     Ok(())
-}
-
-/// Removes pending invitations with their mails and links. No stream shows it.
-pub(crate) fn revoke(tx: &mut Tx<'_>, ids: &[InvitationId]) -> StoreResult<()> {
-    tx.delete_mail_of_invitations(ids)?;
-    tx.delete_invitations(ids)
 }

@@ -16,16 +16,16 @@ use eddyline_wire::{FlowUser, ImportedInvitations};
 use serde_json::{Value, json};
 use tokio::sync::Mutex;
 
-use super::accept::mark_accepted;
 use super::send::{Refusal, Sending};
-use crate::accounts::holds_address;
+use crate::action_message::action;
 use crate::actor::Actor;
-use crate::flows::action;
+use crate::core::transaction::NoCaller;
+use crate::email_addresses::holds_address;
+use crate::error::MailQuotaExceeded;
 use crate::invitations::MailLimits;
-use crate::mail_quota::MailQuotaExceeded;
+use crate::pending_invitations::mark_accepted;
 use crate::quota::{KeyedSemaphore, Quota, QuotaKey};
 use crate::rooms::Room;
-use crate::transaction::NoCaller;
 use crate::{Error, Invitations, Limit, Result};
 
 /// How many entries a list may have.

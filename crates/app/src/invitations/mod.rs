@@ -23,8 +23,8 @@ use std::sync::Arc;
 pub(crate) use self::import::Imports;
 pub(crate) use self::send::MailLimits;
 use crate::actor::Actor;
+use crate::core::transaction::TxResult;
 use crate::rooms::Room;
-use crate::transaction::TxResult;
 use crate::{Error, Result};
 
 /// Invitations to flows by mail. See [`crate::App::invitations`].

@@ -9,8 +9,10 @@ use eddyline_model::{InvitationId, UserId};
 use eddyline_storage::{NewInvitations, NewMail, Result as StoreResult, Tx};
 
 use super::accept::is_in_force;
-use super::end::revoke;
-use crate::mail_quota::{MailCause, MailQuotaExceeded, MailQuotas};
+use crate::config::MailQuotas;
+use crate::error::MailQuotaExceeded;
+use crate::mail_quota::MailCause;
+use crate::pending_invitations::revoke;
 use crate::rooms::Room;
 use crate::{Config, Error, InvitationLimits, Limit};
 

@@ -19,14 +19,15 @@ use tokio::sync::Notify;
 use std::net::IpAddr;
 
 use eddyline_auth::SignInLimit;
-use eddyline_mail::{Letter, Postman, SendError};
+use eddyline_mail::{Letter, SendError};
 use eddyline_model::mail::QueuedMail;
 use eddyline_storage::Result as StoreResult;
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 use tokio_util::sync::CancellationToken;
 
-use crate::transaction::NoCaller;
+use crate::config::Mailing;
+use crate::core::transaction::NoCaller;
 use crate::{Error, Limit, Result};
 
 /// How many mails are taken at once.
@@ -40,16 +41,6 @@ const HOLD_MILLIS: i64 = 5 * 60_000;
 const POLL: Duration = Duration::from_secs(10);
 /// How long letters under way may take when the process is to end.
 const LAST_CALL: Duration = Duration::from_secs(1);
-
-/// How mail is sent.
-#[derive(Clone, Debug)]
-pub struct Mailing {
-    /// Who sends it.
-    pub postman: Postman,
-    /// How long a letter that could not be sent waits for its second try; then twice as long each
-    /// time, up to four hours.
-    pub first_retry: Duration,
-}
 
 /// The queue of mail, and the job that sends it.
 #[derive(Clone)]

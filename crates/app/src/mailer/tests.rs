@@ -1,7 +1,7 @@
 //! What becomes of mails when the process is to end.
 
 use eddyline_mail::letters::password_reset;
-use eddyline_mail::{Config as MailConfig, Delivery, Security, SmtpConfig};
+use eddyline_mail::{Config as MailConfig, Delivery, Postman, Security, SmtpConfig};
 use eddyline_model::mail::Purpose;
 use eddyline_model::{Timestamp, UserId};
 use eddyline_storage::{NewMail, Store};

@@ -9,9 +9,9 @@ use eddyline_storage::{Result as StoreResult, Tx};
 
 use super::notice;
 use crate::actor::Actor;
+use crate::core::transaction::TxResult;
 use crate::files::usage::FilesOf;
 use crate::rooms::Room;
-use crate::transaction::TxResult;
 use crate::{Error, Messages, Result};
 
 impl Messages {

@@ -10,6 +10,7 @@ mod list;
 mod mail;
 mod post;
 mod posting_identity;
+mod prepared;
 mod private;
 mod push;
 mod pushed;
@@ -41,8 +42,8 @@ pub use pushed::Pushed;
 pub(crate) use searches::Searches;
 
 use crate::actor::Actor;
+use crate::core::transaction::TxResult;
 use crate::rooms::Room;
-use crate::transaction::TxResult;
 use crate::{Error, Result};
 use eddyline_model::policy::FlowAction;
 

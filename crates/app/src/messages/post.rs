@@ -13,7 +13,8 @@ use eddyline_storage::{Outcome, Result as StoreResult, Tx};
 use serde_json::json;
 
 use super::posting_identity::PostingIdentity;
-use super::pushed::{Prepared, Pushed};
+use super::prepared::Prepared;
+use super::pushed::Pushed;
 use super::{check_tags, check_text};
 use crate::actor::Actor;
 use crate::files::NewAttachment;

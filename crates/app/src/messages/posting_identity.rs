@@ -8,7 +8,6 @@ use eddyline_storage::{Reader, Result as StoreResult};
 
 use crate::actor::Actor;
 use crate::rooms::Room;
-use crate::sources::acting;
 use crate::{Error, Messages, Result};
 
 /// Who posts into the inbox.
@@ -35,7 +34,7 @@ impl Messages {
         if let Actor::FlowToken { thread_owner, source, .. } = actor {
             return Ok(PostingIdentity { thread_owner: *thread_owner, source: source.clone() });
         }
-        let application = acting(actor).ok_or(Error::Denied)?;
+        let application = actor.application().ok_or(Error::Denied)?;
         let room = room.id();
         let mut own = self.core.store().read(move |reader| own_sources(reader, application, room)).await?;
         match (own.pop(), own.is_empty()) {

@@ -14,6 +14,7 @@ use eddyline_wire::Place;
 use serde_json::json;
 
 use crate::actor::Actor;
+use crate::core::transaction::TxResult;
 use crate::files::NewAttachment;
 use crate::files::usage::{FilesOf, charged_bytes};
 use crate::messages::{
@@ -21,7 +22,6 @@ use crate::messages::{
     write_content, write_tags,
 };
 use crate::rooms::{Pair, pair_key};
-use crate::transaction::TxResult;
 use crate::{Error, Messages, Posted, Profile, Result};
 
 /// How often a post is checked again when rights change while it is on its way.

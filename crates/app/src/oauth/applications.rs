@@ -13,8 +13,8 @@ use eddyline_storage::{GrantsOf, Result as StoreResult, Tx};
 use super::end_grants;
 use super::keys::check_key;
 use crate::actor::{Actor, Credential};
-use crate::transaction::NoCaller;
-use crate::transaction::TxResult;
+use crate::core::transaction::NoCaller;
+use crate::core::transaction::TxResult;
 use crate::{Error, OAuth, Result, sources};
 
 /// How many applications the people of an organization can register. Operators can register more.

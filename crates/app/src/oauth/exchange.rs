@@ -14,8 +14,8 @@ use eddyline_storage::{Abort, GrantsOf, Result as StoreResult, Tx};
 use super::client::waits_for;
 use super::tokens::{NewTokens, TokenGrant, Tokens};
 use super::{AuthenticatedClient, ClientFailure};
-use crate::accounts::password::still_opens;
-use crate::transaction::NoCaller;
+use crate::authenticate::still_opens;
+use crate::core::transaction::NoCaller;
 use crate::{Error, OAuth};
 
 /// What the text is found by is unknown, or was shown by another client than it was given to: perhaps a

@@ -7,7 +7,7 @@ use eddyline_storage::Abort;
 
 use super::{AuthenticatedClient, ClientFailure};
 use crate::OAuth;
-use crate::transaction::NoCaller;
+use crate::core::transaction::NoCaller;
 
 impl OAuth {
     /// Ends a token of a client. With a refresh token, also one that was replaced, its whole family

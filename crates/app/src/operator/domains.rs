@@ -7,8 +7,8 @@ use serde_json::json;
 
 use super::{OPERATOR, find_organization, taken};
 use crate::audit::note;
-use crate::transaction::NoCaller;
-use crate::transaction::TxResult;
+use crate::core::transaction::NoCaller;
+use crate::core::transaction::TxResult;
 use crate::{Error, Operator, Result};
 
 impl Operator {

@@ -8,10 +8,10 @@ use eddyline_storage::Reader;
 
 use super::find_organization;
 use super::users::unproved;
-use crate::accounts::holds_address;
+use crate::core::transaction::NoCaller;
+use crate::email_addresses::holds_address;
 use crate::flows::admit_member;
 use crate::flows::{insert_flow, write_flow};
-use crate::transaction::NoCaller;
 use crate::{Error, Operator, Result};
 
 /// A flow to be made.

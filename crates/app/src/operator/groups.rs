@@ -8,10 +8,10 @@ use eddyline_storage::{Reader, Tx};
 
 use super::users::unproved;
 use super::{OPERATOR, find_organization};
-use crate::accounts::holds_address;
+use crate::core::transaction::NoCaller;
+use crate::core::transaction::TxResult;
+use crate::email_addresses::holds_address;
 use crate::groups::{NewGroup, change};
-use crate::transaction::NoCaller;
-use crate::transaction::TxResult;
 use crate::{Error, Operator, Result};
 
 impl Operator {

@@ -10,9 +10,9 @@ use super::flows::find_flow;
 use super::{OPERATOR, find_organization};
 use crate::accounts::end_access;
 use crate::audit::note;
+use crate::core::transaction::NoCaller;
 use crate::flows::take_out;
 use crate::offboarding::{Leaving, lock_for_removal, offboard};
-use crate::transaction::NoCaller;
 use crate::{Error, Operator, Result};
 
 impl Operator {

@@ -22,7 +22,7 @@ use eddyline_model::OrganizationId;
 use eddyline_storage::{Abort, Error as StoreError, Reader};
 
 use crate::Error;
-use crate::transaction::TxResult;
+use crate::core::transaction::TxResult;
 
 pub use flows::NewFlow;
 pub use lists::{OrganizationDetails, UserDetails};

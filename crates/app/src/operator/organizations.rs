@@ -8,7 +8,7 @@ use eddyline_model::organizations::{Organization, Subscription};
 use eddyline_storage::{Error as StoreError, Result as StoreResult, Tx};
 
 use super::{find_organization, taken};
-use crate::transaction::NoCaller;
+use crate::core::transaction::NoCaller;
 use crate::{Error, Operator, Result};
 
 /// An organization to be made.

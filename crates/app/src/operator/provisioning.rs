@@ -11,9 +11,9 @@ use super::users::unproved;
 use super::{OPERATOR, find_organization};
 use crate::audit::note;
 use crate::core::Core;
+use crate::core::transaction::NoCaller;
+use crate::core::transaction::TxResult;
 use crate::offboarding::give_up;
-use crate::transaction::NoCaller;
-use crate::transaction::TxResult;
 use crate::{Error, Result};
 
 /// What is known of the identity provider of an organization.

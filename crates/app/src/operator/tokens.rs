@@ -7,7 +7,7 @@ use eddyline_model::{CredentialId, SourceId, Timestamp};
 
 use super::flows::find_flow;
 use crate::accounts::{end_token, tokens_of};
-use crate::transaction::NoCaller;
+use crate::core::transaction::NoCaller;
 use crate::{ApiToken, Error, Operator, Result};
 
 /// A token that posts to a flow, without its secret.

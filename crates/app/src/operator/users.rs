@@ -12,13 +12,14 @@ use eddyline_storage::{NewUser, Tx};
 use serde_json::json;
 
 use super::{OPERATOR, find_organization, taken};
+use crate::account_links::end_address_claims;
+use crate::accounts::end_access;
 use crate::accounts::password::replace;
-use crate::accounts::{end_access, end_address_claims};
 use crate::audit::note;
+use crate::core::transaction::NoCaller;
+use crate::core::transaction::TxResult;
 use crate::join::enter;
 use crate::offboarding::{end_ways_in, lock_for_removal};
-use crate::transaction::NoCaller;
-use crate::transaction::TxResult;
 use crate::{Error, Operator, Result};
 
 /// Somebody to be brought into an organization.

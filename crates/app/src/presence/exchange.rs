@@ -17,9 +17,9 @@ use tokio_util::sync::CancellationToken;
 use super::outgoing::Batch;
 use super::place::{Place, decode, encode};
 use super::{MINUTE_MILLIS, Ordering};
+use crate::core::liveness::SILENCE_MILLIS;
+use crate::core::transaction::NoCaller;
 use crate::jobs::Ticker;
-use crate::liveness::SILENCE_MILLIS;
-use crate::transaction::NoCaller;
 use crate::{PresenceTracker, Result};
 
 /// How often a server publishes and reads.

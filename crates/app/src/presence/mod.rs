@@ -29,8 +29,8 @@ use self::elsewhere::Elsewhere;
 use self::outgoing::{Batch, Outgoing};
 use self::place::Place;
 use crate::Profile;
+use crate::core::transaction::NoCaller;
 use crate::jobs::Ticker;
-use crate::transaction::NoCaller;
 
 /// How often what is known is written down.
 const FLUSH: Duration = Duration::from_secs(60);

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use eddyline_model::flows::Flow;
 use eddyline_model::names::{is_ignorable, nick_key};
 use eddyline_model::organizations::Organization;
-use eddyline_model::policy::{self, FlowAction};
+use eddyline_model::policy::{self, FlowAction, FlowCaller, Place};
 use eddyline_model::tags::Roster;
 use eddyline_model::{EventId, OrganizationId, RoomId, UserId, tags};
 use eddyline_storage::{Error as StoreError, Reader, Result as StoreResult, Tx};
@@ -19,9 +19,9 @@ use self::pair::Pairs;
 pub(crate) use self::pair::{Pair, pair_key};
 use crate::actor::Actor;
 use crate::charging::charge_reads_to;
+use crate::core::transaction::TxResult;
 use crate::groups::MentionGroups;
 use crate::loading_cache::LoadingCache;
-use crate::transaction::TxResult;
 use crate::{Error, Result};
 
 const REMEMBERED: usize = 10_000;
@@ -86,6 +86,24 @@ impl Room {
             members.insert(user.id, Member { nick: user.nick, blocked: membership.blocked });
         }
         Ok(Some(Self { flow, organization, members, nicks, groups: Arc::default() }))
+    }
+}
+
+impl Actor {
+    /// What the actor is towards a room.
+    pub(crate) fn standing(&self, room: &Room) -> FlowCaller {
+        match self {
+            Self::FlowToken { room, .. } => FlowCaller::FlowToken { room: *room },
+            Self::User { caller, .. } => FlowCaller::User {
+                user: caller.user.id,
+                role: caller.role_in(room.flow.organization),
+                place: match room.member(caller.user.id) {
+                    None => Place::Outside,
+                    Some(member) if member.blocked => Place::Blocked,
+                    Some(_) => Place::Inside,
+                },
+            },
+        }
     }
 }
 

@@ -12,8 +12,8 @@ use eddyline_model::{RoomId, UserId};
 use eddyline_storage::{PrivateRoom, Reader, Result as StoreResult, Tx};
 
 use crate::actor::Actor;
+use crate::core::transaction::TxResult;
 use crate::loading_cache::LoadingCache;
-use crate::transaction::TxResult;
 use crate::{Error, Result, Rooms};
 
 const REMEMBERED: usize = 20_000;

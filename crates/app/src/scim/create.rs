@@ -13,9 +13,9 @@ use serde_json::json;
 use super::address::reserve_email;
 use super::check::{ValidUser, check, full, invalid, named, nick_for, taken};
 use super::reach::vouches;
-use super::{ScimProvider, bring_back, random_end};
+use super::{ScimProvider, bring_back, raced, random_end};
 use crate::audit::note;
-use crate::transaction::TxResult;
+use crate::core::transaction::TxResult;
 use crate::{Error, Result, Scim};
 
 impl Scim {
@@ -37,14 +37,6 @@ impl Scim {
             self.core.transaction_as_provider(provider, work).await.map_err(raced)?;
         self.core.wait_until_applied(event).await;
         Ok(self.shown(&provider.uid, &user, &identity))
-    }
-}
-
-/// Two who ask for the same at once are both told that it is free.
-pub(super) fn raced(error: Error) -> Error {
-    match error {
-        Error::Conflict(text) => taken(&text),
-        other => other,
     }
 }
 

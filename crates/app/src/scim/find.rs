@@ -8,7 +8,7 @@ use eddyline_scim::{Attribute, Filter, Shown};
 use eddyline_storage::{ProvidedQuery, Reader};
 
 use super::ScimProvider;
-use crate::transaction::TxResult;
+use crate::core::transaction::TxResult;
 use crate::{Error, Result, Scim};
 
 /// Which users a provider wants to see.

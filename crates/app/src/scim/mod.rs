@@ -23,77 +23,16 @@ use eddyline_auth::FailureLimiter;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use eddyline_auth::{Credentials, Secret, TokenHash, network_of};
-use eddyline_model::OrganizationId;
-use eddyline_model::identities::{Identity, Provider};
+use eddyline_auth::{Credentials, Secret, network_of};
+use eddyline_model::identities::Identity;
 use eddyline_model::users::User;
 use eddyline_scim::{ScimError, Shown, State};
-use eddyline_storage::{Reader, Tx};
 
 pub use find::UsersWanted;
 
 use crate::charging::charge_provider;
-use crate::quota::{Owner, QuotaKey};
-use crate::transaction::TxResult;
+use crate::core::provider::{ScimProvider, is_token_of, wrong_token};
 use crate::{Error, Limit, Result};
-
-/// How many wrong tokens are taken in a minute for a provider from one address, unless said otherwise.
-pub const SCIM_ATTEMPTS: u32 = 10;
-
-/// An identity provider that has shown its token.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ScimProvider {
-    organization: OrganizationId,
-    uid: String,
-    token: TokenHash,
-}
-
-impl ScimProvider {
-    /// What its addresses name its organization by.
-    #[must_use]
-    pub fn uid(&self) -> &str {
-        &self.uid
-    }
-
-    /// The key that the provider's use of resources counts for: its organization.
-    #[must_use]
-    pub const fn owner(&self) -> Owner {
-        Owner::organization(self.organization)
-    }
-
-    /// The provider's own key, so that the members of its organization do not delay its writes.
-    pub(crate) const fn own_key(&self) -> QuotaKey {
-        QuotaKey::Tokens(self.organization)
-    }
-
-    /// Checks that the token has not been replaced.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Scim`] with status 403.
-    pub(crate) fn verify(&self, reader: &mut Reader<'_>) -> TxResult<()> {
-        let provider = reader.provider(&self.uid)?;
-        let holds = provider.is_some_and(|provider| {
-            provider.organization == self.organization && is_token_of(&provider, &self.token)
-        });
-        if holds { Ok(()) } else { Err(wrong_token().into()) }
-    }
-
-    /// The same, and keeps it from being replaced before the transaction ends.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Scim`] with status 403.
-    pub(crate) fn keep(&self, tx: &mut Tx<'_>) -> TxResult<()> {
-        let holds = tx.lock_provider(&self.uid, &self.token.0)?;
-        if holds { Ok(()) } else { Err(wrong_token().into()) }
-    }
-
-    /// Who it is in records of what was done.
-    fn actor(&self) -> String {
-        format!("scim:{}", self.uid)
-    }
-}
 
 /// What identity providers do. See [`crate::App::scim`].
 #[derive(Clone)]
@@ -165,14 +104,6 @@ impl Scim {
     }
 }
 
-fn wrong_token() -> Error {
-    ScimError::new(403, "The token is not valid").into()
-}
-
-fn is_token_of(provider: &Provider, shown: &TokenHash) -> bool {
-    TokenHash::from_bytes(&provider.token_hash).is_some_and(|hash| hash == *shown)
-}
-
 /// A user as the provider sees them.
 fn state(user: &User, identity: &Identity) -> State {
     State {
@@ -188,4 +119,12 @@ fn state(user: &User, identity: &Identity) -> State {
 /// The end of a nick that nobody has.
 fn random_end() -> String {
     format!("-{}", Secret::generate_hex::<4>().expose())
+}
+
+/// Two who ask for the same at once are both told that it is free.
+fn raced(error: Error) -> Error {
+    match error {
+        Error::Conflict(text) => check::taken(&text),
+        other => other,
+    }
 }

@@ -8,8 +8,8 @@ use super::find::provided;
 use super::reach::tree;
 use super::update::check_version;
 use crate::accounts::end_access;
+use crate::core::transaction::TxResult;
 use crate::offboarding::{Leaving, lock_for_removal, offboard};
-use crate::transaction::TxResult;
 use crate::{Result, Scim};
 
 impl Scim {

@@ -10,16 +10,16 @@ use eddyline_storage::{Result as StoreResult, Tx};
 use serde_json::{Map, Value, json};
 
 use super::check::{ValidUser, check, nick_for, taken};
-use super::create::raced;
 use super::find::provided;
+use super::raced;
 use super::reach::is_shared;
 use super::suspension::{self, Change};
 use super::{ScimProvider, address, random_end, state};
 use crate::accounts::end_access;
 use crate::audit::note;
+use crate::core::transaction::TxResult;
 use crate::groups::change::lock_names;
 use crate::offboarding::end_ways_in;
-use crate::transaction::TxResult;
 use crate::{Error, Result, Scim};
 
 /// What a provider wants of a user.

@@ -16,11 +16,11 @@ mod ending;
 
 use self::describe::{Around, describe};
 pub(crate) use self::ending::{forget_all, lock_flows, remove_all, remove_in};
-use crate::actor::{Actor, Credential};
-use crate::flows::action;
+use crate::action_message::action;
+use crate::actor::Actor;
+use crate::core::transaction::NoCaller;
+use crate::core::transaction::TxResult;
 use crate::rooms::Room;
-use crate::transaction::NoCaller;
-use crate::transaction::TxResult;
 use crate::{Error, Result};
 
 /// The most sources of a flow.
@@ -94,14 +94,6 @@ fn check_name(name: &str) -> Result<()> {
     }
 }
 
-/// The application through which a user asks.
-pub(crate) fn acting(actor: &Actor) -> Option<ApplicationId> {
-    match actor.credential() {
-        Some(Credential::AccessToken(access)) => Some(access.application),
-        _ => None,
-    }
-}
-
 /// What integrations post by into the inbox of a flow. See [`crate::App::sources`].
 #[derive(Clone)]
 pub struct Sources {
@@ -124,7 +116,7 @@ impl Sources {
     /// [`Error::Denied`] for callers without an application, [`Error::Invalid`], [`Error::Conflict`] when
     /// the flow has too many.
     pub async fn create(&self, actor: &Actor, room: &Room, new: NewSource) -> Result<WireSource> {
-        let application = acting(actor).ok_or(Error::Denied)?;
+        let application = actor.application().ok_or(Error::Denied)?;
         check_name(&new.name)?;
         let (token, addresses) = (Secret::generate(), self.core.config().addresses.clone());
         let hash = token.hash();
@@ -324,7 +316,7 @@ impl Sources {
                     let allowed = policy::source(
                         actor.standing(&room),
                         thread_owner,
-                        acting(actor),
+                        actor.application(),
                         &room.flow,
                         &source,
                     )

@@ -13,10 +13,10 @@ use serde_json::{Value, json};
 
 use super::asking::Asked;
 use crate::actor::Actor;
+use crate::core::transaction::Principal;
+use crate::core::transaction::TxResult;
 use crate::error::IntegrationFailed;
 use crate::rooms::Room;
-use crate::transaction::Principal;
-use crate::transaction::TxResult;
 use crate::{Error, Result, Threads};
 
 /// An action whose integration can be asked.

@@ -10,12 +10,12 @@ use eddyline_model::names::{Email, Nick, Website, display_name, email_key, nick_
 use eddyline_model::users::User;
 use eddyline_storage::{Abort, Error as StoreError, Result as StoreResult, Tx};
 
-use crate::accounts::follow_up_change;
 use crate::accounts::password::{personal, replace};
 use crate::actor::{Actor, Credential};
+use crate::core::transaction::TxResult;
+use crate::email_addresses::follow_up_change;
 use crate::groups::change::lock_names;
 use crate::mail_quota::MailCause;
-use crate::transaction::TxResult;
 use crate::{Error, Limit, Result, Users};
 
 /// What a user changes about themselves; what is absent stays.

@@ -3,8 +3,8 @@
 use eddyline_model::mail::{MailKind, MailRate};
 
 use super::*;
+use crate::core::transaction::NoCaller;
 use crate::mail_quota::MailCause;
-use crate::transaction::NoCaller;
 use crate::{MailQuota, MailQuotaExceeded, MailQuotas};
 
 const HOUR: i64 = 60 * MINUTE;

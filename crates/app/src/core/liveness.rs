@@ -8,7 +8,7 @@ use eddyline_model::{EventId, Seq, Timestamp};
 
 use crate::Result;
 use crate::core::Core;
-use crate::transaction::NoCaller;
+use crate::core::transaction::NoCaller;
 
 /// A process that has not known for so long whether it is up to date asks the database instead of
 /// its memory.

@@ -46,7 +46,7 @@ mod tests {
     use eddyline_storage::Store;
 
     use super::*;
-    use crate::transaction::NoCaller;
+    use crate::core::transaction::NoCaller;
     use crate::{App, Config};
 
     #[tokio::test]

@@ -7,8 +7,8 @@ use eddyline_model::{OrganizationId, UserId};
 use futures_util::FutureExt as _;
 
 use crate::accounts::tests::{World, person};
+use crate::core::transaction::NoCaller;
 use crate::quota::{Owner, QuotaKey};
-use crate::transaction::NoCaller;
 use crate::{Actor, Error, NewPost, as_client};
 
 async fn post(world: &World, actor: &Actor) -> Option<Error> {

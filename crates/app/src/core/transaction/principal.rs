@@ -17,8 +17,8 @@ use eddyline_storage::{Reader, Result as StoreResult, Tx};
 use crate::Result;
 use crate::actor::{Actor, Credential};
 use crate::core::Core;
-use crate::scim::ScimProvider;
-use crate::transaction::TxResult;
+use crate::core::provider::ScimProvider;
+use crate::core::transaction::TxResult;
 
 /// A caller whose credential holds, as the transaction at hand sees them.
 pub(crate) struct Principal {

@@ -7,7 +7,8 @@ use std::ops::Bound::{self, Excluded, Unbounded};
 
 use tokio::sync::oneshot;
 
-use super::{Permit, QuotaExceeded, QuotaKey, QuotaKeys};
+use super::{Permit, QuotaExceeded};
+use crate::quota::{QuotaKey, QuotaKeys};
 
 /// The most tasks of one caller that wait.
 pub(super) const MAX_WAITING_PER_CALLER: usize = 512;

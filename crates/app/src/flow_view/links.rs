@@ -7,10 +7,9 @@ use eddyline_model::policy::FlowAction;
 use eddyline_model::scopes::{Scope, Scopes};
 use eddyline_wire::Link;
 
+use super::View;
 use crate::actor::Actor;
 use crate::addresses::Addresses;
-use crate::flows::View;
-use crate::sources::acting;
 
 /// What the credentials of a caller cover.
 #[derive(Clone, Copy, Debug)]
@@ -28,7 +27,7 @@ impl Shown {
             Actor::User { scopes, .. } => *scopes,
             Actor::FlowToken { .. } => Scopes::ALL,
         };
-        Self { scopes, application: acting(actor).is_some() }
+        Self { scopes, application: actor.application().is_some() }
     }
 
     /// Whether the join link of a flow is among it: the link lets people in, which is for those who manage

@@ -7,7 +7,7 @@ use eddyline_model::names::{email_key, nick_key};
 use eddyline_model::users::{Account, User};
 use eddyline_storage::{NewMail, Reader, Result as StoreResult, Tx};
 
-use super::password::end_resets;
+use crate::account_links::end_resets;
 
 /// Follows up a change of the address of a user, who is held and was `before`: the new address is not proved,
 /// links to a new password that went to the old one end, and the owner of an old address that was proved gets

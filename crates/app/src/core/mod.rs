@@ -1,5 +1,9 @@
 //! What every area of the application stands on.
 
+pub(crate) mod liveness;
+pub(crate) mod provider;
+pub(crate) mod transaction;
+
 use std::sync::Arc;
 use std::sync::atomic::AtomicI64;
 
@@ -11,9 +15,9 @@ use eddyline_wire::Encoder;
 use tokio::sync::watch;
 
 use crate::Config;
+use crate::core::transaction::Database;
 use crate::feed_encode::EntryEncoder;
 use crate::jobs::Jobs;
-use crate::transaction::Database;
 
 /// The configuration, the store, the stream's hub, and how far this process has read the log. Clones share it.
 #[derive(Clone)]
