@@ -201,12 +201,6 @@ impl Visit {
     }
 }
 
-/// Where to sign in before going on to a path.
-pub(crate) fn sign_in_path(next: &str) -> String {
-    let next = percent_encoding::utf8_percent_encode(next, percent_encoding::NON_ALPHANUMERIC);
-    format!("/sign-in?next={next}")
-}
-
 fn agent(headers: &HeaderMap) -> String {
     let said = headers.get(USER_AGENT).map(|value| String::from_utf8_lossy(value.as_bytes()));
     said.unwrap_or_default().into_owned()

@@ -3,6 +3,7 @@
 //! Names and types are those of Flowdock's API. [`forms`] reads parameters that come as a form instead of JSON. The crate
 //! knows neither storage nor HTTP.
 
+mod author;
 mod disposition;
 mod encode;
 mod errors;
@@ -18,13 +19,14 @@ mod reading;
 mod sources;
 mod users;
 
+pub use author::Author;
 pub use disposition::disposition;
 pub use encode::{Encoder, Place};
 pub use errors::{ErrorBody, IntegrationError};
 pub use flows::{Flow, FlowUser, Link};
 pub use groups::Group;
 pub use invitations::{ImportedInvitations, Invitation};
-pub use items::{Author, InboxContent, read_author, read_item};
+pub use items::{InboxContent, read_author, read_item};
 pub use messages::{Attachment, Message, Picture, Thread, Thumbnail};
 pub use organizations::{Organization, OrganizationSummary, OrganizationUser, Subscription};
 pub use private::{Participant, PrivateActivity, PrivateConversation};

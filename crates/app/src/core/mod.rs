@@ -2,6 +2,7 @@
 
 pub(crate) mod liveness;
 pub(crate) mod provider;
+mod result;
 pub(crate) mod transaction;
 
 use std::sync::Arc;

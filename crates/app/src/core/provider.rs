@@ -6,8 +6,8 @@ use eddyline_model::identities::Provider;
 use eddyline_scim::ScimError;
 use eddyline_storage::{Reader, Tx};
 
+use super::result::TxResult;
 use crate::Error;
-use crate::core::transaction::TxResult;
 use crate::quota::{Owner, QuotaKey};
 
 /// An identity provider that has shown its token.

@@ -17,9 +17,10 @@ use crate::failure::Failure;
 use crate::field::FormView;
 use crate::form::Form;
 use crate::local_path::local_path;
+use crate::local_path::sign_in_path;
 use crate::scope_words::words;
 use crate::submission::Submission;
-use crate::visit::{Visit, sign_in_path};
+use crate::visit::Visit;
 
 const PATH: &str = "/oauth/authorize";
 /// What the form has of its own, so that no parameter can stand for it.

@@ -2,17 +2,18 @@
 
 use askama::Template;
 use axum::response::Response;
-use eddyline_app::{Error, FieldErrors, FlowPath, Invited, NewAccount, Password, Secret};
+use eddyline_app::{Error, FieldErrors, Invited, NewAccount, Password, Secret};
 use http::StatusCode;
 
 use super::password::{HINT, gone};
-use super::{join, secret};
+use super::{join, page_of, secret};
 use crate::answer::see_other;
 use crate::failure::{Failure, sentence};
 use crate::field::{Field, FormView};
+use crate::local_path::sign_in_path;
 use crate::segments::Link;
 use crate::submission::Submission;
-use crate::visit::{Visit, sign_in_path};
+use crate::visit::Visit;
 
 use super::plain::Plain;
 
@@ -80,11 +81,6 @@ async fn sign_up(sent: &Submission, link: &Secret) -> Result<Response, Failure> 
         None => form,
     };
     Ok(visit.page_with(status, &describe(visit, invited, form)))
-}
-
-/// The page of a flow.
-pub(super) fn page_of(path: &FlowPath) -> String {
-    format!("/app/{}/{}", path.organization, path.flow)
 }
 
 fn describe(visit: &Visit, invited: Invited, main_form: FormView) -> InvitationPage {

@@ -6,15 +6,15 @@ use eddyline_app::JoinLink;
 use eddyline_model::names::Email;
 use http::StatusCode;
 
-use super::invitations::page_of;
 use super::password::{error, gone};
 use super::plain::Plain;
-use super::secret;
+use super::{page_of, secret};
 use crate::answer::see_other;
 use crate::failure::Failure;
 use crate::field::{Field, FormView};
+use crate::local_path::sign_in_path;
 use crate::submission::Submission;
-use crate::visit::{Visit, sign_in_path};
+use crate::visit::Visit;
 
 /// Digits of the secret in a join link.
 const DIGITS: usize = 40;

@@ -11,9 +11,10 @@ use crate::answer::{let_forms_lead_to, see_other};
 use crate::failure::Failure;
 use crate::field::{Field, FormView};
 use crate::local_path::local_path;
+use crate::local_path::sign_in_path;
 use crate::segments::Link;
 use crate::submission::Submission;
-use crate::visit::{Visit, sign_in_path};
+use crate::visit::Visit;
 
 /// Where one goes on to when nothing else was asked for.
 const INSIDE: &str = "/app";

@@ -4,7 +4,6 @@
 //! The store itself is private to this module, so that no use case reaches a transaction in another way.
 
 mod principal;
-mod result;
 #[cfg(test)]
 mod tests;
 
@@ -23,7 +22,7 @@ use eddyline_storage::{
 use tokio::sync::mpsc;
 
 pub(crate) use self::principal::Principal;
-pub(crate) use self::result::TxResult;
+pub(crate) use super::result::TxResult;
 use crate::actor::Actor;
 use crate::charging::current_keys;
 use crate::core::Core;

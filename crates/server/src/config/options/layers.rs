@@ -5,9 +5,9 @@ use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use super::options::{OPTIONS, OptionSpec};
-use super::values::Value;
-use super::{CONFIG_VARIABLE, ConfigError, VARIABLE_PREFIX};
+use super::{OPTIONS, OptionSpec};
+use crate::config::values::Value;
+use crate::config::{CONFIG_VARIABLE, ConfigError, VARIABLE_PREFIX};
 
 /// Where a value was given.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,25 +45,25 @@ impl Layer {
     }
 
     /// Drops the options that do not satisfy the condition.
-    pub(super) fn retain(&mut self, condition: impl Fn(&OptionSpec) -> bool) {
+    pub(in crate::config) fn retain(&mut self, condition: impl Fn(&OptionSpec) -> bool) {
         self.0.retain(|key, _| OptionSpec::by_key(key).is_some_and(&condition));
     }
 }
 
 /// What the environment says.
 #[derive(Default)]
-pub(super) struct Environment {
-    pub(super) layer: Layer,
+pub(in crate::config) struct Environment {
+    pub(in crate::config) layer: Layer,
     /// The configuration file to read.
-    pub(super) config: Option<PathBuf>,
+    pub(in crate::config) config: Option<PathBuf>,
     /// Names that begin like ours and are none of ours.
-    pub(super) unknown: Vec<String>,
+    pub(in crate::config) unknown: Vec<String>,
 }
 
 impl Environment {
     /// Reads the variables that begin with [`VARIABLE_PREFIX`]. An empty one counts as not set,
     /// since many ways to start a service cannot leave a variable out.
-    pub(super) fn read(
+    pub(in crate::config) fn read(
         variables: impl IntoIterator<Item = (OsString, OsString)>,
     ) -> Result<Self, ConfigError> {
         let mut environment = Self::default();
@@ -95,7 +95,7 @@ impl Environment {
 }
 
 /// Reads a configuration file: a flat TOML table of options.
-pub(super) fn read_file(path: &Path, text: &str) -> Result<Layer, ConfigError> {
+pub(in crate::config) fn read_file(path: &Path, text: &str) -> Result<Layer, ConfigError> {
     let table: toml::Table =
         text.parse().map_err(|source| ConfigError::Syntax { path: path.to_owned(), source })?;
     let mut layer = Layer::default();
@@ -116,7 +116,7 @@ pub(super) fn read_file(path: &Path, text: &str) -> Result<Layer, ConfigError> {
 const ALIKE: f64 = 0.8;
 
 /// The option with the name most like this one, which may be spelt as a flag or a variable.
-pub(super) fn similar(name: &str) -> Option<&'static OptionSpec> {
+pub(in crate::config) fn similar(name: &str) -> Option<&'static OptionSpec> {
     let name = name.trim_start_matches('-').replace('-', "_").to_lowercase();
     let key = name.strip_prefix("eddyline_").unwrap_or(&name);
     let alike = OPTIONS.iter().map(|option| (strsim::jaro_winkler(key, option.key), option));
@@ -160,13 +160,13 @@ fn text_or_number(value: &toml::Value) -> Option<String> {
 pub(crate) struct Layers([Layer; 3]);
 
 impl Layers {
-    pub(super) fn new(file: Layer, environment: Layer, flags: Layer) -> Self {
+    pub(in crate::config) fn new(file: Layer, environment: Layer, flags: Layer) -> Self {
         Self([file, environment, flags])
     }
 
     /// The strongest value of an option. A wrong value is refused also where a stronger place
     /// overrides it, so that it does not come to light on the day when that place falls silent.
-    pub(super) fn resolve<T: Value>(&self, key: &str, default: T) -> Result<T, ConfigError> {
+    pub(in crate::config) fn resolve<T: Value>(&self, key: &str, default: T) -> Result<T, ConfigError> {
         let mut given = self.0.iter().filter_map(|layer| layer.0.get(key));
         given.try_fold(default, |_weaker, (text, origin)| {
             T::parse(text).map_err(|problem| ConfigError::Wrong { origin: origin.clone(), problem })
@@ -174,7 +174,7 @@ impl Layers {
     }
 
     /// Where the value of an option comes from, unless it is the default.
-    pub(super) fn origin(&self, key: &str) -> Option<&Origin> {
+    pub(in crate::config) fn origin(&self, key: &str) -> Option<&Origin> {
         self.0.iter().rev().find_map(|layer| layer.0.get(key)).map(|(_, origin)| origin)
     }
 }

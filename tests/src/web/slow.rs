@@ -6,7 +6,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-use crate::web::Page;
+use super::Page;
 
 /// How long a test waits for bytes that must come.
 const PATIENCE: Duration = Duration::from_secs(60);

@@ -8,8 +8,8 @@ use diesel::sql_types::{Bool, Integer};
 use diesel::{PgConnection, QueryableByName, RunQueryDsl};
 use eddyline_postgres_tls::Route;
 
+use super::connect_postgres;
 use crate::Result;
-use crate::connect::connect_postgres;
 
 /// How often a read that was given up is cancelled, with a pause after each time.
 const ATTEMPTS: u32 = 10;

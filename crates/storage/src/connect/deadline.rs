@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 #[cfg(feature = "postgres")]
-use crate::cancel::Backend;
+use super::cancel::Backend;
 
 /// When the read on this thread has to end.
 #[derive(Clone, Debug)]

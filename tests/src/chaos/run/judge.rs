@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use eddyline_client::{Client, Message, MessageQuery};
 
-use super::checker::{Answer, Checker, Heard, Stored, What};
-use super::deeds::{Deeds, Refusals, identify};
-use super::listeners::{Notes, hear_again};
-use super::plan::Random;
-use super::posters::FLOW;
-use super::report::{Row, print};
-use super::run::{Cast, in_time};
-use super::ways::Ways;
+use super::{Cast, in_time};
+use crate::chaos::checker::{Answer, Checker, Heard, Stored, What};
+use crate::chaos::deeds::{Deeds, Refusals, identify};
+use crate::chaos::listeners::{Notes, hear_again};
+use crate::chaos::plan::Random;
+use crate::chaos::posters::FLOW;
+use crate::chaos::report::{Row, print};
+use crate::chaos::ways::Ways;
 
 /// How many strange answers are told.
 const EXAMPLES: usize = 10;
