@@ -1,14 +1,13 @@
 //! Finding out who asks, and remembering it: every request does this first.
 
-use crate::core::Core;
-use eddyline_auth::FailureLimiter;
-use eddyline_auth::Hasher;
-use eddyline_auth::PasswordMemo;
-use eddyline_auth::SignInGuard;
 use std::collections::HashSet;
 use std::net::IpAddr;
 use std::sync::Arc;
 
+use eddyline_auth::FailureLimiter;
+use eddyline_auth::Hasher;
+use eddyline_auth::PasswordMemo;
+use eddyline_auth::SignInGuard;
 use eddyline_auth::{Credentials, Password, Secret, SignInLimit, TokenHash};
 use eddyline_model::scopes::Scopes;
 use eddyline_model::sources::ThreadOwner;
@@ -18,6 +17,7 @@ use eddyline_storage::{FlowTokenOf, PostGate, Reader, Result as StoreResult, Tx}
 
 use crate::actor::{AccessCredential, Actor, Caller, Credential};
 use crate::charging::{charge, charge_user};
+use crate::core::Core;
 use crate::core::transaction::Principal;
 use crate::loading_cache::LoadingCache;
 use crate::quota::Owner;

@@ -1,7 +1,5 @@
 //! Users' pictures: drawn from their initials until they upload one. Nothing is fetched from anywhere.
 
-use crate::core::Core;
-use crate::unpacking::Unpacking;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,6 +16,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
 use crate::actor::Actor;
+use crate::core::Core;
+use crate::unpacking::Unpacking;
 use crate::{Error, Limit, Result};
 
 /// How many stored pictures are made smaller at once. Anybody may ask for them, so they never take more than

@@ -1,6 +1,9 @@
 //! Organizations: showing and renaming them, and who belongs to them.
 
+use crate::actor::Actor;
 use crate::core::Core;
+use crate::offboarding::{Leaving, lock_for_removal, offboard};
+use crate::{Error, Result};
 use eddyline_model::log::Control;
 use eddyline_model::names::display_name;
 use eddyline_model::organizations::{OrganizationMembership, OrganizationRole};
@@ -8,10 +11,6 @@ use eddyline_model::policy::{self, OrganizationAction};
 use eddyline_model::{OrganizationId, UserId};
 use eddyline_storage::Tx;
 use eddyline_wire::{Organization, User};
-
-use crate::actor::Actor;
-use crate::offboarding::{Leaving, lock_for_removal, offboard};
-use crate::{Error, Result};
 
 /// An organization of the caller's, by what it is called.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,20 +1,19 @@
 //! Opening a stream.
 
+use crate::actor::Actor;
 use crate::authenticate::Authentication;
 use crate::core::Core;
+use crate::presence::Connected;
 use crate::presence::PresenceTracker;
 use crate::quota::KeyedSemaphore;
+use crate::quota::Permit;
 use crate::rooms::Rooms;
+use crate::{Error, Limit, Result};
 use eddyline_model::policy::FlowAction;
 use eddyline_model::scopes::Scope;
 use eddyline_model::{EventId, RoomId};
 use eddyline_streaming::presence::PresenceState;
 use eddyline_streaming::{Filter, Format, ResumePoint, SubscribeError, SubscribeRequest, Subscription};
-
-use crate::actor::Actor;
-use crate::presence::Connected;
-use crate::quota::Permit;
-use crate::{Error, Limit, Result};
 
 /// How often a stream is tried again when rights change while it opens.
 const ATTEMPTS: usize = 8;

@@ -58,7 +58,7 @@ impl Coding {
     }
 }
 
-/// What can be told of a picture without unpacking it.
+/// Format, size and coding of a picture, read from the head of its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Measured {
     /// What the file is.

@@ -54,6 +54,7 @@ pub struct Accounts {
     core: Core,
     authentication: Authentication,
     mail: Mail,
+    /// Bounds the new passwords that are checked and hashed at the same time.
     new_passwords: KeyedSemaphore,
 }
 

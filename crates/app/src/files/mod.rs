@@ -6,17 +6,17 @@ mod download;
 mod upload;
 pub(crate) mod usage;
 
+use std::sync::Arc;
+
 use crate::core::Core;
 use crate::rooms::Rooms;
 use crate::unpacking::Unpacking;
+use crate::{Error, Result};
 use eddyline_auth::DownloadKey;
 use eddyline_model::files::NewFile;
 use eddyline_wire::{Attachment, Picture, Thumbnail};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-use std::sync::Arc;
 use tokio::sync::Notify;
-
-use crate::{Error, Result};
 
 pub use download::Download;
 /// The bytes of a file on their way out.
@@ -32,8 +32,10 @@ pub struct Files {
     core: Core,
     rooms: Rooms,
     pub(crate) sums: Arc<usage::FileSums>,
+    /// Signs the links to files.
     links: Arc<DownloadKey>,
     unpacking: Arc<Unpacking>,
+    /// Notified when this process abandoned an upload.
     upload_abandoned: Arc<Notify>,
 }
 

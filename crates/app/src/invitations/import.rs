@@ -57,7 +57,7 @@ impl Default for Imports {
 
 /// An import into a flow.
 struct Import {
-    area: Invitations,
+    inviting: Invitations,
     actor: Actor,
     room: Arc<Room>,
     message: Option<String>,
@@ -118,7 +118,7 @@ impl Invitations {
             .permits
             .acquire(QuotaKey::Organization(room.organization.id).into(), 1)
             .map_err(|exceeded| exceeded.of(Limit::Imports))?;
-        let import = Import { area: self.clone(), actor: actor.clone(), room: Arc::clone(room), message };
+        let import = Import { inviting: self.clone(), actor: actor.clone(), room: Arc::clone(room), message };
         // To its end: a client that hangs up must not keep the flow from hearing of what was done.
         let work = async move {
             let _permit = permit;
@@ -150,7 +150,7 @@ impl Import {
         }
         // Invitations change nothing that a process remembers.
         if !done.added.is_empty() {
-            self.area.core.wait_until_applied(last).await;
+            self.inviting.core.wait_until_applied(last).await;
         }
         if let Some(error) = failed {
             return Err(error);
@@ -160,7 +160,7 @@ impl Import {
                 Err(Error::MailQuota(exceeded))
             }
             _ => Ok(ImportedInvitations {
-                invitations: done.invitations.iter().map(|i| self.area.show(&self.room, i)).collect(),
+                invitations: done.invitations.iter().map(|i| self.inviting.show(&self.room, i)).collect(),
                 added_users: done.added,
                 erroneous_emails: done.erroneous,
             }),
@@ -168,14 +168,14 @@ impl Import {
     }
 
     async fn portion(&self, entries: Vec<Entry>) -> Result<(Outcome, Option<EventId>)> {
-        let area = &self.area;
+        let inviting = &self.inviting;
         // Counted before the lock is taken: while this caller waits for its own transactions, imports of
         // others go on.
-        let counted = area.core.store().transaction_permit(self.actor.quota_keys()).await?;
-        let _turn = area.imports.portion.lock().await;
-        let (limits, message) = (MailLimits::of(area.core.config()), self.message.clone());
-        let base = area.core.config().addresses.base.clone();
-        let change = area.rooms.change_room(
+        let counted = inviting.core.store().transaction_permit(self.actor.quota_keys()).await?;
+        let _turn = inviting.imports.portion.lock().await;
+        let (limits, message) = (MailLimits::of(inviting.core.config()), self.message.clone());
+        let base = inviting.core.config().addresses.base.clone();
+        let change = inviting.rooms.change_room(
             &self.actor,
             self.room.id(),
             FlowAction::Invite,
@@ -198,8 +198,8 @@ impl Import {
                 Ok(outcome)
             },
         );
-        let done = area.core.store().run_counted(counted, change).await?;
-        area.mail.mail_is_queued();
+        let done = inviting.core.store().run_counted(counted, change).await?;
+        inviting.mail.mail_is_queued();
         Ok(done)
     }
 
@@ -213,7 +213,7 @@ impl Import {
             return Ok(None);
         };
         let (room, actor) = (self.room.id(), self.actor.user_id());
-        let told = self.area.core.transaction(NoCaller::Announcement, move |tx| {
+        let told = self.inviting.core.transaction(NoCaller::Announcement, move |tx| {
             tx.lock_room(room)?;
             // Nothing is said in an archived flow.
             if tx.flow(room)?.is_some_and(|flow| !flow.disabled) {

@@ -9,24 +9,23 @@
 mod compose;
 mod retry;
 
-use crate::core::Core;
-use eddyline_auth::SignInGuard;
 use std::collections::VecDeque;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::Notify;
 
-use std::net::IpAddr;
-
+use eddyline_auth::SignInGuard;
 use eddyline_auth::SignInLimit;
 use eddyline_mail::{Letter, SendError};
 use eddyline_model::mail::QueuedMail;
 use eddyline_storage::Result as StoreResult;
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
+use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use crate::config::Mailing;
+use crate::core::Core;
 use crate::core::transaction::NoCaller;
 use crate::{Error, Limit, Result};
 
@@ -46,7 +45,9 @@ const LAST_CALL: Duration = Duration::from_secs(1);
 #[derive(Clone)]
 pub(crate) struct Mail {
     core: Core,
+    /// Notified when this process puts mail into the queue.
     queued: Arc<Notify>,
+    /// Limits requests for mail, by recipient and by network.
     requests: Arc<SignInGuard>,
 }
 
@@ -58,8 +59,8 @@ impl Mail {
         Self { core, queued: Arc::default(), requests }
     }
 
-    /// Counts that somebody at `client` has mail sent to `recipient`. Everybody may ask for it, so
-    /// that it is bounded as failed sign-ins are.
+    /// Counts a request of `client` for mail to `recipient`. These requests need no credentials, so they have the
+    /// limits of failed sign-ins.
     pub(crate) fn count_mail_request(&self, recipient: &str, client: IpAddr) -> Result<()> {
         let (requests, now) = (&self.requests, self.core.now());
         requests.check(recipient, client, now).map_err(|refused| Error::TooManyRequests {

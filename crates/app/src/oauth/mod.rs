@@ -15,15 +15,15 @@ mod keys;
 mod revoke;
 mod tokens;
 
+use std::sync::Arc;
+
+use crate::Error;
 use crate::authenticate::Authentication;
 use crate::core::Core;
 use eddyline_auth::AddressGuard;
 use eddyline_auth::SealingKey;
 use eddyline_auth::oauth::OAuthError;
 use eddyline_storage::Abort;
-use std::sync::Arc;
-
-use crate::Error;
 
 pub use applications::{ApplicationChanges, NewApplication};
 pub use authorize::{AuthorizationPrompt, AuthorizeError};
@@ -40,8 +40,12 @@ pub use tokens::Tokens;
 pub struct OAuth {
     core: Core,
     authentication: Authentication,
+    /// Under which the secrets of applications are kept.
     sealing: Arc<SealingKey>,
+    /// Limits guesses at secrets of applications.
     client_guard: Arc<AddressGuard>,
+    /// Limits guesses at codes and refresh tokens. It counts apart, since a visitor of an application's site can
+    /// have the application show wrong codes.
     code_guard: Arc<AddressGuard>,
 }
 

@@ -13,16 +13,15 @@ mod secrets;
 mod tokens;
 mod users;
 
+use crate::Error;
 use crate::accounts::Accounts;
 use crate::authenticate::Authentication;
 use crate::core::Core;
+use crate::core::transaction::TxResult;
 use crate::oauth::OAuth;
 use crate::sources::Sources;
 use eddyline_model::OrganizationId;
 use eddyline_storage::{Abort, Error as StoreError, Reader};
-
-use crate::Error;
-use crate::core::transaction::TxResult;
 
 pub use flows::NewFlow;
 pub use lists::{OrganizationDetails, UserDetails};

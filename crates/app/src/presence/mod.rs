@@ -9,7 +9,6 @@ mod exchange;
 mod outgoing;
 mod place;
 
-use crate::core::Core;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -29,6 +28,7 @@ use self::elsewhere::Elsewhere;
 use self::outgoing::{Batch, Outgoing};
 use self::place::Place;
 use crate::Profile;
+use crate::core::Core;
 use crate::core::transaction::NoCaller;
 use crate::jobs::Ticker;
 

@@ -3,7 +3,6 @@
 
 mod pair;
 
-use crate::core::Core;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -19,6 +18,7 @@ use self::pair::Pairs;
 pub(crate) use self::pair::{Pair, pair_key};
 use crate::actor::Actor;
 use crate::charging::charge_reads_to;
+use crate::core::Core;
 use crate::core::transaction::TxResult;
 use crate::groups::MentionGroups;
 use crate::loading_cache::LoadingCache;

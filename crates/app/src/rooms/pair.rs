@@ -152,8 +152,7 @@ impl Rooms {
         if pair.room.is_none() {
             self.core
                 .transaction_as(actor, move |tx, _| {
-                    // Held, so that nobody leaves while the conversation begins: who leaves looks for
-                    // the conversations there are.
+                    // Locked, so that neither user leaves meanwhile: leaving ends only the conversations that exist.
                     for (organization, _) in tx.common_organizations(own, other)? {
                         tx.lock_organization(organization)?;
                     }

@@ -17,12 +17,10 @@ mod remove;
 mod suspension;
 mod update;
 
-use crate::core::Core;
-use crate::mailer::Mail;
-use eddyline_auth::FailureLimiter;
 use std::net::IpAddr;
 use std::sync::Arc;
 
+use eddyline_auth::FailureLimiter;
 use eddyline_auth::{Credentials, Secret, network_of};
 use eddyline_model::identities::Identity;
 use eddyline_model::users::User;
@@ -31,7 +29,9 @@ use eddyline_scim::{ScimError, Shown, State};
 pub use find::UsersWanted;
 
 use crate::charging::charge_provider;
+use crate::core::Core;
 use crate::core::provider::{ScimProvider, is_token_of, wrong_token};
+use crate::mailer::Mail;
 use crate::{Error, Limit, Result};
 
 /// What identity providers do. See [`crate::App::scim`].
@@ -39,6 +39,7 @@ use crate::{Error, Limit, Result};
 pub struct Scim {
     core: Core,
     mail: Mail,
+    /// Limits wrong tokens, by uid and network.
     failures: Arc<FailureLimiter>,
 }
 
@@ -121,7 +122,7 @@ fn random_end() -> String {
     format!("-{}", Secret::generate_hex::<4>().expose())
 }
 
-/// Two who ask for the same at once are both told that it is free.
+/// Names the attribute of a conflict: two requests may both find a name free, and the store refuses the second.
 fn raced(error: Error) -> Error {
     match error {
         Error::Conflict(text) => check::taken(&text),

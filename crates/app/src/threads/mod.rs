@@ -35,6 +35,7 @@ pub enum ThreadsOf {
 pub struct Threads {
     core: Core,
     messages: Messages,
+    /// Opens the secrets of applications, which sign the requests of actions.
     sealing: Arc<SealingKey>,
     integrations: Integrations,
 }

@@ -17,8 +17,8 @@ pub use change::UserChanges;
 use crate::actor::Actor;
 use crate::{Error, Result};
 
-/// How many addresses users may try for their accounts in a day: the answer tells whether somebody else
-/// has one.
+/// How many addresses a user may try for the account in a day. The answer tells whether another account has the
+/// address, so the number of guesses is limited.
 const NEW_ADDRESSES: u32 = 10;
 
 /// Users as they see each other. See [`crate::App::users`].
@@ -28,6 +28,7 @@ pub struct Users {
     authentication: Authentication,
     accounts: Accounts,
     mail: Mail,
+    /// Counts the addresses that users try for their accounts.
     new_addresses: Arc<FailureLimiter>,
 }
 

@@ -211,7 +211,7 @@ pub fn parse_user(tag: &str) -> Option<UserId> {
     tag.strip_prefix(USER)?.parse().ok()
 }
 
-/// Who is told that a message concerns them.
+/// The users whom a message mentions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Mentions {
     /// Users mentioned by name.
