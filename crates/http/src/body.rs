@@ -16,10 +16,10 @@ use crate::endpoint::{BodyKind, Endpoint, File};
 use crate::error::Failure;
 use crate::json;
 use crate::media::{self, BodyType};
-use crate::params::Params;
 use crate::quota;
 use crate::serve::{BodyError, BodyLimit, read_body, read_long_body};
 use crate::uploads::{self, FormBody, Received};
+use eddyline_wire::params::Params;
 
 /// The parameters that are read before the others: they hold the credentials, and say where a file belongs.
 pub(crate) const FIRST: [&str; 4] = ["flow_token", "access_token", "flow", "event"];

@@ -20,9 +20,9 @@ use crate::Shared;
 use crate::body::{FIRST, Fields, ReadBody, Reading};
 use crate::endpoint::{Access, Endpoint};
 use crate::error::Failure;
-use crate::params::{Invalid, Params};
 use crate::serve::{BodyError, BodyLimit, BodyReservation, mark_authenticated};
 use crate::uploads::Received;
+use eddyline_wire::params::{Invalid, Params};
 
 /// The most bytes of the body of a request that only reads. It is small because many such requests of one caller
 /// may wait at the same time.

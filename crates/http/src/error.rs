@@ -11,8 +11,8 @@ use http::header::{RETRY_AFTER, WWW_AUTHENTICATE};
 
 use crate::answer::{uncounted, with_header};
 use crate::json::BodyError as JsonError;
-use crate::params::Invalid;
 use crate::serve::BodyError;
+use eddyline_wire::params::Invalid;
 
 /// Seconds after which a caller may come back when the store is down or busy.
 const RETRY_SECONDS: u64 = 2;

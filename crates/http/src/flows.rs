@@ -10,7 +10,7 @@ use http::header::LINK;
 
 use crate::answer::{Answer, json, with_header};
 use crate::context::RequestContext;
-use crate::params::Reader;
+use eddyline_wire::params::Reader;
 
 const MAX_DESCRIPTION: usize = 1000;
 

@@ -13,7 +13,7 @@ use crate::endpoint::Endpoint;
 use crate::endpoint::Shape::{Empty, Many, One};
 use crate::error::Failure;
 use crate::organizations::named;
-use crate::params::Reader;
+use eddyline_wire::params::Reader;
 
 const GROUPS: &str = "/organizations/{organization}/groups";
 const GROUP: &str = "/organizations/{organization}/groups/{group}";

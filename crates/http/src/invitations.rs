@@ -12,7 +12,7 @@ use crate::answer::{Answer, json, nothing, with_header};
 use crate::context::{RequestContext, invalid};
 use crate::endpoint::Endpoint;
 use crate::endpoint::Shape::{Many, One};
-use crate::params::Reader;
+use eddyline_wire::params::Reader;
 
 const ALL: &str = "/flows/{organization}/{flow}/invitations";
 const ONE: &str = "/flows/{organization}/{flow}/invitations/{invitation}";

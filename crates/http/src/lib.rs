@@ -28,7 +28,6 @@ mod multipart;
 mod oauth;
 mod openapi;
 mod organizations;
-mod params;
 mod path;
 mod picture_form;
 mod private;

@@ -23,8 +23,8 @@ use crate::answer::{Answer, done, encoded, nothing, with_header};
 use crate::answer_bytes::expect_answer;
 use crate::context::RequestContext;
 use crate::error::Failure;
-use crate::params::Reader;
 use crate::uploads::{self, Described};
+use eddyline_wire::params::Reader;
 
 /// The most a search may say.
 const MAX_SEARCH_CHARS: usize = 500;

@@ -11,7 +11,7 @@ use crate::answer::{Answer, json, nothing};
 use crate::context::RequestContext;
 use crate::endpoint::Endpoint;
 use crate::endpoint::Shape::{Many, One};
-use crate::params::Reader;
+use eddyline_wire::params::Reader;
 
 const ALL: &str = "/flows/{organization}/{flow}/sources";
 const ONE: &str = "/flows/{organization}/{flow}/sources/{source}";

@@ -16,7 +16,7 @@ use crate::context::RequestContext;
 use crate::endpoint::Endpoint;
 use crate::endpoint::Shape::{Empty, Many, One};
 use crate::error::Failure;
-use crate::params::Reader;
+use eddyline_wire::params::Reader;
 
 const ACTION: &str = "/flows/{organization}/{flow}/threads/{thread}/actions/{position}";
 

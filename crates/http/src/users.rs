@@ -13,7 +13,7 @@ use crate::context::RequestContext;
 use crate::endpoint::Endpoint;
 use crate::endpoint::Shape::{Empty, Many, One};
 use crate::error::Failure;
-use crate::params::Reader;
+use eddyline_wire::params::Reader;
 
 /// Longer than any password that is taken, in characters.
 const MAX_PASSWORD: usize = 2000;

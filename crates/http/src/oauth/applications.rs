@@ -12,7 +12,7 @@ use crate::context::RequestContext;
 use crate::endpoint::Endpoint;
 use crate::endpoint::Shape::One;
 use crate::error::Failure;
-use crate::params::Reader;
+use eddyline_wire::params::Reader;
 
 const APPLICATION: &str = "application";
 

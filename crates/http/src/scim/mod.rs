@@ -23,7 +23,7 @@ use crate::context::RequestContext;
 use crate::endpoint::Endpoint;
 use crate::endpoint::Shape::One;
 use crate::error::Failure;
-use crate::params::Params;
+use eddyline_wire::params::Params;
 
 /// The users of a page unless the provider says how many it takes.
 const PAGE: i64 = 100;

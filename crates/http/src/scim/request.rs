@@ -11,7 +11,7 @@ use super::failed;
 use crate::context::RequestContext;
 use crate::error::Failure;
 use crate::json;
-use crate::params::Params;
+use eddyline_wire::params::Params;
 
 /// The part of a list that is wanted.
 pub(super) struct Page {

@@ -7,8 +7,8 @@ use eddyline_app::Limit;
 
 use crate::context::invalid;
 use crate::error::Failure;
-use crate::params::Params;
 use crate::serve::BodyError;
+use eddyline_wire::params::Params;
 
 /// What the parameters say of the file that a message is.
 #[derive(Debug, Default)]

@@ -22,8 +22,8 @@ use crate::body::{self, Reading, UNCOUNTED_BODY};
 use crate::context::{PathParams, authenticate, invalid};
 use crate::error::Failure;
 use crate::multipart::{self, Multipart, Part};
-use crate::params::Params;
 use crate::serve::{BodyError, BodyLimit, RateMeter};
+use eddyline_wire::params::Params;
 
 /// The most characters of the id by which a body refers to a file.
 const MAX_ID_CHARS: usize = 255;

@@ -13,7 +13,7 @@ pub(crate) use self::form::{FormBody, read_form};
 use crate::context::invalid;
 use crate::error::Failure;
 use crate::media::BodyType;
-use crate::params::Reader;
+use eddyline_wire::params::Reader;
 
 /// Where a file belongs.
 #[derive(Clone, Debug, PartialEq, Eq)]
