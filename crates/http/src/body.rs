@@ -6,6 +6,7 @@ use axum::body::Body;
 use bytes::Bytes;
 use eddyline_app::{Actor, Limit, Owner, Permit};
 use eddyline_wire::forms::{self, Bounds, Form, FormError};
+use eddyline_wire::params::Params;
 use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use http::{HeaderMap, StatusCode, request::Parts};
 use serde_json::{Map, Value};
@@ -19,7 +20,6 @@ use crate::media::{self, BodyType};
 use crate::quota;
 use crate::serve::{BodyError, BodyLimit, read_body, read_long_body};
 use crate::uploads::{self, FormBody, Received};
-use eddyline_wire::params::Params;
 
 /// The parameters that are read before the others: they hold the credentials, and say where a file belongs.
 pub(crate) const FIRST: [&str; 4] = ["flow_token", "access_token", "flow", "event"];

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use axum::response::Response;
 use eddyline_app::{CredentialsError, Error, IntegrationFailed, Limit, ScimError};
 use eddyline_wire::forms::FormError;
+use eddyline_wire::params::Invalid;
 use eddyline_wire::{ErrorBody, IntegrationError};
 use http::StatusCode;
 use http::header::{RETRY_AFTER, WWW_AUTHENTICATE};
@@ -12,7 +13,6 @@ use http::header::{RETRY_AFTER, WWW_AUTHENTICATE};
 use crate::answer::{uncounted, with_header};
 use crate::json::BodyError as JsonError;
 use crate::serve::BodyError;
-use eddyline_wire::params::Invalid;
 
 /// Seconds after which a caller may come back when the store is down or busy.
 const RETRY_SECONDS: u64 = 2;

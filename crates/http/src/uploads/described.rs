@@ -4,11 +4,11 @@ use base64::Engine as _;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use bytes::Bytes;
 use eddyline_app::Limit;
+use eddyline_wire::params::Params;
 
 use crate::context::invalid;
 use crate::error::Failure;
 use crate::serve::BodyError;
-use eddyline_wire::params::Params;
 
 /// What the parameters say of the file that a message is.
 #[derive(Debug, Default)]
