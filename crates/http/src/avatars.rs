@@ -12,7 +12,7 @@ use http::{Method, StatusCode};
 
 use crate::answer::{Answer, json, nothing, with_header};
 use crate::answer_bytes;
-use crate::context::{RequestContext, invalid};
+use crate::context::{Anybody, RequestContext, invalid};
 use crate::endpoint::Endpoint;
 use crate::endpoint::Shape::{Media, One};
 
@@ -30,7 +30,6 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
 pub(crate) fn endpoints() -> Vec<Endpoint> {
     let picture = |path, summary| {
         Endpoint::new(Method::GET, path, summary, get)
-            .public()
             .answers(
                 200,
                 "The picture, as PNG, JPEG or SVG",
@@ -52,7 +51,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
     ]
 }
 
-async fn get(ctx: RequestContext) -> Answer {
+async fn get(ctx: RequestContext<Anybody>) -> Answer {
     let side = match ctx.segment("size") {
         "" => None,
         size => Some(size.parse::<u32>().ok().filter(|side| *side > 0).ok_or(Error::NotFound)?),
@@ -91,16 +90,16 @@ fn knows(asked: &HeaderMap, tag: &str) -> bool {
 }
 
 async fn upload(ctx: RequestContext) -> Answer {
-    ctx.app().users().own(ctx.actor()?, ctx.id::<UserId>("user")?).await?;
+    ctx.app().users().own(ctx.actor(), ctx.id::<UserId>("user")?).await?;
     if ctx.raw.is_empty() {
         return Err(invalid("avatar", "can't be blank"));
     }
-    json(StatusCode::OK, &ctx.app().avatars().set(ctx.actor()?, ctx.raw.clone()).await?)
+    json(StatusCode::OK, &ctx.app().avatars().set(ctx.actor(), ctx.raw.clone()).await?)
 }
 
 async fn delete(ctx: RequestContext) -> Answer {
-    ctx.app().users().own(ctx.actor()?, ctx.id::<UserId>("user")?).await?;
-    ctx.app().avatars().delete(ctx.actor()?).await?;
+    ctx.app().users().own(ctx.actor(), ctx.id::<UserId>("user")?).await?;
+    ctx.app().avatars().delete(ctx.actor()).await?;
     Ok(nothing())
 }
 

@@ -17,7 +17,7 @@ use http::header::{
 use http::{Method, StatusCode};
 
 use crate::answer::{Answer, with_header};
-use crate::context::RequestContext;
+use crate::context::{Anybody, RequestContext};
 use crate::endpoint::Endpoint;
 use crate::endpoint::Shape::{Media, One};
 use crate::error::plain;
@@ -29,22 +29,20 @@ const POLICY: HeaderValue = HeaderValue::from_static("sandbox; default-src 'none
 const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
 
 pub(crate) fn endpoints() -> Vec<Endpoint> {
-    let link = |path, summary, handler: fn(RequestContext) -> crate::messages::Listing| {
-        Endpoint::new(Method::GET, path, summary, handler).scopes(&[Flow]).answers(
-            302,
-            "Location is a link that needs no credentials and soon ends",
-            None,
-        )
+    let links = |endpoint: Endpoint| {
+        let text = "Location is a link that needs no credentials and soon ends";
+        endpoint.scopes(&[Flow]).answers(302, text, None)
     };
+    let (file, small) = ("/files/{file}/{name}", "/files/{file}/thumbnail/{name}");
     vec![
-        link("/files/{file}/{name}", "Where to download a file", |ctx| {
-            Box::pin(async move { link_to(&ctx, Variant::File).await })
-        }),
-        link("/files/{file}/thumbnail/{name}", "Where to download the small picture of a picture", |ctx| {
-            Box::pin(async move { link_to(&ctx, Variant::Thumbnail).await })
-        }),
+        links(Endpoint::new(Method::GET, file, "Where to download a file", link_to_file)),
+        links(Endpoint::new(
+            Method::GET,
+            small,
+            "Where to download the small picture of a picture",
+            link_to_thumbnail,
+        )),
         Endpoint::new(Method::GET, "/download/{link}/{name}", "A file, by such a link", download)
-            .public()
             .uncompressed()
             .answers(200, "The file", Some(Media(&["*/*"])))
             .answers(206, "The part of it that Range names", Some(Media(&["*/*"])))
@@ -57,15 +55,23 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
     ]
 }
 
+async fn link_to_file(ctx: RequestContext) -> Answer {
+    link_to(&ctx, Variant::File).await
+}
+
+async fn link_to_thumbnail(ctx: RequestContext) -> Answer {
+    link_to(&ctx, Variant::Thumbnail).await
+}
+
 async fn link_to(ctx: &RequestContext, variant: Variant) -> Answer {
-    let link = ctx.app().files().link(ctx.actor()?, ctx.segment("file"), variant).await?;
+    let link = ctx.app().files().link(ctx.actor(), ctx.segment("file"), variant).await?;
     let mut response = Response::new(Body::empty());
     *response.status_mut() = StatusCode::FOUND;
     response.headers_mut().insert(CACHE_CONTROL, PRIVATE);
     Ok(with_header(response, LOCATION, &link))
 }
 
-async fn download(ctx: RequestContext) -> Answer {
+async fn download(ctx: RequestContext<Anybody>) -> Answer {
     let found = ctx.app().files().download(ctx.segment("link")).await?;
     ctx.mark_authenticated(found.owner);
     if lists(&ctx.headers, &found.tag) {

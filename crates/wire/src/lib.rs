@@ -14,8 +14,11 @@ mod invitations;
 mod items;
 mod messages;
 mod organizations;
+pub mod params;
 mod private;
 mod reading;
+pub mod request;
+pub mod requests;
 mod sources;
 mod users;
 
@@ -31,5 +34,6 @@ pub use messages::{Attachment, Message, Picture, Thread, Thumbnail};
 pub use organizations::{Organization, OrganizationSummary, OrganizationUser, Subscription};
 pub use private::{Participant, PrivateActivity, PrivateConversation};
 pub use reading::{FieldErrors, NUMBER_TOO_LARGE, check_url, is_unseen, text_of_number};
+pub use request::{OneOf, Parameters, Request};
 pub use sources::{Source, SourceApplication};
 pub use users::User;

@@ -9,6 +9,7 @@ use eddyline_model::files::MAX_ATTACHMENTS;
 use eddyline_model::messages::Event;
 use eddyline_model::policy::FlowAction;
 use eddyline_wire::forms::Bounds;
+use eddyline_wire::params::Params;
 use futures_util::StreamExt as _;
 use http::StatusCode;
 use http::header::CONTENT_TYPE;
@@ -22,7 +23,6 @@ use crate::body::{self, Reading, UNCOUNTED_BODY};
 use crate::context::{PathParams, authenticate, invalid};
 use crate::error::Failure;
 use crate::multipart::{self, Multipart, Part};
-use crate::params::Params;
 use crate::serve::{BodyError, BodyLimit, RateMeter};
 
 /// The most characters of the id by which a body refers to a file.

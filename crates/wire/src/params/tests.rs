@@ -1,5 +1,5 @@
+use crate::NUMBER_TOO_LARGE;
 use eddyline_model::{MessageId, UserId};
-use eddyline_wire::NUMBER_TOO_LARGE;
 use serde_json::json;
 
 use super::*;

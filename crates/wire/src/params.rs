@@ -1,67 +1,66 @@
 //! The parameters of a request, and reading them by type.
 //!
-//! A handler asks its [`Reader`] for one parameter after the other and then for the verdict, so
-//! that the caller learns of all mistakes at once:
-//!
-//! ```text
-//! let mut p = params.reader();
-//! let content = p.required_text("content", 1..=8096);
-//! let limit = p.number_in("limit", 1..=100, 30);
-//! p.finish()?;
-//! ```
+//! A [`Reader`] is asked for one parameter after the other and then for the verdict, so that the caller learns of all
+//! mistakes at once. What an endpoint takes is declared as a [`Request`](crate::Request), which does the asking.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
-use eddyline_wire::text_of_number;
+use crate::reading::text_of_number;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 /// Parameters that were refused: for each its name and what is wrong with it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, thiserror::Error)]
 #[error("Validation error")]
-pub(crate) struct Invalid {
+pub struct Invalid {
     /// Texts for the caller, by the name of the parameter.
-    pub(crate) errors: BTreeMap<String, Vec<String>>,
+    pub errors: BTreeMap<String, Vec<String>>,
 }
 
 impl Invalid {
     /// One parameter with one mistake.
-    pub(crate) fn one(name: &str, text: impl Into<String>) -> Self {
+    pub fn one(name: &str, text: impl Into<String>) -> Self {
         Self { errors: BTreeMap::from([(name.to_owned(), vec![text.into()])]) }
     }
 }
 
 /// The parameters of a request, from wherever they came.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Params(Map<String, Value>);
+pub struct Params(Map<String, Value>);
+
+impl FromIterator<(String, Value)> for Params {
+    fn from_iter<I: IntoIterator<Item = (String, Value)>>(parameters: I) -> Self {
+        Self(parameters.into_iter().collect())
+    }
+}
 
 impl Params {
     /// Joins the parameters of the query and of the body. Where both have a name, the body's counts.
-    pub(crate) fn merge(query: Map<String, Value>, body: Map<String, Value>) -> Self {
+    pub fn merge(query: Map<String, Value>, body: Map<String, Value>) -> Self {
         Self(query).with_body(body)
     }
 
     /// Adds the parameters of the body, which count where both have a name.
-    pub(crate) fn with_body(mut self, body: Map<String, Value>) -> Self {
+    pub fn with_body(mut self, body: Map<String, Value>) -> Self {
         self.0.extend(body);
         self
     }
 
     /// Whether the parameter is there, and not null.
-    pub(crate) fn has(&self, name: &str) -> bool {
+    pub fn has(&self, name: &str) -> bool {
         self.get(name).is_some()
     }
 
     /// Whether they are those of a message that is a file.
-    pub(crate) fn is_file(&self) -> bool {
+    pub fn is_file(&self) -> bool {
         self.get("event").is_some_and(|event| event == "file")
     }
 
     /// Begins to read and to collect mistakes.
-    pub(crate) fn reader(&self) -> Reader<'_> {
+    pub fn reader(&self) -> Reader<'_> {
         Reader { params: self, invalid: Invalid::default() }
     }
 
@@ -76,30 +75,36 @@ impl Params {
 /// After a mistake a getter answers as if the parameter were absent. So what it answered means
 /// nothing until [`Reader::finish`] has found no mistake. Unknown parameters are ignored.
 #[derive(Debug)]
-pub(crate) struct Reader<'a> {
+pub struct Reader<'a> {
     params: &'a Params,
     invalid: Invalid,
 }
 
 impl<'a> Reader<'a> {
     /// Notes a mistake that the handler itself has found.
-    pub(crate) fn error(&mut self, name: &str, text: impl Into<String>) {
+    pub fn error(&mut self, name: &str, text: impl Into<String>) {
         self.invalid.errors.entry(name.to_owned()).or_default().push(text.into());
     }
 
+    /// Whether the parameter is there, and not null.
+    #[must_use]
+    pub fn has(&self, name: &str) -> bool {
+        self.params.has(name)
+    }
+
     /// Whether something is wrong with this parameter.
-    pub(crate) fn is_wrong(&self, name: &str) -> bool {
+    pub fn is_wrong(&self, name: &str) -> bool {
         self.invalid.errors.contains_key(name)
     }
 
     /// The verdict: every mistake found so far, or none.
-    pub(crate) fn finish(&mut self) -> Result<(), Invalid> {
+    pub fn finish(&mut self) -> Result<(), Invalid> {
         if self.invalid.errors.is_empty() { Ok(()) } else { Err(std::mem::take(&mut self.invalid)) }
     }
 
     /// The value as it came, for parameters that have more than one form. No text in it, however
     /// deep, has a NUL.
-    pub(crate) fn value(&mut self, name: &str) -> Option<&'a Value> {
+    pub fn value(&mut self, name: &str) -> Option<&'a Value> {
         let value = self.params.get(name)?;
         if has_nul(value) {
             self.error(name, "must not contain NUL characters");
@@ -109,18 +114,13 @@ impl<'a> Reader<'a> {
     }
 
     /// The object that a parameter is. What is in it is for [`Reader::opt_text_in`] to check.
-    pub(crate) fn object(&mut self, name: &str, otherwise: &str) -> Option<&'a Map<String, Value>> {
+    pub fn object(&mut self, name: &str, otherwise: &str) -> Option<&'a Map<String, Value>> {
         let value = self.params.get(name)?;
         self.expect(name, otherwise, value.as_object())
     }
 
     /// A text in an object, called `NAME[WITHIN]` where it is wrong.
-    pub(crate) fn opt_text_in(
-        &mut self,
-        object: &Map<String, Value>,
-        name: &str,
-        within: &str,
-    ) -> Option<String> {
+    pub fn opt_text_in(&mut self, object: &Map<String, Value>, name: &str, within: &str) -> Option<String> {
         let wrong = match object.get(within) {
             None | Some(Value::Null) => return None,
             Some(value) if has_nul(value) => "must not contain NUL characters",
@@ -132,7 +132,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A text of so many characters (Unicode scalar values). A number is taken as the text of it.
-    pub(crate) fn opt_text(&mut self, name: &str, characters: RangeInclusive<usize>) -> Option<String> {
+    pub fn opt_text(&mut self, name: &str, characters: RangeInclusive<usize>) -> Option<String> {
         let value = self.value(name)?;
         let text = self.accept(name, as_text(value, "must be a text"))?;
         let count = text.chars().count();
@@ -149,13 +149,13 @@ impl<'a> Reader<'a> {
     }
 
     /// The same where absence is a mistake. After a mistake the text is empty.
-    pub(crate) fn required_text(&mut self, name: &str, characters: RangeInclusive<usize>) -> String {
+    pub fn required_text(&mut self, name: &str, characters: RangeInclusive<usize>) -> String {
         self.require(name);
         self.opt_text(name, characters).unwrap_or_default()
     }
 
     /// A truth value: `true`, `false`, `1` or `0`, as JSON or as a text.
-    pub(crate) fn opt_bool(&mut self, name: &str) -> Option<bool> {
+    pub fn opt_bool(&mut self, name: &str) -> Option<bool> {
         let value = self.value(name)?;
         let text = match value {
             Value::Bool(truth) => return Some(*truth),
@@ -170,7 +170,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A whole number within the range, as a JSON number or a text. One outside is a mistake.
-    pub(crate) fn opt_number_in(&mut self, name: &str, range: RangeInclusive<i64>) -> Option<i64> {
+    pub fn opt_number_in(&mut self, name: &str, range: RangeInclusive<i64>) -> Option<i64> {
         let value = self.value(name)?;
         let number = match value {
             Value::Number(number) => number.as_i64(),
@@ -188,12 +188,12 @@ impl<'a> Reader<'a> {
     }
 
     /// The same with a number for when the parameter is absent.
-    pub(crate) fn number_in(&mut self, name: &str, range: RangeInclusive<i64>, default: i64) -> i64 {
+    pub fn number_in(&mut self, name: &str, range: RangeInclusive<i64>, default: i64) -> i64 {
         self.opt_number_in(name, range).unwrap_or(default)
     }
 
     /// An identifier, as a JSON number or a text.
-    pub(crate) fn opt_id<T>(&mut self, name: &str) -> Option<T>
+    pub fn opt_id<T>(&mut self, name: &str) -> Option<T>
     where
         T: FromStr,
         T::Err: Display,
@@ -211,7 +211,7 @@ impl<'a> Reader<'a> {
 
     /// An identifier that must be there. There is no stand-in for one, so this is a verdict like
     /// [`Reader::finish`]: read it last.
-    pub(crate) fn required_id<T>(&mut self, name: &str) -> Result<T, Invalid>
+    pub fn required_id<T>(&mut self, name: &str) -> Result<T, Invalid>
     where
         T: FromStr,
         T::Err: Display,
@@ -223,7 +223,7 @@ impl<'a> Reader<'a> {
     }
 
     /// One of a few words, and what it stands for.
-    pub(crate) fn opt_choice<T: Clone>(&mut self, name: &str, choices: &[(&str, T)]) -> Option<T> {
+    pub fn opt_choice<T: Clone>(&mut self, name: &str, choices: &[(&str, T)]) -> Option<T> {
         let value = self.value(name)?;
         let found = choices.iter().find(|(word, _)| value == word).map(|(_, meaning)| meaning.clone());
         let words: Vec<&str> = choices.iter().map(|(word, _)| *word).collect();
@@ -232,7 +232,7 @@ impl<'a> Reader<'a> {
 
     /// Texts, as an array or as one text with commas between them, around which blanks and empty
     /// parts are dropped. An empty list is not the same as an absent one.
-    pub(crate) fn list_of_text(&mut self, name: &str) -> Option<Vec<String>> {
+    pub fn list_of_text(&mut self, name: &str) -> Option<Vec<String>> {
         let value = self.value(name)?;
         let text = |value| as_text(value, "must be a list of texts");
         let list = match value {
@@ -245,7 +245,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Notes that a parameter is missing, if it is and nothing else is wrong with it.
-    pub(crate) fn require(&mut self, name: &str) {
+    pub fn require(&mut self, name: &str) {
         if !self.params.has(name) && !self.is_wrong(name) {
             self.error(name, "is required");
         }
