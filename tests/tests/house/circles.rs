@@ -15,7 +15,7 @@ const LEFT: &[(&str, &[&str])] = &[
     ("eddyline_client", &["client", "credentials", "error", "flows", "oauth", "request", "stream"]),
     ("eddyline_client::stream", &["decode", "json", "sse"]),
     ("eddyline_http", &["answer", "error"]),
-    ("eddyline_http", &["body", "context", "endpoint", "uploads"]),
+    ("eddyline_http", &["body", "context", "endpoint", "handler", "uploads"]),
     ("eddyline_http", &["forwarded", "serve"]),
     ("eddyline_http::serve", &["connection", "listener"]),
     ("eddyline_http::serve", &["handoff", "streaming"]),
