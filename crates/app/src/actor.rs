@@ -186,8 +186,8 @@ impl Actor {
     /// since the request began.
     pub(crate) fn reload(&self, reader: &mut Reader<'_>) -> StoreResult<Self> {
         let Self::User { caller, scopes, credential, epoch } = self else { return Ok(self.clone()) };
-        let organizations = reader.memberships_of(caller.user.id)?;
-        let user = reader.user(caller.user.id)?.unwrap_or_else(|| caller.user.clone());
+        let organizations = reader.organization_members().list_of_user(caller.user.id)?;
+        let user = reader.users().find(caller.user.id)?.unwrap_or_else(|| caller.user.clone());
         let caller = Arc::new(Caller { user, organizations });
         Ok(Self::User { caller, scopes: *scopes, credential: *credential, epoch: *epoch })
     }

@@ -16,7 +16,7 @@ pub(crate) fn note(
     detail: &Value,
 ) -> StoreResult<()> {
     let at = tx.now();
-    tx.insert_audit_entry(&AuditEntry {
+    tx.audit().insert(&AuditEntry {
         organization,
         at,
         actor: actor.to_owned(),

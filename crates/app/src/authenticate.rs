@@ -105,7 +105,7 @@ pub(crate) fn load_caller(
     if !user.active {
         return Ok(None);
     }
-    let organizations = reader.memberships_of(user.id)?;
+    let organizations = reader.organization_members().list_of_user(user.id)?;
     Ok(Some(Arc::new(Caller { user, organizations })))
 }
 
@@ -117,7 +117,7 @@ pub(crate) fn still_opens(
     user: UserId,
     checked: Option<&str>,
 ) -> StoreResult<bool> {
-    let account = tx.account_by_email(email_key)?;
+    let account = tx.users().find_account_by_email(email_key)?;
     Ok(account
         .is_some_and(|now| now.user.id == user && now.user.active && now.password_hash.as_deref() == checked))
 }
@@ -145,12 +145,12 @@ fn holder(token: FlowTokenOf, hash: TokenHash, owner: Owner) -> Option<Actor> {
 fn owner(reader: &mut Reader<'_>, token: &FlowTokenOf) -> StoreResult<Owner> {
     let user = token.source.as_ref().and_then(|(source, _)| source.creator);
     let organizations = match user {
-        Some(user) => reader.memberships_of(user)?,
+        Some(user) => reader.organization_members().list_of_user(user)?,
         None => Vec::new(),
     };
     let organization = match organizations.first() {
         Some(first) => Some(first.organization),
-        None => reader.flow(token.room)?.map(|flow| flow.organization),
+        None => reader.flows().find(token.room)?.map(|flow| flow.organization),
     };
     Ok(Owner { user, organization })
 }
@@ -257,8 +257,10 @@ impl Authentication {
         let epoch = self.credential_epoch();
         let load = || {
             self.core.store().read(move |reader| {
-                let Some((token, grant)) = reader.access_token(&hash.0)? else { return Ok(None) };
-                let Some(user) = reader.user(grant.user)? else { return Ok(None) };
+                let Some((token, grant)) = reader.oauth_tokens().find_access(&hash.0)? else {
+                    return Ok(None);
+                };
+                let Some(user) = reader.users().find(grant.user)? else { return Ok(None) };
                 let credential = AccessCredential {
                     token: hash,
                     grant: grant.id,
@@ -313,7 +315,7 @@ impl Authentication {
         let (hash, epoch) = (token.hash(), self.credential_epoch());
         let load = || {
             self.core.store().read(move |reader| {
-                let Some(token) = reader.flow_token(&hash.0)? else { return Ok(None) };
+                let Some(token) = reader.sources().find_token(&hash.0)? else { return Ok(None) };
                 let owner = owner(reader, &token)?;
                 Ok(Some(holder(token, hash, owner)))
             })
@@ -330,7 +332,7 @@ impl Authentication {
     async fn by_api_hash(&self, hash: TokenHash) -> Result<Actor> {
         let (credential, epoch) = (Credential::ApiToken(hash), self.credential_epoch());
         let load = || {
-            self.core.store().read(move |reader| match reader.user_by_api_token(&hash.0)? {
+            self.core.store().read(move |reader| match reader.api_tokens().find_user(&hash.0)? {
                 Some(user) => load_caller(reader, user),
                 None => Ok(None),
             })
@@ -429,7 +431,7 @@ impl Authentication {
     async fn account(&self, key: &str) -> Result<Option<KnownAccount>> {
         let wanted = key.to_owned();
         let load = || {
-            self.core.store().read(move |reader| match reader.account_by_email(&wanted)? {
+            self.core.store().read(move |reader| match reader.users().find_account_by_email(&wanted)? {
                 Some(account) => {
                     let caller = load_caller(reader, account.user.clone())?;
                     Ok(caller.map(|caller| Arc::new((account, caller))))

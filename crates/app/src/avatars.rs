@@ -111,7 +111,7 @@ impl Avatars {
             return Err(Error::NotFound);
         }
         let wanted = name.to_owned();
-        let found = self.core.store().read(move |reader| reader.avatar_of(&wanted)).await?;
+        let found = self.core.store().read(move |reader| reader.users().find_avatar(&wanted)).await?;
         match found.ok_or(Error::NotFound)? {
             AvatarOf { uploaded: true, .. } => self.uploaded(name, side).await,
             AvatarOf { user, name, .. } => {
@@ -164,7 +164,7 @@ impl Avatars {
 
     async fn stored(&self, name: &str) -> Result<Scaled> {
         let name = name.to_owned();
-        let stored = self.core.store().read(move |reader| reader.uploaded_avatar(&name)).await?;
+        let stored = self.core.store().read(move |reader| reader.users().find_uploaded_avatar(&name)).await?;
         let (content_type, bytes) = stored.ok_or(Error::NotFound)?;
         Ok(Scaled { content_type, bytes: bytes.into() })
     }
@@ -200,9 +200,9 @@ impl Avatars {
         let (user, event) = self
             .core
             .transaction_as(actor, move |tx, _| {
-                tx.set_avatar(id, &name, picture.content_type, &picture.bytes)?;
+                tx.users().set_avatar(id, &name, picture.content_type, &picture.bytes)?;
                 tx.record_event(Control::UserEdit { user: id });
-                Ok(tx.user(id)?.ok_or(Error::NotFound)?)
+                Ok(tx.users().find(id)?.ok_or(Error::NotFound)?)
             })
             .await?;
         self.core.wait_until_applied(event).await;
@@ -216,7 +216,7 @@ impl Avatars {
     /// [`Error::Denied`] for flow tokens.
     pub async fn has_uploaded(&self, actor: &Actor) -> Result<bool> {
         let name = actor.user()?.user.avatar.clone();
-        let found = self.core.store().read(move |reader| reader.avatar_of(&name)).await?;
+        let found = self.core.store().read(move |reader| reader.users().find_avatar(&name)).await?;
         Ok(found.is_some_and(|avatar| avatar.uploaded))
     }
 
@@ -231,7 +231,7 @@ impl Avatars {
         let ((), event) = self
             .core
             .transaction_as(actor, move |tx, _| {
-                if tx.delete_avatar(id, &name)? {
+                if tx.users().delete_avatar(id, &name)? {
                     tx.record_event(Control::UserEdit { user: id });
                 }
                 Ok(())

@@ -16,16 +16,16 @@ use crate::account_links::end_resets;
 pub(crate) fn follow_up_change(tx: &mut Tx<'_>, before: &User, new: &str) -> StoreResult<()> {
     let (id, now) = (before.id, tx.now());
     end_resets(tx, id)?;
-    tx.set_email_proved(id, false)?;
+    tx.emails().set_proved(id, false)?;
     // A user who never proved an address has no claim to it.
     if before.email_proved {
-        tx.claim_email(&email_key(&before.email), id, now.plus_millis(UNDO_DAYS * 24 * 3_600_000))?;
+        tx.emails().claim(&email_key(&before.email), id, now.plus_millis(UNDO_DAYS * 24 * 3_600_000))?;
         let mail = NewMail {
             purpose: Purpose::EmailChange(id),
             recipient: before.email.clone(),
             detail: Some(new.to_owned()),
         };
-        tx.queue_mails(&[mail], now)?;
+        tx.mails().insert(&[mail], now)?;
     }
     Ok(())
 }
@@ -35,26 +35,26 @@ pub(crate) fn follow_up_change(tx: &mut Tx<'_>, before: &User, new: &str) -> Sto
 /// reset links; else a placeholder that no mail reaches. Password reset links keep their present recipient until
 /// the account proves an address.
 pub(crate) fn displace(tx: &mut Tx<'_>, user: &User) -> StoreResult<()> {
-    tx.lock_user(user.id)?;
+    tx.users().lock(user.id)?;
     let now = tx.now();
-    let (email, proved) = match tx.claim_of(user.id, now)? {
+    let (email, proved) = match tx.emails().find_claim(user.id, now)? {
         Some(email) => (email, true),
         None => (last_resort(tx, user)?, false),
     };
-    tx.update_user(user.id, (&user.nick, &nick_key(&user.nick)), (&email, &email_key(&email)))?;
-    tx.set_email_proved(user.id, proved)?;
+    tx.users().update(user.id, (&user.nick, &nick_key(&user.nick)), (&email, &email_key(&email)))?;
+    tx.emails().set_proved(user.id, proved)?;
     if proved {
-        tx.set_recovery_key(user.id, None)?;
+        tx.passwords().set_recovery_key(user.id, None)?;
     }
-    tx.touch_identity(user.id, now)?;
+    tx.identities().touch(user.id, now)?;
     end_resets(tx, user.id)?;
     tx.record_event(Control::UserEdit { user: user.id });
     Ok(())
 }
 
 fn last_resort(tx: &mut Tx<'_>, user: &User) -> StoreResult<String> {
-    if let Some(recovery) = tx.recovery_key(user.id)?
-        && tx.account_by_email(&recovery)?.is_none()
+    if let Some(recovery) = tx.passwords().find_recovery_key(user.id)?
+        && tx.users().find_account_by_email(&recovery)?.is_none()
     {
         return Ok(recovery);
     }
@@ -68,7 +68,7 @@ pub(crate) fn holder_of(
     email_key: &str,
     organization: OrganizationId,
 ) -> StoreResult<Option<Account>> {
-    let Some(account) = reader.account_by_email(email_key)? else { return Ok(None) };
+    let Some(account) = reader.users().find_account_by_email(email_key)? else { return Ok(None) };
     Ok(keeps_address(reader, &account, organization)?.then_some(account))
 }
 
@@ -96,7 +96,7 @@ pub(crate) fn keeps_address(
     if account.user.email_proved {
         return Ok(true);
     }
-    let known = reader.identity(account.user.id)?;
+    let known = reader.identities().find(account.user.id)?;
     let Some(known) = known.filter(|known| known.removed_at.is_none() && known.suspended_at.is_none()) else {
         return Ok(false);
     };
@@ -105,5 +105,5 @@ pub(crate) fn keeps_address(
         return Ok(false);
     }
     Ok(known.organization == organization
-        || reader.organizations_below(known.organization)?.contains(&organization))
+        || reader.organizations().list_below(known.organization)?.contains(&organization))
 }

@@ -154,11 +154,15 @@ impl App {
 impl Feed {
     async fn start(&mut self) -> Result<()> {
         let start = self.app.core().store().read(|reader| {
-            let after = Seq((reader.log_head()?.seq.0 - WARM).max(0));
+            let after = Seq((reader.log().find_head()?.seq.0 - WARM).max(0));
             if after.0 == 0 {
                 return Ok(EventId::default());
             }
-            Ok(reader.log_after(Seq(after.0 - 1), 1)?.first().map_or(EventId::default(), |item| item.id))
+            Ok(reader
+                .log()
+                .list_after(Seq(after.0 - 1), 1)?
+                .first()
+                .map_or(EventId::default(), |item| item.id))
         });
         self.at = start.await?;
         self.app.core().hub.start_at(self.at);

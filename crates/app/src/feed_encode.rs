@@ -124,7 +124,7 @@ impl EntryEncoder {
         if let Some(id) = self.flow_ids.get(&room) {
             return Ok(Some(id));
         }
-        let Some(flow) = reader.flow(room)? else { return Ok(None) };
+        let Some(flow) = reader.flows().find(room)? else { return Ok(None) };
         let id = Arc::new(flow.id);
         self.flow_ids.insert(room, id.clone());
         Ok(Some(id))
@@ -172,7 +172,7 @@ impl EntryEncoder {
                 flow.map(|flow| to_flow(room, &flow, "backend.user.block", &json!(user.to_string())))
             }
             Control::FlowChange { room } => {
-                let flow = reader.flow(room)?;
+                let flow = reader.flows().find(room)?;
                 flow.map(|flow| {
                     let content = json!({
                         "id": flow.id.0,
@@ -186,7 +186,7 @@ impl EntryEncoder {
                 })
             }
             Control::UserEdit { user } => {
-                let rooms = reader.rooms_of(user)?.into_boxed_slice();
+                let rooms = reader.members().list_rooms_of_user(user)?.into_boxed_slice();
                 let content = short(reader, user)?.map(|person| json!({"user": person}));
                 content.map(|content| {
                     let audience = Audience::Many { rooms, users: Box::new([user]) };
@@ -222,7 +222,7 @@ impl EntryEncoder {
         if let Some(flow) = self.flow_id(reader, room)? {
             return Ok(Some(json!({"flow": flow.0, "message": message.0})));
         }
-        let users = reader.private_users(room)?;
+        let users = reader.rooms().find_private_users(room)?;
         Ok(users.map(|(one, other)| {
             let to = if one == user { other } else { one };
             json!({"to": to.to_string(), "message": message.0})
@@ -255,5 +255,5 @@ fn to_flow(room: RoomId, flow: &FlowId, event: &str, content: &Value) -> (Audien
 }
 
 fn short(reader: &mut Reader<'_>, user: UserId) -> StoreResult<Option<Value>> {
-    Ok(reader.user(user)?.map(|user| json!({"id": user.id.0, "nick": user.nick})))
+    Ok(reader.users().find(user)?.map(|user| json!({"id": user.id.0, "nick": user.nick})))
 }

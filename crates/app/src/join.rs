@@ -25,7 +25,7 @@ use crate::flows::add_joining_member;
 /// organization is full, [`Error::Invalid`] when somebody there has the user's nick.
 pub(crate) fn join_flow(tx: &mut Tx<'_>, room: RoomId, user: &User, invited: bool) -> TxResult<()> {
     let organization = lock_open_flow(tx, room)?;
-    match tx.room_membership(room, user.id)? {
+    match tx.members().find(room, user.id)? {
         Some(membership) if membership.blocked => return Err(Error::Denied.into()),
         Some(_) => return Ok(()),
         None => {}
@@ -41,9 +41,9 @@ pub(crate) fn join_flow(tx: &mut Tx<'_>, room: RoomId, user: &User, invited: boo
 /// [`Error::NotFound`] when the flow is gone or archived, [`Error::Denied`] when its organization is
 /// inactive.
 pub(crate) fn lock_open_flow(tx: &mut Tx<'_>, room: RoomId) -> TxResult<OrganizationId> {
-    tx.lock_room(room)?;
-    let flow = tx.flow(room)?.filter(|flow| !flow.disabled).ok_or(Error::NotFound)?;
-    let organization = tx.organization(flow.organization)?.ok_or(Error::NotFound)?;
+    tx.rooms().lock(room)?;
+    let flow = tx.flows().find(room)?.filter(|flow| !flow.disabled).ok_or(Error::NotFound)?;
+    let organization = tx.organizations().find(flow.organization)?.ok_or(Error::NotFound)?;
     policy::write(&organization).map_err(Error::from)?;
     Ok(organization.id)
 }
@@ -60,7 +60,11 @@ pub(crate) fn has_place(
     nick: &str,
     account: Option<UserId>,
 ) -> TxResult<()> {
-    if tx.nick_is_taken(organization.id, &names::nick_key(nick), account.unwrap_or(UserId(0)))? {
+    if tx.organization_members().has_nick(
+        organization.id,
+        &names::nick_key(nick),
+        account.unwrap_or(UserId(0)),
+    )? {
         let text = match account {
             Some(_) => format!("{nick} is taken in this organization; choose another nick first"),
             None => "is taken in this organization".to_owned(),
@@ -74,20 +78,20 @@ pub(crate) fn has_place(
 }
 
 fn join_organization(tx: &mut Tx<'_>, id: OrganizationId, user: &User, invited: bool) -> TxResult<()> {
-    if tx.memberships_of(user.id)?.iter().any(|member| member.organization == id) {
+    if tx.organization_members().list_of_user(user.id)?.iter().any(|member| member.organization == id) {
         return Ok(());
     }
     // Held, and looked at again: the nick may be changing on another node.
-    let organization = tx.lock_organization(id)?.ok_or(Error::NotFound)?;
-    tx.lock_user(user.id)?;
-    let user = tx.user(user.id)?.ok_or(Error::NotFound)?;
+    let organization = tx.organizations().lock(id)?.ok_or(Error::NotFound)?;
+    tx.users().lock(user.id)?;
+    let user = tx.users().find(user.id)?.ok_or(Error::NotFound)?;
     // The identity provider may have taken the access away since the request began, or before.
     if !user.active || is_suspended(tx, id, user.id)? {
         return Err(Error::Denied.into());
     }
     // Asked first: a statement that fails would end the transaction on PostgreSQL.
     has_place(tx, &organization, &user.nick, Some(user.id))?;
-    if !invited && tx.is_removed_member(id, user.id)? {
+    if !invited && tx.organization_members().is_removed(id, user.id)? {
         return Err(Error::Denied.into());
     }
     Ok(enter(tx, id, &user, OrganizationRole::Member)?)
@@ -102,15 +106,15 @@ pub(crate) fn enter(
     role: OrganizationRole,
 ) -> StoreResult<()> {
     let now = tx.now();
-    let known = tx.identity(user.id)?.filter(|known| known.organization == organization);
+    let known = tx.identities().find(user.id)?.filter(|known| known.organization == organization);
     if let Some(known) = known.filter(|known| known.removed_at.is_some() || known.suspended_at.is_some()) {
         let version = known.version + 1;
-        tx.delete_suspended_memberships(user.id)?;
+        tx.organization_members().delete_suspended(user.id)?;
         let (removed_at, suspended_at) = (None, None);
-        tx.update_identity(&Identity { version, updated_at: now, removed_at, suspended_at, ..known })?;
+        tx.identities().update(&Identity { version, updated_at: now, removed_at, suspended_at, ..known })?;
     }
     let membership = OrganizationMembership { organization, user: user.id, role };
-    tx.insert_organization_member(membership, &names::nick_key(&user.nick), now)?;
+    tx.organization_members().insert(membership, &names::nick_key(&user.nick), now)?;
     tx.record_event(Control::UserEdit { user: user.id });
     // It counts one more.
     tx.record_event(Control::OrganizationChange);
@@ -119,9 +123,9 @@ pub(crate) fn enter(
 
 /// Whether the identity provider of an organization, or of one above it, keeps a user out of it.
 fn is_suspended(tx: &mut Tx<'_>, organization: OrganizationId, user: UserId) -> StoreResult<bool> {
-    let Some(known) = tx.identity(user)?.filter(|known| known.suspended_at.is_some()) else {
+    let Some(known) = tx.identities().find(user)?.filter(|known| known.suspended_at.is_some()) else {
         return Ok(false);
     };
     Ok(known.organization == organization
-        || tx.organizations_below(known.organization)?.contains(&organization))
+        || tx.organizations().list_below(known.organization)?.contains(&organization))
 }

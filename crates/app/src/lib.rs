@@ -173,11 +173,11 @@ async fn shared_setting(
     name: &'static str,
     fresh: impl FnOnce() -> Vec<u8>,
 ) -> Result<Vec<u8>> {
-    if let Some(value) = store.read(move |reader| reader.setting(name)).await? {
+    if let Some(value) = store.read(move |reader| reader.settings().find(name)).await? {
         return Ok(value);
     }
     let fresh = fresh();
-    Ok(store.write(NoCaller::Process, move |tx| tx.setting_or_insert(name, &fresh)).await?.0)
+    Ok(store.write(NoCaller::Process, move |tx| tx.settings().insert_or_find(name, &fresh)).await?.0)
 }
 
 /// The part of every area.
@@ -348,7 +348,7 @@ impl App {
         if !store.takes_writes() {
             return Err(Error::Unavailable("nothing can be written".into()));
         }
-        store.read(|reader| reader.log_head()).await?;
+        store.read(|reader| reader.log().find_head()).await?;
         Ok(())
     }
 

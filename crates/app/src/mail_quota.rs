@@ -43,7 +43,7 @@ impl MailQuotas {
         if recipients.is_empty() {
             return Ok(Vec::new());
         }
-        tx.lock_mail_records()?;
+        tx.mail_records().lock()?;
         let mut verdicts = self.of_recipients(tx, cause.kind, recipients)?;
         let allowed: Vec<usize> = (0..recipients.len()).filter(|place| verdicts[*place].is_none()).collect();
         let (mut room, mut short) = (allowed.len(), None);
@@ -60,7 +60,7 @@ impl MailQuotas {
         let (sent, refused) = allowed.split_at(room);
         let sent: Vec<&str> = sent.iter().map(|place| recipients[*place]).collect();
         let now = tx.now();
-        tx.insert_mail_records(cause.kind, &sent, cause.sender, cause.organization, now)?;
+        tx.mail_records().insert(cause.kind, &sent, cause.sender, cause.organization, now)?;
         if let Some((quota, limit, window)) = short {
             // There is room again when the first of the last `limit` mails is old enough.
             let first = nth_last(tx, cause, quota, limit - 1)?.unwrap_or(now);
@@ -81,7 +81,7 @@ impl MailQuotas {
         };
         let now = tx.now();
         let mut times: HashMap<String, Vec<i64>> = HashMap::new();
-        for (recipient, at) in tx.mail_to(kind, recipients, now.plus_millis(-longest))? {
+        for (recipient, at) in tx.mail_records().list_to(kind, recipients, now.plus_millis(-longest))? {
             times.entry(recipient).or_default().push(at.0);
         }
         for times in times.values_mut() {
@@ -104,9 +104,9 @@ impl MailQuotas {
 fn count(tx: &mut Tx<'_>, cause: MailCause, quota: MailQuota, window: i64) -> StoreResult<Option<i64>> {
     let since = tx.now().plus_millis(-window);
     match (quota, cause.sender, cause.organization) {
-        (MailQuota::Sender, Some(sender), _) => tx.count_mail_by(sender, since).map(Some),
+        (MailQuota::Sender, Some(sender), _) => tx.mail_records().count_by_sender(sender, since).map(Some),
         (MailQuota::Organization, _, Some(organization)) => {
-            tx.count_mail_of(cause.kind, organization, since).map(Some)
+            tx.mail_records().count_of_organization(cause.kind, organization, since).map(Some)
         }
         _ => Ok(None),
     }
@@ -114,8 +114,10 @@ fn count(tx: &mut Tx<'_>, cause: MailCause, quota: MailQuota, window: i64) -> St
 
 fn nth_last(tx: &mut Tx<'_>, cause: MailCause, quota: MailQuota, n: i64) -> StoreResult<Option<Timestamp>> {
     match (quota, cause.sender, cause.organization) {
-        (MailQuota::Sender, Some(sender), _) => tx.nth_last_mail_by(sender, n),
-        (MailQuota::Organization, _, Some(organization)) => tx.nth_last_mail_of(cause.kind, organization, n),
+        (MailQuota::Sender, Some(sender), _) => tx.mail_records().find_nth_last_by_sender(sender, n),
+        (MailQuota::Organization, _, Some(organization)) => {
+            tx.mail_records().find_nth_last_of_organization(cause.kind, organization, n)
+        }
         _ => Ok(None),
     }
 }

@@ -45,11 +45,18 @@ pub(crate) fn offboard(
     actor: &str,
     leaving: Leaving,
 ) -> TxResult<bool> {
-    let memberships: Vec<OrganizationMembership> =
-        tx.memberships_of(user.id)?.into_iter().filter(|m| organizations.contains(&m.organization)).collect();
+    let memberships: Vec<OrganizationMembership> = tx
+        .organization_members()
+        .list_of_user(user.id)?
+        .into_iter()
+        .filter(|m| organizations.contains(&m.organization))
+        .collect();
     for membership in &memberships {
         if membership.role == OrganizationRole::Administrator
-            && !policy::may_do_without(&tx.administrators(membership.organization)?, user.id)
+            && !policy::may_do_without(
+                &tx.organization_members().list_administrators(membership.organization)?,
+                user.id,
+            )
         {
             let text = "the last administrator of an organization cannot be removed; \
                         let somebody else administer it first";
@@ -70,17 +77,17 @@ pub(crate) fn end_memberships(
     leaving: Leaving,
 ) -> StoreResult<()> {
     for membership in memberships {
-        for room in tx.rooms_in(membership.organization, user.id)? {
+        for room in tx.members().list_rooms_in_organization(membership.organization, user.id)? {
             leave(tx, room, user, leaving)?;
         }
-        tx.delete_organization_member(membership.organization, user.id)?;
+        tx.organization_members().delete(membership.organization, user.id)?;
         withdraw(tx, membership.organization, user)?;
         let now = tx.now();
-        tx.insert_removed_member(membership.organization, user.id, now)?;
+        tx.organization_members().insert_removed(membership.organization, user.id, now)?;
         end_ways_in(tx, membership.organization, user.id)?;
     }
     if !memberships.is_empty() {
-        tx.bump_private_rooms_of(user.id)?;
+        tx.rooms().advance_private_access_of_user(user.id)?;
         tx.record_event(Control::OrganizationRemove { user: user.id });
     }
     Ok(())
@@ -91,7 +98,7 @@ pub(crate) fn end_memberships(
 /// organization ([`lock_for_removal`]).
 pub(crate) fn end_ways_in(tx: &mut Tx<'_>, organization: OrganizationId, user: UserId) -> StoreResult<()> {
     replace_join_secrets(tx, organization)?;
-    let made = tx.invitations_made_by(organization, user)?;
+    let made = tx.invitations().list_made_by(organization, user)?;
     let made: Vec<InvitationId> = made.into_iter().map(|(_, invitation)| invitation).collect();
     revoke(tx, &made)
 }
@@ -104,12 +111,12 @@ pub(crate) fn lock_for_removal(
     organizations: &[OrganizationId],
     user: UserId,
 ) -> StoreResult<()> {
-    tx.lock_rooms_of(organizations, &[user])?;
+    tx.rooms().lock_of_organizations(organizations, &[user])?;
     let ordered: BTreeSet<OrganizationId> = organizations.iter().copied().collect();
     for organization in ordered {
-        tx.lock_organization(organization)?;
+        tx.organizations().lock(organization)?;
     }
-    tx.lock_user(user)
+    tx.users().lock(user)
 }
 
 /// Unlinks a user, who is held, from the identity provider of these organizations. Returns whether the user was
@@ -120,14 +127,14 @@ pub(crate) fn give_up(
     user: UserId,
     (actor, action): (&str, &str),
 ) -> StoreResult<bool> {
-    let known = tx.identity(user)?.filter(|known| organizations.contains(&known.organization));
+    let known = tx.identities().find(user)?.filter(|known| organizations.contains(&known.organization));
     let Some(known) = known.filter(|known| known.removed_at.is_none()) else { return Ok(false) };
     let now = tx.now();
     let version = known.version + 1;
     let detail = json!({"userName": known.subject});
     note(tx, known.organization, (actor, action), Some(user), &detail)?;
-    tx.delete_suspended_memberships(user)?;
-    tx.update_identity(&Identity {
+    tx.organization_members().delete_suspended(user)?;
+    tx.identities().update(&Identity {
         version,
         updated_at: now,
         suspended_at: None,
@@ -143,16 +150,16 @@ fn withdraw(tx: &mut Tx<'_>, organization: OrganizationId, user: &User) -> Store
     if !holds_address(tx, user, organization)? {
         return Ok(());
     }
-    let pending = tx.invitations_into(organization, &email_key(&user.email))?;
+    let pending = tx.invitations().list_into_organization(organization, &email_key(&user.email))?;
     revoke(tx, &pending)
 }
 
 fn leave(tx: &mut Tx<'_>, room: RoomId, user: &User, leaving: Leaving) -> StoreResult<()> {
     // One that was made just now.
-    tx.lock_room(room)?;
-    if tx.room_membership(room, user.id)?.is_none_or(|membership| membership.blocked) {
-        tx.delete_room_member(room, user.id)?;
-        return tx.bump_access(room);
+    tx.rooms().lock(room)?;
+    if tx.members().find(room, user.id)?.is_none_or(|membership| membership.blocked) {
+        tx.members().delete(room, user.id)?;
+        return tx.rooms().advance_access(room);
     }
     take_out(tx, room, user.id, Some(&*user.nick).filter(|_| leaving == Leaving::Announced))
 }

@@ -49,11 +49,13 @@ impl Organizations {
             let mut found = Vec::with_capacity(memberships.len());
             for OrganizationMembership { organization, role, .. } in memberships {
                 let administered = policy::organization(Some(role), OrganizationAction::Administer).is_ok();
-                found.extend(reader.organization(organization)?.map(|organization| OwnOrganization {
-                    id: organization.id,
-                    name: organization.name,
-                    parameterized_name: organization.parameterized_name,
-                    administered,
+                found.extend(reader.organizations().find(organization)?.map(|organization| {
+                    OwnOrganization {
+                        id: organization.id,
+                        name: organization.name,
+                        parameterized_name: organization.parameterized_name,
+                        administered,
+                    }
                 }));
             }
             Ok(found)
@@ -71,9 +73,9 @@ impl Organizations {
     pub async fn list(&self, actor: &Actor) -> Result<Vec<Organization>> {
         let user = actor.user()?.user.id;
         let found = self.core.store().read(move |reader| {
-            let found = reader.organizations_of(user)?;
+            let found = reader.organizations().list_of_user(user)?;
             let ids: Vec<OrganizationId> = found.iter().map(|(organization, _)| organization.id).collect();
-            Ok((found, reader.groups_of(&ids)?))
+            Ok((found, reader.groups().list_of_organizations(&ids)?))
         });
         let (found, groups) = found.await?;
         let base = &self.core.config().addresses.base;
@@ -100,7 +102,8 @@ impl Organizations {
     ) -> Result<OrganizationId> {
         let caller = actor.user()?;
         let name = name.to_lowercase();
-        let found = self.core.store().read(move |reader| reader.organization_id_by_name(&name)).await?;
+        let found =
+            self.core.store().read(move |reader| reader.organizations().find_id_by_name(&name)).await?;
         let id = found.ok_or(Error::NotFound)?;
         policy::organization(caller.role_in(id), action)?;
         Ok(id)
@@ -113,10 +116,12 @@ impl Organizations {
     /// [`Error::NotFound`] when there is none or it is not the caller's.
     pub async fn get(&self, actor: &Actor, id: OrganizationId) -> Result<Organization> {
         policy::organization(actor.user()?.role_in(id), OrganizationAction::See)?;
-        let found = self.core.store().read(move |reader| match reader.organization(id)? {
-            Some(organization) => {
-                Ok(Some((organization, reader.organization_users(id)?, reader.groups_of(&[id])?)))
-            }
+        let found = self.core.store().read(move |reader| match reader.organizations().find(id)? {
+            Some(organization) => Ok(Some((
+                organization,
+                reader.organization_members().list_users(id)?,
+                reader.groups().list_of_organizations(&[id])?,
+            ))),
             None => Ok(None),
         });
         let (organization, people, groups) = found.await?.ok_or(Error::NotFound)?;
@@ -134,13 +139,13 @@ impl Organizations {
         let ((), event) = self
             .core
             .transaction_as(actor, move |tx, _| {
-                let mut organization = tx.lock_organization(id)?.ok_or(Error::NotFound)?;
-                let role = role_in(&tx.memberships_of(caller)?, id);
+                let mut organization = tx.organizations().lock(id)?.ok_or(Error::NotFound)?;
+                let role = role_in(&tx.organization_members().list_of_user(caller)?, id);
                 let allowed = policy::organization(role, OrganizationAction::Administer);
                 allowed.and_then(|()| policy::write(&organization)).map_err(Error::from)?;
                 if organization.name != name {
                     organization.name.clone_from(&name);
-                    tx.update_organization(&organization)?;
+                    tx.organizations().update(&organization)?;
                     tx.record_event(Control::OrganizationChange);
                 }
                 Ok(())
@@ -157,7 +162,8 @@ impl Organizations {
     /// [`Error::NotFound`] when it is not the caller's.
     pub async fn users(&self, actor: &Actor, id: OrganizationId) -> Result<Vec<User>> {
         policy::organization(actor.user()?.role_in(id), OrganizationAction::See)?;
-        let people = self.core.store().read(move |reader| reader.organization_users(id)).await?;
+        let people =
+            self.core.store().read(move |reader| reader.organization_members().list_users(id)).await?;
         let base = &self.core.config().addresses.base;
         Ok(people.iter().map(|(user, admin)| User::of_organization(user, *admin, base)).collect())
     }
@@ -169,7 +175,8 @@ impl Organizations {
     /// [`Error::NotFound`] when it is not the caller's, or the user does not belong to it.
     pub async fn user(&self, actor: &Actor, id: OrganizationId, user: UserId) -> Result<User> {
         policy::organization(actor.user()?.role_in(id), OrganizationAction::See)?;
-        let found = self.core.store().read(move |reader| reader.organization_user(id, user)).await?;
+        let found =
+            self.core.store().read(move |reader| reader.organization_members().find_user(id, user)).await?;
         let (user, admin) = found.ok_or(Error::NotFound)?;
         Ok(User::of_organization(&user, admin, &self.core.config().addresses.base))
     }
@@ -189,9 +196,9 @@ impl Organizations {
         let ((), event) = self
             .core
             .locked_transaction_as(actor, lock, move |tx, _| {
-                let role = role_in(&tx.memberships_of(caller)?, id);
+                let role = role_in(&tx.organization_members().list_of_user(caller)?, id);
                 policy::organization(role, OrganizationAction::Administer).map_err(Error::from)?;
-                let (user, _) = tx.organization_user(id, user)?.ok_or(Error::NotFound)?;
+                let (user, _) = tx.organization_members().find_user(id, user)?.ok_or(Error::NotFound)?;
                 match offboard(tx, &[id], &user, &format!("user:{caller}"), Leaving::Announced)? {
                     true => Ok(()),
                     false => Err(Error::NotFound.into()),

@@ -10,21 +10,21 @@ use crate::email_addresses::holds_address;
 /// Ends the pending invitations of users who are in the flow now. An invitation to a user's unproved address
 /// stays.
 pub(crate) fn mark_accepted(tx: &mut Tx<'_>, room: RoomId, users: &[User]) -> StoreResult<()> {
-    let Some(flow) = tx.flow(room)? else { return Ok(()) };
+    let Some(flow) = tx.flows().find(room)? else { return Ok(()) };
     let mut keys = Vec::with_capacity(users.len());
     for user in users {
         if holds_address(tx, user, flow.organization)? {
             keys.push(email_key(&user.email));
         }
     }
-    let pending = tx.pending_invitations_to(room, &keys)?;
+    let pending = tx.invitations().list_pending_to(room, &keys)?;
     let ids: Vec<InvitationId> = pending.iter().map(|invitation| invitation.id).collect();
-    tx.set_invitations_accepted(&ids)?;
-    tx.delete_mail_of_invitations(&ids)
+    tx.invitations().set_accepted(&ids)?;
+    tx.mails().delete_of_invitations(&ids)
 }
 
 /// Removes pending invitations with their mails and links. No stream shows it.
 pub(crate) fn revoke(tx: &mut Tx<'_>, ids: &[InvitationId]) -> StoreResult<()> {
-    tx.delete_mail_of_invitations(ids)?;
-    tx.delete_invitations(ids)
+    tx.mails().delete_of_invitations(ids)?;
+    tx.invitations().delete(ids)
 }

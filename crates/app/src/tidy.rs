@@ -30,11 +30,11 @@ impl Core {
     pub(crate) async fn tidy(&self) -> Result<()> {
         let ended = self.store().write(NoCaller::Process, |tx| {
             let now = tx.now();
-            tx.delete_ended_links(now)?;
-            tx.delete_ended_claims(now)?;
-            tx.delete_silent_writers(now.plus_millis(-DAY_MILLIS))?;
-            tx.delete_silent_nodes(now.plus_millis(-FORGOTTEN_MILLIS))?;
-            tx.delete_idle_sessions(now.plus_millis(-SESSION_DAYS * DAY_MILLIS))
+            tx.mails().delete_ended_links(now)?;
+            tx.emails().delete_ended_claims(now)?;
+            tx.nodes().delete_silent_writers(now.plus_millis(-DAY_MILLIS))?;
+            tx.nodes().delete_silent(now.plus_millis(-FORGOTTEN_MILLIS))?;
+            tx.sessions().delete_idle(now.plus_millis(-SESSION_DAYS * DAY_MILLIS))
         });
         ended.await?;
         self.tidy_mail_records().await?;
@@ -44,8 +44,10 @@ impl Core {
     async fn tidy_mail_records(&self) -> Result<()> {
         let until = self.now().plus_millis(-DAY_MILLIS);
         loop {
-            let (deleted, _) =
-                self.store().write(NoCaller::Process, move |tx| tx.delete_mail_records(until, BATCH)).await?;
+            let (deleted, _) = self
+                .store()
+                .write(NoCaller::Process, move |tx| tx.mail_records().delete_until(until, BATCH))
+                .await?;
             if i64::try_from(deleted).is_ok_and(|deleted| deleted < BATCH) {
                 return Ok(());
             }
@@ -61,9 +63,9 @@ impl Core {
             let (ended, _) = self
                 .store()
                 .write(NoCaller::Process, move |tx| {
-                    let idle = tx.idle_grants(long_ago, BATCH)?;
+                    let idle = tx.grants().list_idle(long_ago, BATCH)?;
                     for grant in &idle {
-                        tx.end_grant(*grant)?;
+                        tx.grants().delete(*grant)?;
                     }
                     Ok(idle.len())
                 })
@@ -72,9 +74,15 @@ impl Core {
                 break;
             }
         }
-        self.store().write(NoCaller::Process, move |tx| tx.delete_ended_access_tokens(long_ago)).await?;
-        self.store().write(NoCaller::Process, move |tx| tx.delete_ended_refresh_tokens(long_ago)).await?;
-        self.store().write(NoCaller::Process, move |tx| tx.delete_ended_codes(long_ago)).await?;
+        self.store()
+            .write(NoCaller::Process, move |tx| tx.oauth_tokens().delete_ended_access(long_ago))
+            .await?;
+        self.store()
+            .write(NoCaller::Process, move |tx| tx.oauth_tokens().delete_ended_refresh(long_ago))
+            .await?;
+        self.store()
+            .write(NoCaller::Process, move |tx| tx.oauth_tokens().delete_ended_codes(long_ago))
+            .await?;
         Ok(())
     }
 }

@@ -107,8 +107,8 @@ async fn fill(data: &Path, users: Vec<UserId>, messages: usize) -> Result<()> {
 
 async fn room(store: &Store) -> Result<RoomId> {
     let found = store
-        .read(|reader| match reader.organization_id_by_name(ORGANIZATION)? {
-            Some(organization) => reader.room_by_flow_name(organization, "main"),
+        .read(|reader| match reader.organizations().find_id_by_name(ORGANIZATION)? {
+            Some(organization) => reader.flows().find_room_by_name(organization, "main"),
             None => Ok(None),
         })
         .await?;

@@ -8,8 +8,11 @@ use syn::{Error, FnArg, Ident, ImplItem, ImplItemFn, ItemImpl, Pat, Result, pars
 /// Makes methods of the functions of an `impl` block.
 ///
 /// The first parameter of each function is its connection, written `c: &mut Connection`; the method has `&mut self` in
-/// its place. The attribute is for the crate `eddyline-storage`: the type must have a method `connection`, which
-/// answers a `&mut crate::reader::Inner`.
+/// its place. The attribute is for the area handles of the crate `eddyline-storage`: the first field of the type must
+/// be a reference to a `crate::reader::Connected`.
+///
+/// A body is compiled outside of the `impl` block, so it must not use type parameters of the block. Attributes and
+/// where clauses, of the block and of its functions, stay.
 #[proc_macro_attribute]
 pub fn portable(_: TokenStream, block: TokenStream) -> TokenStream {
     let block = parse_macro_input!(block as ItemImpl);
@@ -17,16 +20,26 @@ pub fn portable(_: TokenStream, block: TokenStream) -> TokenStream {
 }
 
 fn expand(mut block: ItemImpl) -> Result<Tokens> {
+    if let Some((_, of, _)) = &block.trait_ {
+        return Err(Error::new_spanned(of, "only inherent methods are portable"));
+    }
     let functions = std::mem::take(&mut block.items);
     let methods = functions.into_iter().map(method).collect::<Result<Vec<_>>>()?;
-    let (generics, of) = (&block.generics, &block.self_ty);
-    Ok(quote! { impl #generics #of { #(#methods)* } })
+    let (attributes, of, generics) = (&block.attrs, &block.self_ty, &block.generics);
+    let conditions = &generics.where_clause;
+    Ok(quote! {
+        #(#attributes)*
+        impl #generics #of #conditions { #(#methods)* }
+    })
 }
 
 fn method(item: ImplItem) -> Result<Tokens> {
     let ImplItem::Fn(ImplItemFn { attrs, vis, mut sig, block, .. }) = item else {
         return Err(Error::new_spanned(item, "only functions are portable"));
     };
+    if let (Some(_), ..) | (_, Some(_), _) | (.., Some(_)) = (&sig.asyncness, &sig.constness, &sig.unsafety) {
+        return Err(Error::new_spanned(&sig, "only plain functions are portable"));
+    }
     let inputs: Vec<FnArg> = std::mem::take(&mut sig.inputs).into_iter().collect();
     let Some((connection, arguments)) =
         inputs.split_first().and_then(|(first, rest)| Some((name(first)?, rest)))
@@ -38,11 +51,12 @@ fn method(item: ImplItem) -> Result<Tokens> {
     });
     let names = names.collect::<Result<Vec<_>>>()?;
     let (ident, generics, output) = (&sig.ident, &sig.generics, &sig.output);
+    let conditions = &generics.where_clause;
     let arm = |variant: &str, connection_type: Tokens| {
         let variant = Ident::new(variant, Span::call_site());
         quote! {
             crate::reader::Inner::#variant(c) => {
-                fn run #generics (#connection: &mut #connection_type, #(#arguments),*) #output #block
+                fn run #generics (#connection: &mut #connection_type, #(#arguments),*) #output #conditions #block
                 run(c, #(#names),*)
             }
         }
@@ -51,8 +65,8 @@ fn method(item: ImplItem) -> Result<Tokens> {
     let postgres = cfg!(feature = "postgres").then(|| arm("Postgres", quote!(diesel::PgConnection)));
     Ok(quote! {
         #(#attrs)*
-        #vis fn #ident #generics (&mut self, #(#arguments),*) #output {
-            match self.connection() {
+        #vis fn #ident #generics (&mut self, #(#arguments),*) #output #conditions {
+            match crate::reader::Connected::connection(&mut *self.0) {
                 #sqlite
                 #postgres
             }
@@ -89,6 +103,35 @@ mod tests {
             text.contains("fn run (c : & mut diesel :: PgConnection , id : i64) -> i64 { id }"),
             "{text}"
         );
+    }
+
+    #[test]
+    fn attributes_and_where_clauses_stay() {
+        let text = expanded(
+            "#[cfg(all())] impl<C> Users<'_, C> where C: Access {
+                /// Text.
+                #[must_use]
+                pub fn one<T>(c: &mut Connection, id: T) -> i64 where T: Into<i64> { id.into() }
+            }",
+        )
+        .unwrap();
+        assert!(
+            text.starts_with("# [cfg (all ())] impl < C > Users < '_ , C > where C : Access {"),
+            "{text}"
+        );
+        assert!(text.contains("# [doc = \" Text.\"] # [must_use] pub fn one < T > (& mut self"), "{text}");
+        let function =
+            "(c : & mut diesel :: SqliteConnection , id : T) -> i64 where T : Into < i64 > { id . into () }";
+        assert!(text.contains(function), "{text}");
+        assert!(text.contains("(& mut self , id : T) -> i64 where T : Into < i64 > { match"), "{text}");
+    }
+
+    #[test]
+    fn what_no_method_can_be_made_of_is_an_error() {
+        let error = expanded("impl Clone for Users { fn one(c: &mut Connection) {} }").unwrap_err();
+        assert_eq!(error, "only inherent methods are portable");
+        let error = expanded("impl Users { async fn one(c: &mut Connection) {} }").unwrap_err();
+        assert_eq!(error, "only plain functions are portable");
     }
 
     #[test]

@@ -6,7 +6,8 @@ use eddyline_model::{Timestamp, UserId};
 use eddyline_portable::portable;
 
 use crate::Result;
-use crate::reader::Reader;
+use crate::areas::ApiTokens;
+use crate::reader::Access;
 use crate::schema::{api_tokens, users};
 use crate::transaction::Tx;
 use crate::users::{UserRow, to_user};
@@ -23,9 +24,9 @@ pub struct ApiToken {
 }
 
 #[portable]
-impl Reader<'_> {
+impl<C: Access> ApiTokens<'_, C> {
     /// The user whose API token has this hash.
-    pub fn user_by_api_token(c: &mut Connection, hash: &[u8]) -> Result<Option<User>> {
+    pub fn find_user(c: &mut Connection, hash: &[u8]) -> Result<Option<User>> {
         let row = api_tokens::table
             .inner_join(users::table.on(users::id.eq(api_tokens::user_id)))
             .filter(api_tokens::hash.eq(hash))
@@ -36,7 +37,7 @@ impl Reader<'_> {
     }
 
     /// The API tokens of a user, the oldest first.
-    pub fn api_tokens_of(c: &mut Connection, user: UserId) -> Result<Vec<ApiToken>> {
+    pub fn list_of_user(c: &mut Connection, user: UserId) -> Result<Vec<ApiToken>> {
         let rows = api_tokens::table
             .filter(api_tokens::user_id.eq(user.0))
             .order((api_tokens::created_at, api_tokens::hash))
@@ -48,15 +49,9 @@ impl Reader<'_> {
 }
 
 #[portable]
-impl Tx<'_> {
+impl ApiTokens<'_, Tx<'_>> {
     /// Adds an API token by its hash.
-    pub fn insert_api_token(
-        c: &mut Connection,
-        hash: &[u8],
-        user: UserId,
-        name: &str,
-        now: Timestamp,
-    ) -> Result<()> {
+    pub fn insert(c: &mut Connection, hash: &[u8], user: UserId, name: &str, now: Timestamp) -> Result<()> {
         diesel::insert_into(api_tokens::table)
             .values((
                 api_tokens::hash.eq(hash),
@@ -69,18 +64,18 @@ impl Tx<'_> {
     }
 
     /// Gives an API token another name.
-    pub fn rename_api_token(c: &mut Connection, hash: &[u8], name: &str) -> Result<()> {
+    pub fn set_name(c: &mut Connection, hash: &[u8], name: &str) -> Result<()> {
         diesel::update(api_tokens::table.find(hash)).set(api_tokens::name.eq(name)).execute(c)?;
         Ok(())
     }
 
     /// Ends an API token, and tells whether there was one.
-    pub fn delete_api_token(c: &mut Connection, hash: &[u8]) -> Result<bool> {
+    pub fn delete(c: &mut Connection, hash: &[u8]) -> Result<bool> {
         Ok(diesel::delete(api_tokens::table.find(hash)).execute(c)? > 0)
     }
 
     /// Ends all API tokens of a user.
-    pub fn delete_api_tokens_of(c: &mut Connection, user: UserId) -> Result<()> {
+    pub fn delete_of_user(c: &mut Connection, user: UserId) -> Result<()> {
         diesel::delete(api_tokens::table.filter(api_tokens::user_id.eq(user.0))).execute(c)?;
         Ok(())
     }

@@ -5,7 +5,8 @@ use eddyline_model::applications::Application;
 use eddyline_model::{ApplicationId, OrganizationId, Timestamp, UserId};
 use eddyline_portable::portable;
 
-use crate::reader::Reader;
+use crate::areas::Applications;
+use crate::reader::Access;
 use crate::schema::applications;
 use crate::transaction::Tx;
 use crate::{Error, Result};
@@ -83,15 +84,15 @@ impl<'a> Changes<'a> {
 }
 
 #[portable]
-impl Reader<'_> {
+impl<C: Access> Applications<'_, C> {
     /// An application.
-    pub fn application(c: &mut Connection, id: ApplicationId) -> Result<Option<Application>> {
+    pub fn find(c: &mut Connection, id: ApplicationId) -> Result<Option<Application>> {
         let row = applications::table.find(id.0).select(Row::as_select()).first(c).optional()?;
         row.map(to_application).transpose()
     }
 
     /// The application that calls itself so, and its sealed secret, if it has one.
-    pub fn application_by_client_id(
+    pub fn find_by_client_id(
         c: &mut Connection,
         client_id: &str,
     ) -> Result<Option<(Application, Option<Vec<u8>>)>> {
@@ -104,13 +105,13 @@ impl Reader<'_> {
     }
 
     /// The sealed secret of an application, if it has one.
-    pub fn application_secret(c: &mut Connection, id: ApplicationId) -> Result<Option<Vec<u8>>> {
+    pub fn find_secret(c: &mut Connection, id: ApplicationId) -> Result<Option<Vec<u8>>> {
         let secret = applications::table.find(id.0).select(applications::secret).first(c).optional()?;
         Ok(secret.flatten())
     }
 
     /// The applications of an organization, the oldest first.
-    pub fn organization_applications(
+    pub fn list_of_organization(
         c: &mut Connection,
         organization: OrganizationId,
     ) -> Result<Vec<Application>> {
@@ -124,10 +125,10 @@ impl Reader<'_> {
 }
 
 #[portable]
-impl Tx<'_> {
+impl Applications<'_, Tx<'_>> {
     /// Registers an application and gives its number; the one it bears is not looked at. `secret` is
     /// sealed.
-    pub fn insert_application(
+    pub fn insert(
         c: &mut Connection,
         application: &Application,
         secret: Option<&[u8]>,
@@ -155,7 +156,7 @@ impl Tx<'_> {
     }
 
     /// Changes what can be changed about an application: its name, its addresses and its switches.
-    pub fn update_application(c: &mut Connection, application: &Application) -> Result<()> {
+    pub fn update(c: &mut Connection, application: &Application) -> Result<()> {
         diesel::update(applications::table.find(application.id.0))
             .set(Changes::of(application))
             .execute(c)?;
@@ -163,32 +164,32 @@ impl Tx<'_> {
     }
 
     /// Gives an application another secret, sealed.
-    pub fn set_application_secret(c: &mut Connection, id: ApplicationId, secret: &[u8]) -> Result<()> {
+    pub fn set_secret(c: &mut Connection, id: ApplicationId, secret: &[u8]) -> Result<()> {
         diesel::update(applications::table.find(id.0)).set(applications::secret.eq(secret)).execute(c)?;
         Ok(())
     }
 
     /// Removes an application that nobody has allowed anything any more.
-    pub fn delete_application(c: &mut Connection, id: ApplicationId) -> Result<()> {
+    pub fn delete(c: &mut Connection, id: ApplicationId) -> Result<()> {
         diesel::delete(applications::table.find(id.0)).execute(c)?;
         Ok(())
     }
 }
 
-impl Tx<'_> {
+impl Applications<'_, Tx<'_>> {
     /// Holds an application against everybody else until the transaction ends, so that it can be changed
     /// as it was read, or be removed with all that came of it.
     ///
     /// # Errors
     ///
     /// As any query.
-    pub fn lock_application(&mut self, id: ApplicationId) -> Result<Option<Application>> {
+    pub fn lock(&mut self, id: ApplicationId) -> Result<Option<Application>> {
         #[cfg(feature = "postgres")]
-        if let Some(c) = self.postgres() {
+        if let Some(c) = self.0.postgres() {
             let row = applications::table.find(id.0).select(Row::as_select()).for_update();
             return row.first(c).optional()?.map(to_application).transpose();
         }
-        self.application(id)
+        self.find(id)
     }
 
     /// Makes sure that an application is there until the transaction ends, and tells whether it is.
@@ -197,12 +198,12 @@ impl Tx<'_> {
     /// # Errors
     ///
     /// As any query.
-    pub fn lock_application_shared(&mut self, id: ApplicationId) -> Result<bool> {
+    pub fn lock_shared(&mut self, id: ApplicationId) -> Result<bool> {
         #[cfg(feature = "postgres")]
-        if let Some(c) = self.postgres() {
+        if let Some(c) = self.0.postgres() {
             let row = applications::table.find(id.0).select(applications::id).for_key_share();
             return Ok(row.first::<i64>(c).optional()?.is_some());
         }
-        Ok(self.application(id)?.is_some())
+        Ok(self.find(id)?.is_some())
     }
 }

@@ -6,7 +6,8 @@ use eddyline_model::{OrganizationId, Timestamp, UserId};
 use eddyline_portable::portable;
 
 use crate::Result;
-use crate::reader::Reader;
+use crate::areas::Audit;
+use crate::reader::Access;
 use crate::schema::audit;
 use crate::transaction::Tx;
 
@@ -35,10 +36,10 @@ fn to_entry(row: Row) -> (i64, AuditEntry) {
 }
 
 #[portable]
-impl Reader<'_> {
+impl<C: Access> Audit<'_, C> {
     /// At most `limit` records of an organization with their numbers, the newest first: the newest of
     /// all, or of those with a number below `before`.
-    pub fn audit_of(
+    pub fn list(
         c: &mut Connection,
         organization: OrganizationId,
         before: Option<i64>,
@@ -56,10 +57,10 @@ impl Reader<'_> {
 }
 
 #[portable]
-impl Tx<'_> {
+impl Audit<'_, Tx<'_>> {
     /// Keeps a record of a change. It belongs into the transaction of that change, so that there is
     /// neither without the other.
-    pub fn insert_audit_entry(c: &mut Connection, entry: &AuditEntry) -> Result<()> {
+    pub fn insert(c: &mut Connection, entry: &AuditEntry) -> Result<()> {
         diesel::insert_into(audit::table)
             .values((
                 audit::organization_id.eq(entry.organization.0),

@@ -5,7 +5,8 @@ use eddyline_model::UserId;
 use eddyline_portable::portable;
 
 use crate::Result;
-use crate::reader::Reader;
+use crate::areas::Users;
+use crate::reader::Access;
 use crate::schema::{avatars, users};
 use crate::transaction::Tx;
 
@@ -21,9 +22,9 @@ pub struct AvatarOf {
 }
 
 #[portable]
-impl Reader<'_> {
+impl<C: Access> Users<'_, C> {
     /// Whose picture has this name, 32 hexadecimal digits; `None` when none has it any more.
-    pub fn avatar_of(c: &mut Connection, avatar: &str) -> Result<Option<AvatarOf>> {
+    pub fn find_avatar(c: &mut Connection, avatar: &str) -> Result<Option<AvatarOf>> {
         let row = users::table
             .left_join(avatars::table.on(avatars::user_id.eq(users::id)))
             .filter(users::avatar.eq(avatar))
@@ -38,7 +39,7 @@ impl Reader<'_> {
     }
 
     /// The kind and the bytes of an uploaded picture with this name.
-    pub fn uploaded_avatar(c: &mut Connection, avatar: &str) -> Result<Option<(String, Vec<u8>)>> {
+    pub fn find_uploaded_avatar(c: &mut Connection, avatar: &str) -> Result<Option<(String, Vec<u8>)>> {
         Ok(avatars::table
             .inner_join(users::table.on(users::id.eq(avatars::user_id)))
             .filter(users::avatar.eq(avatar))
@@ -49,7 +50,7 @@ impl Reader<'_> {
 }
 
 #[portable]
-impl Tx<'_> {
+impl Users<'_, Tx<'_>> {
     /// Gives a user an uploaded picture under a new name.
     pub fn set_avatar(
         c: &mut Connection,

@@ -10,8 +10,7 @@ use eddyline_model::log::LogItem;
 
 use crate::connect::{Connection, Connections, Location, connect};
 use crate::live::LiveNotices;
-use crate::transaction::{Failure, Tx, transact};
-use crate::work::Abort;
+use crate::transaction::{Abort, Failure, Tx, transact};
 use crate::{Clock, Error, Result};
 
 /// How often a transaction is tried at most.
@@ -20,7 +19,7 @@ const ATTEMPTS: u32 = 3;
 const DOUBT_PATIENCE: Duration = Duration::from_secs(8);
 const RETRY_PAUSE: Duration = Duration::from_millis(200);
 /// After how long without a commit the writer's row may have been removed by others, who take it for that of a process
-/// that was killed. They wait far longer ([`Tx::delete_silent_writers`](crate::Tx::delete_silent_writers)).
+/// that was killed. They wait far longer ([`Nodes::delete_silent_writers`](crate::areas::Nodes::delete_silent_writers)).
 const IDLE: Duration = Duration::from_secs(3600);
 
 const WITHOUT_RESULT: Error = Error::Corrupt("a transaction without a result");
@@ -117,9 +116,9 @@ impl Committer {
         let outcome = transact(connection.reader(), now, |tx| {
             let value = work(tx)?;
             if doubtful {
-                tx.upsert_writer(&name, batch, now)?;
+                tx.nodes().upsert_writer(&name, batch, now)?;
             }
-            let items = tx.finish()?;
+            let items = tx.log().append_pending()?;
             // Before the commit: from then on the log shows less of them.
             live.note(&items);
             *result = Some((value, items));
@@ -142,7 +141,8 @@ impl Committer {
         };
         if self.is_postgres() && (is_new || self.noted.elapsed() >= IDLE) {
             // The row must be there before the batch, so that it can be waited for.
-            write(&mut connection, (self.clock)(), |tx| tx.upsert_writer(&self.name, 0, tx.now()))?;
+            let now = (self.clock)();
+            write(&mut connection, now, |tx| tx.nodes().upsert_writer(&self.name, 0, now))?;
             self.noted = Instant::now();
         }
         Ok(connection)
@@ -196,7 +196,7 @@ impl Committer {
     pub(crate) fn end(&mut self) {
         if let Some(mut own) = self.own.take()
             && self.is_postgres()
-            && let Err(error) = write(&mut own, (self.clock)(), |tx| tx.delete_writer(&self.name))
+            && let Err(error) = write(&mut own, (self.clock)(), |tx| tx.nodes().delete_writer(&self.name))
         {
             tracing::debug!(%error, "the writer could not be taken off the list");
         }

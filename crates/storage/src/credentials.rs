@@ -8,6 +8,7 @@
 use eddyline_model::{GrantId, UserId};
 
 use crate::Result;
+use crate::areas::{ApiTokens, Identities, OauthTokens, Passwords, Sessions, Sources};
 use crate::transaction::Tx;
 
 #[cfg(feature = "postgres")]
@@ -17,45 +18,49 @@ use crate::schema::{
 #[cfg(feature = "postgres")]
 use diesel::prelude::*;
 
-impl Tx<'_> {
+impl Sessions<'_, Tx<'_>> {
     /// Keeps a browser's session from ending until the transaction ends; `false` when it has ended.
     ///
     /// # Errors
     ///
     /// As any query.
-    pub fn lock_session(&mut self, hash: &[u8]) -> Result<bool> {
+    pub fn lock(&mut self, hash: &[u8]) -> Result<bool> {
         #[cfg(feature = "postgres")]
-        if let Some(c) = self.postgres() {
+        if let Some(c) = self.0.postgres() {
             let row = sessions::table.find(hash).select(sessions::user_id).for_key_share();
             return Ok(row.get_result::<i64>(c).optional()?.is_some());
         }
         let _ = hash;
         Ok(true)
     }
+}
 
+impl ApiTokens<'_, Tx<'_>> {
     /// The same for an API token.
     ///
     /// # Errors
     ///
     /// As any query.
-    pub fn lock_api_token(&mut self, hash: &[u8]) -> Result<bool> {
+    pub fn lock(&mut self, hash: &[u8]) -> Result<bool> {
         #[cfg(feature = "postgres")]
-        if let Some(c) = self.postgres() {
+        if let Some(c) = self.0.postgres() {
             let row = api_tokens::table.find(hash).select(api_tokens::user_id).for_key_share();
             return Ok(row.get_result::<i64>(c).optional()?.is_some());
         }
         let _ = hash;
         Ok(true)
     }
+}
 
+impl OauthTokens<'_, Tx<'_>> {
     /// The same for an access token and the grant that it came of.
     ///
     /// # Errors
     ///
     /// As any query.
-    pub fn lock_access_token(&mut self, hash: &[u8], grant: GrantId) -> Result<bool> {
+    pub fn lock_access(&mut self, hash: &[u8], grant: GrantId) -> Result<bool> {
         #[cfg(feature = "postgres")]
-        if let Some(c) = self.postgres() {
+        if let Some(c) = self.0.postgres() {
             // In the order in which a grant is ended.
             let row = grants::table.find(grant.0).select(grants::id).for_key_share();
             if row.get_result::<i64>(c).optional()?.is_none() {
@@ -67,31 +72,35 @@ impl Tx<'_> {
         let _ = (hash, grant);
         Ok(true)
     }
+}
 
+impl Passwords<'_, Tx<'_>> {
     /// Keeps a user's password, and whether the user is active, from being changed until the transaction
     /// ends, and gives the password's hash; `None` when the user is not active or has no password.
     ///
     /// # Errors
     ///
     /// As any query.
-    pub fn lock_password(&mut self, user: UserId) -> Result<Option<String>> {
+    pub fn lock(&mut self, user: UserId) -> Result<Option<String>> {
         #[cfg(feature = "postgres")]
-        if let Some(c) = self.postgres() {
+        if let Some(c) = self.0.postgres() {
             let row = users::table.find(user.0).select((users::active, users::password_hash)).for_share();
             let found = row.get_result::<(bool, Option<String>)>(c).optional()?;
             return Ok(found.and_then(|(active, hash)| hash.filter(|_| active)));
         }
-        self.password_of(user)
+        self.find(user)
     }
+}
 
-    /// The same as [`Tx::lock_session`] for a flow token, and the source that it is of.
+impl Sources<'_, Tx<'_>> {
+    /// The same as [`Sessions::lock`] for a flow token, and the source that it is of.
     ///
     /// # Errors
     ///
     /// As any query.
-    pub fn lock_flow_token(&mut self, hash: &[u8]) -> Result<bool> {
+    pub fn lock_token(&mut self, hash: &[u8]) -> Result<bool> {
         #[cfg(feature = "postgres")]
-        if let Some(c) = self.postgres() {
+        if let Some(c) = self.0.postgres() {
             let row = flow_tokens::table.find(hash).select(flow_tokens::source_id).for_key_share();
             return match row.get_result::<Option<i64>>(&mut *c).optional()? {
                 None => Ok(false),
@@ -106,7 +115,9 @@ impl Tx<'_> {
         let _ = hash;
         Ok(true)
     }
+}
 
+impl Identities<'_, Tx<'_>> {
     /// Keeps the token of an identity provider from being replaced until the transaction ends, and tells
     /// whether it is still the one with this digest.
     ///
@@ -115,7 +126,7 @@ impl Tx<'_> {
     /// As any query.
     pub fn lock_provider(&mut self, uid: &str, token: &[u8]) -> Result<bool> {
         #[cfg(feature = "postgres")]
-        if let Some(c) = self.postgres() {
+        if let Some(c) = self.0.postgres() {
             let row = identity_providers::table
                 .filter(identity_providers::uid.eq(uid))
                 .select(identity_providers::token_hash)
@@ -123,6 +134,6 @@ impl Tx<'_> {
             let found = row.get_result::<Vec<u8>>(c).optional()?;
             return Ok(found.is_some_and(|hash| hash == token));
         }
-        Ok(self.provider(uid)?.is_some_and(|provider| provider.token_hash == token))
+        Ok(self.find_provider(uid)?.is_some_and(|provider| provider.token_hash == token))
     }
 }

@@ -5,20 +5,21 @@ use eddyline_model::{OrganizationId, Timestamp, UserId};
 use eddyline_portable::portable;
 
 use crate::Result;
-use crate::reader::Reader;
+use crate::areas::{Emails, Organizations};
+use crate::reader::Access;
 use crate::schema::{identities, organization_domains, users};
 use crate::transaction::Tx;
 
 #[portable]
-impl Reader<'_> {
+impl<C: Access> Organizations<'_, C> {
     /// The organization to which a domain belongs.
-    pub fn domain_holder(c: &mut Connection, domain: &str) -> Result<Option<OrganizationId>> {
+    pub fn find_by_domain(c: &mut Connection, domain: &str) -> Result<Option<OrganizationId>> {
         let holder = organization_domains::table.find(domain).select(organization_domains::organization_id);
         Ok(holder.get_result::<i64>(c).optional()?.map(OrganizationId))
     }
 
     /// The domains of an organization, in alphabetical order.
-    pub fn domains_of(c: &mut Connection, organization: OrganizationId) -> Result<Vec<String>> {
+    pub fn list_domains(c: &mut Connection, organization: OrganizationId) -> Result<Vec<String>> {
         Ok(organization_domains::table
             .filter(organization_domains::organization_id.eq(organization.0))
             .order(organization_domains::domain)
@@ -28,7 +29,7 @@ impl Reader<'_> {
 }
 
 #[portable]
-impl Tx<'_> {
+impl Organizations<'_, Tx<'_>> {
     /// Gives a domain to an organization.
     ///
     /// # Errors
@@ -56,11 +57,14 @@ impl Tx<'_> {
         let of_it = found.filter(organization_domains::organization_id.eq(organization.0));
         Ok(diesel::delete(of_it).execute(c)? > 0)
     }
+}
 
+#[portable]
+impl Emails<'_, Tx<'_>> {
     /// Sets whether the addresses of a domain are proved that the providers of these organizations stated and
     /// that no mailed link has proved. Tells how many changed. An address that its owner has entered instead
     /// of the stated one stays as it is, and so does one that a provider put in the place of the owner's.
-    pub fn set_stated_emails_proved(
+    pub fn set_stated_proved(
         c: &mut Connection,
         domain: &str,
         organizations: &[OrganizationId],
@@ -81,7 +85,7 @@ impl Tx<'_> {
     }
 
     /// Notes that a mailed link proved the address of a user: it no longer depends on what a provider stated.
-    pub fn delete_stated_email(c: &mut Connection, user: UserId) -> Result<()> {
+    pub fn delete_stated(c: &mut Connection, user: UserId) -> Result<()> {
         diesel::update(identities::table.find(user.0))
             .set(identities::stated_email.eq(None::<String>))
             .execute(c)?;
@@ -89,23 +93,23 @@ impl Tx<'_> {
     }
 }
 
-impl Tx<'_> {
+impl Organizations<'_, Tx<'_>> {
     /// The organization to which a domain belongs, which keeps it until the transaction ends.
     ///
     /// # Errors
     ///
     /// As any query.
     pub fn lock_domain(&mut self, domain: &str) -> Result<Option<OrganizationId>> {
-        match &mut self.0 {
+        match self.0.connection() {
             #[cfg(feature = "postgres")]
             crate::reader::Inner::Postgres(c) => {
                 let found = organization_domains::table.find(domain);
                 let holder = found.select(organization_domains::organization_id).for_share();
-                Ok(holder.get_result::<i64>(*c).optional()?.map(OrganizationId))
+                Ok(holder.get_result::<i64>(c).optional()?.map(OrganizationId))
             }
             // A transaction that writes to SQLite runs alone.
             #[cfg(feature = "sqlite")]
-            crate::reader::Inner::Sqlite(_) => self.domain_holder(domain),
+            crate::reader::Inner::Sqlite(_) => self.find_by_domain(domain),
         }
     }
 }

@@ -18,7 +18,8 @@ use eddyline_model::files::{File, FileId, NewFile, NewObject};
 use eddyline_model::{MessageId, OrganizationId, RoomId, Timestamp, UserId};
 use eddyline_portable::portable;
 
-use crate::reader::{Inner, Reader};
+use crate::areas::Files;
+use crate::reader::{Access, Inner};
 use crate::schema::{files, flows, messages, nodes, objects, private_rooms};
 use crate::transaction::Tx;
 use crate::{Error, Result};
@@ -77,7 +78,7 @@ fn to_file(row: FileRow) -> File {
 }
 
 #[portable]
-impl Reader<'_> {
+impl<C: Access> Files<'_, C> {
     /// Whether processes that have shown no sign of life since `since` left pending objects.
     pub fn has_abandoned_objects(c: &mut Connection, since: Timestamp) -> Result<bool> {
         let living = nodes::table.filter(nodes::heartbeat.ge(since.0)).select(nodes::id).load::<String>(c)?;
@@ -90,7 +91,7 @@ impl Reader<'_> {
     }
 
     /// The keys of some objects marked for deletion whose bytes could be removed before this time.
-    pub fn objects_marked_for_deletion(
+    pub fn list_objects_marked_for_deletion(
         c: &mut Connection,
         before: Timestamp,
         limit: i64,
@@ -106,14 +107,14 @@ impl Reader<'_> {
     }
 
     /// The file with this id.
-    pub fn file(c: &mut Connection, id: &FileId) -> Result<Option<File>> {
+    pub fn find(c: &mut Connection, id: &FileId) -> Result<Option<File>> {
         let row = files::table.find(&id.0).select(FileRow::as_select()).get_result(c).optional()?;
         Ok(row.map(to_file))
     }
 
     /// Bytes of all files in the flows of an organization. Equal files count each time, thumbnails do not, and each
     /// counts for [`COUNTED_FILE_BYTES`] at least.
-    pub fn file_bytes_of_organization(c: &mut Connection, organization: OrganizationId) -> Result<u64> {
+    pub fn count_bytes_of_organization(c: &mut Connection, organization: OrganizationId) -> Result<u64> {
         let rooms = flows::table.filter(flows::organization_id.eq(organization.0)).select(flows::room_id);
         let bytes =
             files::table.filter(files::room_id.eq_any(rooms)).select(sum_of_sizes()).get_result::<i64>(c)?;
@@ -121,7 +122,7 @@ impl Reader<'_> {
     }
 
     /// Bytes of all files that a user has sent in private conversations, counted as those of organizations.
-    pub fn private_file_bytes_of(c: &mut Connection, user: UserId) -> Result<u64> {
+    pub fn count_private_bytes_of_user(c: &mut Connection, user: UserId) -> Result<u64> {
         let with = private_rooms::low_user_id.eq(user.0).or(private_rooms::high_user_id.eq(user.0));
         let rooms = private_rooms::table.filter(with).select(private_rooms::room_id);
         let own = messages::room_id.eq(files::room_id).and(messages::id.eq(files::message_id));
@@ -136,7 +137,7 @@ impl Reader<'_> {
 }
 
 #[portable]
-impl Tx<'_> {
+impl Files<'_, Tx<'_>> {
     /// Notes an object before its bytes are written. Should the process `node` die, the object is
     /// found among the abandoned ones.
     pub fn insert_object(c: &mut Connection, key: &str, node: &str, now: Timestamp) -> Result<()> {
@@ -254,7 +255,7 @@ impl Tx<'_> {
         }
     }
 
-    fn insert_files(
+    fn insert_rows(
         c: &mut Connection,
         new: &[(RoomId, MessageId, &[NewFile])],
         keys: &BTreeMap<&str, String>,
@@ -289,7 +290,7 @@ impl Tx<'_> {
     }
 
     /// Takes the files off a message, and returns the keys of their objects.
-    fn delete_files_of(c: &mut Connection, room: RoomId, message: MessageId) -> Result<BTreeSet<String>> {
+    fn delete_rows(c: &mut Connection, room: RoomId, message: MessageId) -> Result<BTreeSet<String>> {
         let of = || files::table.filter(files::room_id.eq(room.0)).filter(files::message_id.eq(message.0));
         let rows: Vec<(String, Option<String>)> =
             of().select((files::object_key, files::thumbnail_key)).load(c)?;
@@ -314,18 +315,14 @@ impl Tx<'_> {
     }
 }
 
-impl Tx<'_> {
+impl Files<'_, Tx<'_>> {
     /// Keeps the files that come with messages. Of equal objects one is kept, and files that would have
     /// another have that one.
     ///
     /// # Errors
     ///
     /// [`Error::Refused`] when an object is no longer pending, and no equal one is kept.
-    pub(crate) fn keep_files(
-        &mut self,
-        new: &[(RoomId, MessageId, &[NewFile])],
-        now: Timestamp,
-    ) -> Result<()> {
+    pub(crate) fn insert(&mut self, new: &[(RoomId, MessageId, &[NewFile])], now: Timestamp) -> Result<()> {
         let files = new.iter().flat_map(|(_, _, files)| files.iter());
         let mut objects: Vec<&NewObject> = files
             .flat_map(|file| [Some(&file.object), file.thumbnail.as_ref().map(|(object, _)| object)])
@@ -336,7 +333,7 @@ impl Tx<'_> {
         for object in objects {
             keys.insert(object.key.as_str(), self.keep_object(object, now)?);
         }
-        self.insert_files(new, &keys)
+        self.insert_rows(new, &keys)
     }
 
     /// Makes sure that an object's bytes are kept, and returns the key that they lie under.
@@ -356,8 +353,8 @@ impl Tx<'_> {
     }
 
     /// Removes the files of a message, and marks the objects for deletion that no other file has.
-    pub(crate) fn remove_files(&mut self, room: RoomId, message: MessageId) -> Result<()> {
-        let keys: Vec<String> = self.delete_files_of(room, message)?.into_iter().collect();
+    pub(crate) fn delete_of_message(&mut self, room: RoomId, message: MessageId) -> Result<()> {
+        let keys: Vec<String> = self.delete_rows(room, message)?.into_iter().collect();
         if keys.is_empty() {
             return Ok(());
         }
@@ -373,12 +370,12 @@ impl Tx<'_> {
             .filter(objects::digest.eq(&digest[..]))
             .filter(sql::<Bool>("state = 1"))
             .select(objects::object_key);
-        Ok(match &mut self.0 {
+        Ok(match self.0.connection() {
             // There is only one who writes.
             #[cfg(feature = "sqlite")]
-            Inner::Sqlite(c) => kept.get_result(*c).optional()?,
+            Inner::Sqlite(c) => kept.get_result(c).optional()?,
             #[cfg(feature = "postgres")]
-            Inner::Postgres(c) => kept.for_update().get_result(*c).optional()?,
+            Inner::Postgres(c) => kept.for_update().get_result(c).optional()?,
         })
     }
 
@@ -388,11 +385,11 @@ impl Tx<'_> {
             .filter(objects::object_key.eq_any(keys))
             .order((objects::digest, objects::object_key))
             .select(objects::object_key);
-        Ok(match &mut self.0 {
+        Ok(match self.0.connection() {
             #[cfg(feature = "sqlite")]
-            Inner::Sqlite(c) => all.load(*c)?,
+            Inner::Sqlite(c) => all.load(c)?,
             #[cfg(feature = "postgres")]
-            Inner::Postgres(c) => all.for_update().load(*c)?,
+            Inner::Postgres(c) => all.for_update().load(c)?,
         })
     }
 }

@@ -7,7 +7,8 @@ use eddyline_model::users::User;
 use eddyline_model::{FlowId, MessageId, OrganizationId, RoomId, Timestamp, UserId};
 use eddyline_portable::portable;
 
-use crate::reader::Reader;
+use crate::areas::{Flows, Members, OrganizationMembers, Rooms};
+use crate::reader::Access;
 use crate::schema::{flows, mentions, mentions_seen, organization_members, room_members, rooms, users};
 use crate::transaction::Tx;
 use crate::users::{UserRow, to_user};
@@ -119,19 +120,15 @@ pub struct NewFlow {
 }
 
 #[portable]
-impl Reader<'_> {
+impl<C: Access> Flows<'_, C> {
     /// How many flows an organization has, and how many of them a user has made.
-    pub fn count_flows(
-        c: &mut Connection,
-        organization: OrganizationId,
-        creator: UserId,
-    ) -> Result<(i64, i64)> {
+    pub fn count(c: &mut Connection, organization: OrganizationId, creator: UserId) -> Result<(i64, i64)> {
         let all = || flows::table.filter(flows::organization_id.eq(organization.0)).count();
         Ok((all().get_result(c)?, all().filter(flows::creator_id.eq(creator.0)).get_result(c)?))
     }
 
     /// The flow that is this room.
-    pub fn flow(c: &mut Connection, room: RoomId) -> Result<Option<Flow>> {
+    pub fn find(c: &mut Connection, room: RoomId) -> Result<Option<Flow>> {
         let row = flows::table
             .inner_join(rooms::table.on(rooms::id.eq(flows::room_id)))
             .filter(flows::room_id.eq(room.0))
@@ -142,14 +139,14 @@ impl Reader<'_> {
     }
 
     /// The room of the flow with this public id.
-    pub fn room_by_flow_id(c: &mut Connection, id: &str) -> Result<Option<RoomId>> {
+    pub fn find_room_by_id(c: &mut Connection, id: &str) -> Result<Option<RoomId>> {
         let room =
             flows::table.filter(flows::public_id.eq(id)).select(flows::room_id).get_result(c).optional()?;
         Ok(room.map(RoomId))
     }
 
     /// The room of the flow with this name.
-    pub fn room_by_flow_name(
+    pub fn find_room_by_name(
         c: &mut Connection,
         organization: OrganizationId,
         parameterized_name: &str,
@@ -164,14 +161,14 @@ impl Reader<'_> {
     }
 
     /// The room of the flow whose join link holds this secret.
-    pub fn room_by_join_secret(c: &mut Connection, secret: &str) -> Result<Option<RoomId>> {
+    pub fn find_room_by_join_secret(c: &mut Connection, secret: &str) -> Result<Option<RoomId>> {
         let room =
             flows::table.filter(flows::join_secret.eq(secret)).select(flows::room_id).first(c).optional()?;
         Ok(room.map(RoomId))
     }
 
     /// The flows of some organizations, ordered by room.
-    pub fn flows_of(c: &mut Connection, organizations: &[OrganizationId]) -> Result<Vec<Flow>> {
+    pub fn list_of_organizations(c: &mut Connection, organizations: &[OrganizationId]) -> Result<Vec<Flow>> {
         let ids: Vec<i64> = organizations.iter().map(|id| id.0).collect();
         let rows = flows::table
             .inner_join(rooms::table.on(rooms::id.eq(flows::room_id)))
@@ -183,7 +180,10 @@ impl Reader<'_> {
     }
 
     /// The rooms of an organization's flows that have a join link, ordered by number.
-    pub fn rooms_with_join_link(c: &mut Connection, organization: OrganizationId) -> Result<Vec<RoomId>> {
+    pub fn list_rooms_with_join_link(
+        c: &mut Connection,
+        organization: OrganizationId,
+    ) -> Result<Vec<RoomId>> {
         let ids = flows::table
             .filter(flows::organization_id.eq(organization.0))
             .filter(flows::access_mode.ne(mode_code(AccessMode::Invitation)))
@@ -192,9 +192,12 @@ impl Reader<'_> {
             .load::<i64>(c)?;
         Ok(ids.into_iter().map(RoomId).collect())
     }
+}
 
+#[portable]
+impl<C: Access> Members<'_, C> {
     /// What a user is in a room; `None` when never there, or gone.
-    pub fn room_membership(c: &mut Connection, room: RoomId, user: UserId) -> Result<Option<FlowMembership>> {
+    pub fn find(c: &mut Connection, room: RoomId, user: UserId) -> Result<Option<FlowMembership>> {
         let row = room_members::table
             .find((room.0, user.0))
             .select(MemberRow::as_select())
@@ -204,7 +207,7 @@ impl Reader<'_> {
     }
 
     /// Everything a user is in, blocked or not.
-    pub fn room_memberships_of(c: &mut Connection, user: UserId) -> Result<Vec<FlowMembership>> {
+    pub fn list_of_user(c: &mut Connection, user: UserId) -> Result<Vec<FlowMembership>> {
         let rows = room_members::table
             .filter(room_members::user_id.eq(user.0))
             .order(room_members::room_id)
@@ -215,7 +218,7 @@ impl Reader<'_> {
 
     /// The people of some rooms, the blocked ones too, ordered by room and user, each with whether
     /// they administer the organization given.
-    pub fn room_users(c: &mut Connection, ids: &[RoomId]) -> Result<Vec<(FlowMembership, User)>> {
+    pub fn list_of_rooms(c: &mut Connection, ids: &[RoomId]) -> Result<Vec<(FlowMembership, User)>> {
         let ids: Vec<i64> = ids.iter().map(|id| id.0).collect();
         let rows = room_members::table
             .inner_join(users::table.on(users::id.eq(room_members::user_id)))
@@ -226,27 +229,8 @@ impl Reader<'_> {
         Ok(rows.into_iter().map(|(member, person)| (membership(member), to_user(person))).collect())
     }
 
-    /// Who administers an organization. Inactive users do not.
-    pub fn administrators(c: &mut Connection, organization: OrganizationId) -> Result<Vec<UserId>> {
-        let ids = organization_members::table
-            .inner_join(users::table.on(users::id.eq(organization_members::user_id)))
-            .filter(organization_members::organization_id.eq(organization.0))
-            .filter(organization_members::admin.eq(true))
-            .filter(users::active.eq(true))
-            .select(organization_members::user_id)
-            .load(c)?;
-        Ok(ids.into_iter().map(UserId).collect())
-    }
-
-    /// The number of the last message of a room, 0 when there is none yet; `None` when there is no such
-    /// room.
-    pub fn last_message_id(c: &mut Connection, room: RoomId) -> Result<Option<MessageId>> {
-        let last = rooms::table.find(room.0).select(rooms::last_message_id).get_result(c).optional()?;
-        Ok(last.map(MessageId))
-    }
-
     /// How many messages after the user's marker mention them.
-    pub fn unread_mentions(
+    pub fn count_unread_mentions(
         c: &mut Connection,
         room: RoomId,
         user: UserId,
@@ -274,14 +258,39 @@ impl Reader<'_> {
     }
 }
 
-impl Tx<'_> {
+#[portable]
+impl<C: Access> OrganizationMembers<'_, C> {
+    /// Who administers an organization. Inactive users do not.
+    pub fn list_administrators(c: &mut Connection, organization: OrganizationId) -> Result<Vec<UserId>> {
+        let ids = organization_members::table
+            .inner_join(users::table.on(users::id.eq(organization_members::user_id)))
+            .filter(organization_members::organization_id.eq(organization.0))
+            .filter(organization_members::admin.eq(true))
+            .filter(users::active.eq(true))
+            .select(organization_members::user_id)
+            .load(c)?;
+        Ok(ids.into_iter().map(UserId).collect())
+    }
+}
+
+#[portable]
+impl<C: Access> Rooms<'_, C> {
+    /// The number of the last message of a room, 0 when there is none yet; `None` when there is no such
+    /// room.
+    pub fn find_last_message_id(c: &mut Connection, room: RoomId) -> Result<Option<MessageId>> {
+        let last = rooms::table.find(room.0).select(rooms::last_message_id).get_result(c).optional()?;
+        Ok(last.map(MessageId))
+    }
+}
+
+impl Members<'_, Tx<'_>> {
     /// Puts a user into a room. A new member has read what was said before.
     ///
     /// # Errors
     ///
     /// As any query.
-    pub fn insert_room_member(&mut self, room: RoomId, user: UserId, now: Timestamp) -> Result<()> {
-        self.insert_room_members(room, &[user], now)
+    pub fn insert(&mut self, room: RoomId, user: UserId, now: Timestamp) -> Result<()> {
+        self.insert_all(room, &[user], now)
     }
 
     /// Sets whether a user is blocked in the room. A user who is unblocked has read what was said meanwhile, like a
@@ -291,7 +300,7 @@ impl Tx<'_> {
     ///
     /// As any query.
     pub fn set_blocked(&mut self, room: RoomId, user: UserId, blocked: bool) -> Result<()> {
-        if !blocked && let Some(last) = self.last_message_id(room)? {
+        if !blocked && let Some(last) = Rooms(self.0).find_last_message_id(room)? {
             self.set_read(room, user, last)?;
         }
         self.write_blocked(room, user, blocked)
@@ -299,13 +308,13 @@ impl Tx<'_> {
 }
 
 #[portable]
-impl Tx<'_> {
+impl Flows<'_, Tx<'_>> {
     /// Adds a flow with its room. It is invitation-only and has no members.
     ///
     /// # Errors
     ///
     /// [`Error::Exists`] when the organization has a flow of that name.
-    pub fn insert_flow(c: &mut Connection, new: &NewFlow) -> Result<RoomId> {
+    pub fn insert(c: &mut Connection, new: &NewFlow) -> Result<RoomId> {
         let room: i64 = diesel::insert_into(rooms::table)
             .values(rooms::kind.eq(ROOM_KIND_FLOW))
             .returning(rooms::id)
@@ -328,7 +337,7 @@ impl Tx<'_> {
     }
 
     /// Writes a flow's changeable fields, but for the secret of its join link.
-    pub fn update_flow(c: &mut Connection, changed: &Flow) -> Result<()> {
+    pub fn update(c: &mut Connection, changed: &Flow) -> Result<()> {
         diesel::update(flows::table.find(changed.room.0))
             .set((
                 flows::name.eq(&changed.name),
@@ -340,7 +349,7 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// Sets the secrets of join links: 40 hexadecimal digits for each room. [`Tx::update_flow`] does not
+    /// Sets the secrets of join links: 40 hexadecimal digits for each room. [`Flows::update`] does not
     /// write them, so that it never brings an earlier one back.
     pub fn set_join_secrets(c: &mut Connection, secrets: &[(RoomId, String)]) -> Result<()> {
         debug_assert!(secrets.iter().all(|(_, secret)| secret.bytes().all(|byte| byte.is_ascii_hexdigit())));
@@ -357,22 +366,23 @@ impl Tx<'_> {
         }
         Ok(())
     }
+}
 
+#[portable]
+impl Rooms<'_, Tx<'_>> {
     /// Counts a change of who may read or post in a room: drafts checked before are checked again.
-    pub fn bump_access(c: &mut Connection, room: RoomId) -> Result<()> {
+    pub fn advance_access(c: &mut Connection, room: RoomId) -> Result<()> {
         diesel::update(rooms::table.find(room.0))
             .set(rooms::access_version.eq(rooms::access_version + 1))
             .execute(c)?;
         Ok(())
     }
+}
 
+#[portable]
+impl Members<'_, Tx<'_>> {
     /// Puts users into a room, each of whom is not in it.
-    pub fn insert_room_members(
-        c: &mut Connection,
-        room: RoomId,
-        users: &[UserId],
-        now: Timestamp,
-    ) -> Result<()> {
+    pub fn insert_all(c: &mut Connection, room: RoomId, users: &[UserId], now: Timestamp) -> Result<()> {
         let read: i64 = rooms::table.find(room.0).select(rooms::last_message_id).get_result(c)?;
         for part in users.chunks(ROWS) {
             let rows: Vec<_> = part
@@ -395,7 +405,7 @@ impl Tx<'_> {
     }
 
     /// Takes a user out of a room.
-    pub fn delete_room_member(c: &mut Connection, room: RoomId, user: UserId) -> Result<()> {
+    pub fn delete(c: &mut Connection, room: RoomId, user: UserId) -> Result<()> {
         diesel::delete(room_members::table.find((room.0, user.0))).execute(c)?;
         Ok(())
     }
@@ -409,7 +419,7 @@ impl Tx<'_> {
     }
 
     /// Shows a room's tab to a user whose clients do not show it. Tells whether that changed anything.
-    pub(crate) fn open_if_closed(c: &mut Connection, room: RoomId, user: UserId) -> Result<bool> {
+    pub(crate) fn set_open_if_closed(c: &mut Connection, room: RoomId, user: UserId) -> Result<bool> {
         let closed = room_members::table.find((room.0, user.0)).filter(room_members::open.eq(false));
         Ok(diesel::update(closed).set(room_members::open.eq(true)).execute(c)? > 0)
     }
@@ -432,7 +442,7 @@ impl Tx<'_> {
     }
 
     /// Notes when users were last connected and last did something.
-    pub fn touch_members(c: &mut Connection, seen: &[(RoomId, UserId, Timestamp, Timestamp)]) -> Result<()> {
+    pub fn touch(c: &mut Connection, seen: &[(RoomId, UserId, Timestamp, Timestamp)]) -> Result<()> {
         for (room, user, ping, activity) in seen {
             let member = room_members::table.find((room.0, user.0));
             if ping.0 > 0 {

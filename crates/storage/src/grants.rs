@@ -14,7 +14,8 @@ use eddyline_portable::portable;
 
 use crate::Result;
 use crate::applications::{self, to_application};
-use crate::reader::Reader;
+use crate::areas::{Grants, OauthTokens};
+use crate::reader::Access;
 use crate::schema::{
     access_tokens, applications as all_applications, authorization_codes, grants, organization_members,
     refresh_tokens, users,
@@ -118,21 +119,50 @@ macro_rules! has_token {
 }
 
 #[portable]
-impl Reader<'_> {
+impl<C: Access> OauthTokens<'_, C> {
     /// The code with this hash.
-    pub fn code(c: &mut Connection, hash: &[u8]) -> Result<Option<AuthorizationCode>> {
+    pub fn find_code(c: &mut Connection, hash: &[u8]) -> Result<Option<AuthorizationCode>> {
         let row = authorization_codes::table.find(hash).select(CodeRow::as_select()).first(c).optional()?;
         Ok(row.map(to_code))
     }
 
+    /// The access token with this hash and what it came from, also when it has ended.
+    pub fn find_access(c: &mut Connection, hash: &[u8]) -> Result<Option<(AccessToken, Grant)>> {
+        let row = access_tokens::table
+            .inner_join(grants::table.on(grants::id.eq(access_tokens::grant_id)))
+            .filter(access_tokens::hash.eq(hash))
+            .select((AccessRow::as_select(), GrantRow::as_select()))
+            .first::<(AccessRow, GrantRow)>(c)
+            .optional()?;
+        Ok(row.map(|(token, grant)| (to_access_token(token), to_grant(grant))))
+    }
+
+    /// The refresh token with this hash and what it came from, also when it was replaced or has
+    /// ended.
+    pub fn find_refresh(c: &mut Connection, hash: &[u8]) -> Result<Option<(RefreshToken, Grant)>> {
+        let row = refresh_tokens::table
+            .inner_join(grants::table.on(grants::id.eq(refresh_tokens::grant_id)))
+            .filter(refresh_tokens::hash.eq(hash))
+            .select((refresh_tokens::generation, refresh_tokens::expires_at, GrantRow::as_select()))
+            .first::<(i64, i64, GrantRow)>(c)
+            .optional()?;
+        Ok(row.map(|(generation, expires_at, grant)| {
+            let grant = to_grant(grant);
+            (RefreshToken { grant: grant.id, generation, expires_at: Timestamp(expires_at) }, grant)
+        }))
+    }
+}
+
+#[portable]
+impl<C: Access> Grants<'_, C> {
     /// A grant.
-    pub fn grant(c: &mut Connection, id: GrantId) -> Result<Option<Grant>> {
+    pub fn find(c: &mut Connection, id: GrantId) -> Result<Option<Grant>> {
         let row = grants::table.find(id.0).select(GrantRow::as_select()).first(c).optional()?;
         Ok(row.map(to_grant))
     }
 
     /// The grants.
-    pub fn grants_of(c: &mut Connection, whose: GrantsOf) -> Result<Vec<Grant>> {
+    pub fn list(c: &mut Connection, whose: GrantsOf) -> Result<Vec<Grant>> {
         let all = grants::table.select(GrantRow::as_select()).order(grants::id);
         let rows = match whose {
             GrantsOf::User(user) => all.filter(grants::user_id.eq(user.0)).load(c)?,
@@ -148,7 +178,7 @@ impl Reader<'_> {
     }
 
     /// The grants of a user that still have a token, with their applications.
-    pub fn user_grants(
+    pub fn list_of_user(
         c: &mut Connection,
         user: UserId,
         now: Timestamp,
@@ -165,7 +195,7 @@ impl Reader<'_> {
 
     /// The grants by the people of an organization that still have a token, with who gave them and the
     /// applications.
-    pub fn organization_grants(
+    pub fn list_of_organization(
         c: &mut Connection,
         organization: OrganizationId,
         now: Timestamp,
@@ -183,34 +213,8 @@ impl Reader<'_> {
         rows.into_iter().map(whole).collect()
     }
 
-    /// The access token with this hash and what it came from, also when it has ended.
-    pub fn access_token(c: &mut Connection, hash: &[u8]) -> Result<Option<(AccessToken, Grant)>> {
-        let row = access_tokens::table
-            .inner_join(grants::table.on(grants::id.eq(access_tokens::grant_id)))
-            .filter(access_tokens::hash.eq(hash))
-            .select((AccessRow::as_select(), GrantRow::as_select()))
-            .first::<(AccessRow, GrantRow)>(c)
-            .optional()?;
-        Ok(row.map(|(token, grant)| (to_access_token(token), to_grant(grant))))
-    }
-
-    /// The refresh token with this hash and what it came from, also when it was replaced or has
-    /// ended.
-    pub fn refresh_token(c: &mut Connection, hash: &[u8]) -> Result<Option<(RefreshToken, Grant)>> {
-        let row = refresh_tokens::table
-            .inner_join(grants::table.on(grants::id.eq(refresh_tokens::grant_id)))
-            .filter(refresh_tokens::hash.eq(hash))
-            .select((refresh_tokens::generation, refresh_tokens::expires_at, GrantRow::as_select()))
-            .first::<(i64, i64, GrantRow)>(c)
-            .optional()?;
-        Ok(row.map(|(generation, expires_at, grant)| {
-            let grant = to_grant(grant);
-            (RefreshToken { grant: grant.id, generation, expires_at: Timestamp(expires_at) }, grant)
-        }))
-    }
-
     /// Some grants without a token that could still be used.
-    pub fn idle_grants(c: &mut Connection, now: Timestamp, limit: i64) -> Result<Vec<GrantId>> {
+    pub fn list_idle(c: &mut Connection, now: Timestamp, limit: i64) -> Result<Vec<GrantId>> {
         let ids = grants::table
             .filter(diesel::dsl::not(has_token!(now)))
             .order(grants::id)
@@ -222,7 +226,7 @@ impl Reader<'_> {
 }
 
 #[portable]
-impl Tx<'_> {
+impl OauthTokens<'_, Tx<'_>> {
     /// Keeps a code by its hash.
     pub fn insert_code(c: &mut Connection, hash: &[u8], code: &AuthorizationCode) -> Result<()> {
         diesel::insert_into(authorization_codes::table)
@@ -242,45 +246,15 @@ impl Tx<'_> {
     }
 
     /// Notes what a code was exchanged for.
-    pub fn use_code(c: &mut Connection, hash: &[u8], grant: GrantId) -> Result<()> {
+    pub fn set_code_used(c: &mut Connection, hash: &[u8], grant: GrantId) -> Result<()> {
         diesel::update(authorization_codes::table.find(hash))
             .set(authorization_codes::grant_id.eq(grant.0))
             .execute(c)?;
         Ok(())
     }
 
-    /// Adds a grant that begins now, and gives its number.
-    pub fn insert_grant(
-        c: &mut Connection,
-        application: ApplicationId,
-        user: UserId,
-        scopes: Scopes,
-        now: Timestamp,
-    ) -> Result<GrantId> {
-        let id = diesel::insert_into(grants::table)
-            .values((
-                grants::application_id.eq(application.0),
-                grants::user_id.eq(user.0),
-                grants::scopes.eq(scopes.bits()),
-                grants::generation.eq(0),
-                grants::created_at.eq(now.0),
-                grants::used_at.eq(now.0),
-            ))
-            .returning(grants::id)
-            .get_result::<i64>(c)?;
-        Ok(GrantId(id))
-    }
-
-    /// Notes that a grant was used, and which of its refresh tokens is the present one.
-    pub fn advance_grant(c: &mut Connection, id: GrantId, generation: i64, now: Timestamp) -> Result<()> {
-        diesel::update(grants::table.find(id.0))
-            .set((grants::generation.eq(generation), grants::used_at.eq(now.0)))
-            .execute(c)?;
-        Ok(())
-    }
-
     /// Keeps an access token by its hash.
-    pub fn insert_access_token(c: &mut Connection, hash: &[u8], token: AccessToken) -> Result<()> {
+    pub fn insert_access(c: &mut Connection, hash: &[u8], token: AccessToken) -> Result<()> {
         diesel::insert_into(access_tokens::table)
             .values((
                 access_tokens::hash.eq(hash),
@@ -294,12 +268,12 @@ impl Tx<'_> {
     }
 
     /// Ends an access token, and tells whether there was one.
-    pub fn delete_access_token(c: &mut Connection, hash: &[u8]) -> Result<bool> {
+    pub fn delete_access(c: &mut Connection, hash: &[u8]) -> Result<bool> {
         Ok(diesel::delete(access_tokens::table.find(hash)).execute(c)? > 0)
     }
 
     /// Keeps a refresh token by its hash.
-    pub fn insert_refresh_token(c: &mut Connection, hash: &[u8], token: RefreshToken) -> Result<()> {
+    pub fn insert_refresh(c: &mut Connection, hash: &[u8], token: RefreshToken) -> Result<()> {
         diesel::insert_into(refresh_tokens::table)
             .values((
                 refresh_tokens::hash.eq(hash),
@@ -311,14 +285,8 @@ impl Tx<'_> {
         Ok(())
     }
 
-    fn delete_grant(c: &mut Connection, id: GrantId) -> Result<bool> {
-        diesel::delete(access_tokens::table.filter(access_tokens::grant_id.eq(id.0))).execute(c)?;
-        diesel::delete(refresh_tokens::table.filter(refresh_tokens::grant_id.eq(id.0))).execute(c)?;
-        Ok(diesel::delete(grants::table.find(id.0)).execute(c)? > 0)
-    }
-
     /// Forgets codes.
-    pub fn delete_codes_of(c: &mut Connection, whose: GrantsOf) -> Result<()> {
+    pub fn delete_codes(c: &mut Connection, whose: GrantsOf) -> Result<()> {
         let all = diesel::delete(authorization_codes::table);
         match whose {
             GrantsOf::User(user) => all.filter(authorization_codes::user_id.eq(user.0)).execute(c)?,
@@ -345,19 +313,58 @@ impl Tx<'_> {
     }
 
     /// Forgets the access tokens that ended.
-    pub fn delete_ended_access_tokens(c: &mut Connection, now: Timestamp) -> Result<()> {
+    pub fn delete_ended_access(c: &mut Connection, now: Timestamp) -> Result<()> {
         diesel::delete(access_tokens::table.filter(access_tokens::expires_at.le(now.0))).execute(c)?;
         Ok(())
     }
 
     /// Forgets the refresh tokens that ended, those among them that were replaced before.
-    pub fn delete_ended_refresh_tokens(c: &mut Connection, now: Timestamp) -> Result<()> {
+    pub fn delete_ended_refresh(c: &mut Connection, now: Timestamp) -> Result<()> {
         diesel::delete(refresh_tokens::table.filter(refresh_tokens::expires_at.le(now.0))).execute(c)?;
         Ok(())
     }
 }
 
-impl Tx<'_> {
+#[portable]
+impl Grants<'_, Tx<'_>> {
+    /// Adds a grant that begins now, and gives its number.
+    pub fn insert(
+        c: &mut Connection,
+        application: ApplicationId,
+        user: UserId,
+        scopes: Scopes,
+        now: Timestamp,
+    ) -> Result<GrantId> {
+        let id = diesel::insert_into(grants::table)
+            .values((
+                grants::application_id.eq(application.0),
+                grants::user_id.eq(user.0),
+                grants::scopes.eq(scopes.bits()),
+                grants::generation.eq(0),
+                grants::created_at.eq(now.0),
+                grants::used_at.eq(now.0),
+            ))
+            .returning(grants::id)
+            .get_result::<i64>(c)?;
+        Ok(GrantId(id))
+    }
+
+    /// Notes that a grant was used, and which of its refresh tokens is the present one.
+    pub fn advance(c: &mut Connection, id: GrantId, generation: i64, now: Timestamp) -> Result<()> {
+        diesel::update(grants::table.find(id.0))
+            .set((grants::generation.eq(generation), grants::used_at.eq(now.0)))
+            .execute(c)?;
+        Ok(())
+    }
+
+    fn delete_row(c: &mut Connection, id: GrantId) -> Result<bool> {
+        diesel::delete(access_tokens::table.filter(access_tokens::grant_id.eq(id.0))).execute(c)?;
+        diesel::delete(refresh_tokens::table.filter(refresh_tokens::grant_id.eq(id.0))).execute(c)?;
+        Ok(diesel::delete(grants::table.find(id.0)).execute(c)? > 0)
+    }
+}
+
+impl OauthTokens<'_, Tx<'_>> {
     /// Holds a code against others until the transaction ends, so that it is used once.
     ///
     /// # Errors
@@ -365,25 +372,27 @@ impl Tx<'_> {
     /// As any query.
     pub fn lock_code(&mut self, hash: &[u8]) -> Result<Option<AuthorizationCode>> {
         #[cfg(feature = "postgres")]
-        if let Some(c) = self.postgres() {
+        if let Some(c) = self.0.postgres() {
             let row = authorization_codes::table.find(hash).select(CodeRow::as_select()).for_update();
             return Ok(row.first(c).optional()?.map(to_code));
         }
-        self.code(hash)
+        self.find_code(hash)
     }
+}
 
+impl Grants<'_, Tx<'_>> {
     /// Ends a grant with all its tokens, and tells whether there was one.
     ///
     /// # Errors
     ///
     /// As any query.
-    pub fn end_grant(&mut self, id: GrantId) -> Result<bool> {
+    pub fn delete(&mut self, id: GrantId) -> Result<bool> {
         // Held first: otherwise somebody who holds it may add a token between those that are deleted
         // here and the grant.
-        if self.lock_grant(id)?.is_none() {
+        if self.lock(id)?.is_none() {
             return Ok(false);
         }
-        self.delete_grant(id)
+        self.delete_row(id)
     }
 
     /// Holds a grant against others until the transaction ends.
@@ -391,12 +400,12 @@ impl Tx<'_> {
     /// # Errors
     ///
     /// As any query.
-    pub fn lock_grant(&mut self, id: GrantId) -> Result<Option<Grant>> {
+    pub fn lock(&mut self, id: GrantId) -> Result<Option<Grant>> {
         #[cfg(feature = "postgres")]
-        if let Some(c) = self.postgres() {
+        if let Some(c) = self.0.postgres() {
             let row = grants::table.find(id.0).select(GrantRow::as_select()).for_update();
             return Ok(row.first(c).optional()?.map(to_grant));
         }
-        self.grant(id)
+        self.find(id)
     }
 }

@@ -9,7 +9,8 @@ use eddyline_model::{GroupId, OrganizationId, Timestamp, UserId};
 use eddyline_portable::portable;
 
 use crate::Result;
-use crate::reader::Reader;
+use crate::areas::{Groups, OrganizationMembers};
+use crate::reader::Access;
 use crate::schema::{organization_members, user_group_members, user_groups};
 use crate::transaction::Tx;
 
@@ -44,9 +45,9 @@ fn to_groups(mut rows: Vec<Row>, members: Vec<(i64, i64)>) -> Vec<Group> {
 }
 
 #[portable]
-impl Reader<'_> {
+impl<C: Access> OrganizationMembers<'_, C> {
     /// Which of these users belong to an organization, ordered by number.
-    pub fn members_among(
+    pub fn list_among(
         c: &mut Connection,
         organization: OrganizationId,
         users: &[UserId],
@@ -60,9 +61,12 @@ impl Reader<'_> {
             .load::<i64>(c)?;
         Ok(found.into_iter().map(UserId).collect())
     }
+}
 
+#[portable]
+impl<C: Access> Groups<'_, C> {
     /// The group with this number.
-    pub fn group(c: &mut Connection, id: GroupId) -> Result<Option<Group>> {
+    pub fn find(c: &mut Connection, id: GroupId) -> Result<Option<Group>> {
         let row = user_groups::table.find(id.0).select(Row::as_select()).get_result(c).optional()?;
         let Some(row) = row else { return Ok(None) };
         let members = user_group_members::table
@@ -74,7 +78,7 @@ impl Reader<'_> {
     }
 
     /// The number of the group of an organization whose name has this key.
-    pub fn group_by_name(
+    pub fn find_by_name(
         c: &mut Connection,
         organization: OrganizationId,
         name_key: &str,
@@ -87,13 +91,13 @@ impl Reader<'_> {
     }
 
     /// How many groups an organization has.
-    pub fn count_groups(c: &mut Connection, organization: OrganizationId) -> Result<i64> {
+    pub fn count(c: &mut Connection, organization: OrganizationId) -> Result<i64> {
         let of_it = user_groups::table.filter(user_groups::organization_id.eq(organization.0));
         Ok(of_it.count().get_result(c)?)
     }
 
     /// How many members the groups of an organization have, all together.
-    pub fn count_group_memberships(c: &mut Connection, organization: OrganizationId) -> Result<i64> {
+    pub fn count_memberships(c: &mut Connection, organization: OrganizationId) -> Result<i64> {
         let of_it = user_groups::table.filter(user_groups::organization_id.eq(organization.0));
         let members = user_group_members::table
             .filter(user_group_members::group_id.eq_any(of_it.select(user_groups::id)));
@@ -101,7 +105,7 @@ impl Reader<'_> {
     }
 
     /// The groups of some organizations, ordered by organization and by the keys of their names.
-    pub fn groups_of(c: &mut Connection, organizations: &[OrganizationId]) -> Result<Vec<Group>> {
+    pub fn list_of_organizations(c: &mut Connection, organizations: &[OrganizationId]) -> Result<Vec<Group>> {
         let ids: Vec<i64> = organizations.iter().map(|id| id.0).collect();
         let of_them = || user_groups::table.filter(user_groups::organization_id.eq_any(&ids));
         let rows = of_them().select(Row::as_select()).load(c)?;
@@ -118,14 +122,14 @@ impl Reader<'_> {
 }
 
 #[portable]
-impl Tx<'_> {
+impl Groups<'_, Tx<'_>> {
     /// Adds a group without members. The caller holds the organization
-    /// ([`lock_organization`](crate::Tx::lock_organization)) and has asked whether the name is taken there.
+    /// ([`Organizations::lock`](crate::areas::Organizations::lock)) and has asked whether the name is taken there.
     ///
     /// # Errors
     ///
     /// [`crate::Error::Exists`] when another group of the organization has the name.
-    pub fn insert_group(
+    pub fn insert(
         c: &mut Connection,
         organization: OrganizationId,
         name: (&str, &str),
@@ -148,7 +152,7 @@ impl Tx<'_> {
     /// # Errors
     ///
     /// [`crate::Error::Exists`] when another group of the organization has the name.
-    pub fn rename_group(c: &mut Connection, id: GroupId, name: (&str, &str)) -> Result<()> {
+    pub fn set_name(c: &mut Connection, id: GroupId, name: (&str, &str)) -> Result<()> {
         diesel::update(user_groups::table.find(id.0))
             .set((user_groups::name.eq(name.0), user_groups::name_key.eq(name.1)))
             .execute(c)?;
@@ -156,7 +160,7 @@ impl Tx<'_> {
     }
 
     /// Removes a group.
-    pub fn delete_group(c: &mut Connection, id: GroupId) -> Result<()> {
+    pub fn delete(c: &mut Connection, id: GroupId) -> Result<()> {
         let members = user_group_members::table.filter(user_group_members::group_id.eq(id.0));
         diesel::delete(members).execute(c)?;
         diesel::delete(user_groups::table.find(id.0)).execute(c)?;
@@ -168,7 +172,7 @@ impl Tx<'_> {
     /// # Errors
     ///
     /// [`crate::Error::Exists`] when one of them is in it already.
-    pub fn insert_group_members(
+    pub fn insert_members(
         c: &mut Connection,
         organization: OrganizationId,
         group: GroupId,
@@ -187,7 +191,7 @@ impl Tx<'_> {
     }
 
     /// Takes users out of a group.
-    pub fn delete_group_members(c: &mut Connection, group: GroupId, users: &[UserId]) -> Result<()> {
+    pub fn delete_members(c: &mut Connection, group: GroupId, users: &[UserId]) -> Result<()> {
         let users: Vec<i64> = users.iter().map(|user| user.0).collect();
         let gone = user_group_members::table
             .filter(user_group_members::group_id.eq(group.0))
@@ -197,7 +201,7 @@ impl Tx<'_> {
     }
 
     /// Takes a user out of all groups of an organization.
-    pub(crate) fn delete_group_memberships(
+    pub(crate) fn delete_memberships(
         c: &mut Connection,
         organization: OrganizationId,
         user: UserId,

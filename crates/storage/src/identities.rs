@@ -8,7 +8,8 @@ use eddyline_model::{OrganizationId, Timestamp, UserId};
 use eddyline_portable::portable;
 
 use crate::Result;
-use crate::reader::Reader;
+use crate::areas::Identities;
+use crate::reader::Access;
 use crate::schema::{identities, identity_providers, users};
 use crate::transaction::Tx;
 use crate::users::{UserRow, to_user};
@@ -107,28 +108,31 @@ fn to_provided((user, identity): (UserRow, IdentityRow)) -> (User, Identity) {
 }
 
 #[portable]
-impl Reader<'_> {
+impl<C: Access> Identities<'_, C> {
     /// The provider whose addresses have this uid.
-    pub fn provider(c: &mut Connection, uid: &str) -> Result<Option<Provider>> {
+    pub fn find_provider(c: &mut Connection, uid: &str) -> Result<Option<Provider>> {
         let found = identity_providers::table.filter(identity_providers::uid.eq(uid));
         Ok(found.select(ProviderRow::as_select()).first(c).optional()?.map(Provider::from))
     }
 
     /// The provider of an organization.
-    pub fn provider_of(c: &mut Connection, organization: OrganizationId) -> Result<Option<Provider>> {
+    pub fn find_provider_of_organization(
+        c: &mut Connection,
+        organization: OrganizationId,
+    ) -> Result<Option<Provider>> {
         let found = identity_providers::table.find(organization.0);
         Ok(found.select(ProviderRow::as_select()).first(c).optional()?.map(Provider::from))
     }
 
     /// What a provider knows of a user, also of one it removed.
-    pub fn identity(c: &mut Connection, user: UserId) -> Result<Option<Identity>> {
+    pub fn find(c: &mut Connection, user: UserId) -> Result<Option<Identity>> {
         let found = identities::table.find(user.0);
         Ok(found.select(IdentityRow::as_select()).first(c).optional()?.map(Identity::from))
     }
 
     /// The identity with this subject at an organization's provider, given in the form by which subjects
     /// are compared; also a removed one.
-    pub fn identity_by_subject(
+    pub fn find_by_subject(
         c: &mut Connection,
         organization: OrganizationId,
         subject_key: &str,
@@ -141,7 +145,7 @@ impl Reader<'_> {
 
     /// The users that an organization's provider sees and that match, ordered by number, and how many
     /// match in all, whatever is skipped or left off.
-    pub fn provided_users(
+    pub fn list_users(
         c: &mut Connection,
         organization: OrganizationId,
         query: &ProvidedQuery,
@@ -167,7 +171,7 @@ impl Reader<'_> {
     }
 
     /// A user that an organization's provider sees.
-    pub fn provided_user(
+    pub fn find_user(
         c: &mut Connection,
         organization: OrganizationId,
         user: UserId,
@@ -182,7 +186,7 @@ impl Reader<'_> {
 }
 
 #[portable]
-impl Tx<'_> {
+impl Identities<'_, Tx<'_>> {
     /// Gives an organization a provider with this uid and the digest of its token. One that is there
     /// keeps its uid, and gets the token in place of its old one.
     ///
@@ -217,7 +221,7 @@ impl Tx<'_> {
     ///
     /// [`crate::Error::Exists`] when the user is known to one already, or the provider knows another by
     /// the subject, removed ones among them.
-    pub fn insert_identity(c: &mut Connection, new: &Identity) -> Result<()> {
+    pub fn insert(c: &mut Connection, new: &Identity) -> Result<()> {
         diesel::insert_into(identities::table)
             .values((
                 identities::user_id.eq(new.user.0),
@@ -237,12 +241,12 @@ impl Tx<'_> {
     }
 
     /// Writes what can change about an identity: all but its user, its provider and when it was made.
-    /// A transaction that changes one locks the user ([`crate::Tx::lock_user`]) from before they read it.
+    /// A transaction that changes one locks the user ([`Users::lock`](crate::areas::Users::lock)) from before they read it.
     ///
     /// # Errors
     ///
     /// [`crate::Error::Exists`] when the provider knows another by the subject, removed ones among them.
-    pub fn update_identity(c: &mut Connection, changed: &Identity) -> Result<()> {
+    pub fn update(c: &mut Connection, changed: &Identity) -> Result<()> {
         diesel::update(identities::table.find(changed.user.0))
             .set((
                 identities::subject.eq(&changed.subject),
@@ -259,14 +263,14 @@ impl Tx<'_> {
     }
 
     /// Forgets what a provider knows of a user; the account stays.
-    pub fn delete_identity(c: &mut Connection, user: UserId) -> Result<()> {
+    pub fn delete(c: &mut Connection, user: UserId) -> Result<()> {
         diesel::delete(identities::table.find(user.0)).execute(c)?;
         Ok(())
     }
 
     /// Counts a change of what a provider sees of a user. Without a provider that knows them, nothing
     /// happens.
-    pub fn touch_identity(c: &mut Connection, user: UserId, now: Timestamp) -> Result<()> {
+    pub fn touch(c: &mut Connection, user: UserId, now: Timestamp) -> Result<()> {
         diesel::update(identities::table.find(user.0))
             .set((identities::version.eq(identities::version + 1), identities::updated_at.eq(now.0)))
             .execute(c)?;

@@ -11,7 +11,8 @@ use eddyline_model::users::User;
 use eddyline_model::{InvitationId, OrganizationId, RoomId, Timestamp, UserId};
 use eddyline_portable::portable;
 
-use crate::reader::Reader;
+use crate::areas::Invitations;
+use crate::reader::{Access, Reader};
 use crate::schema::{flows, invitations, organization_members, users};
 use crate::transaction::Tx;
 use crate::users::{UserRow, to_user};
@@ -82,16 +83,16 @@ pub struct AddressOwner {
 }
 
 #[portable]
-impl Reader<'_> {
+impl<C: Access> Invitations<'_, C> {
     /// The invitation with this number.
-    pub fn invitation(c: &mut Connection, id: InvitationId) -> Result<Option<Invitation>> {
+    pub fn find(c: &mut Connection, id: InvitationId) -> Result<Option<Invitation>> {
         let row = invitations::table.find(id.0).select(Row::as_select()).get_result(c).optional()?;
         row.map(to_invitation).transpose()
     }
 
     /// The pending invitations into a room with higher numbers than `after`, at most `limit`, ordered by
     /// number.
-    pub fn pending_invitations(
+    pub fn list_pending(
         c: &mut Connection,
         room: RoomId,
         after: InvitationId,
@@ -110,7 +111,7 @@ impl Reader<'_> {
 
     /// The pending invitations into a room that were sent to some addresses, given in the form by
     /// which addresses are compared; in no order.
-    pub fn pending_invitations_to(
+    pub fn list_pending_to(
         c: &mut Connection,
         room: RoomId,
         email_keys: &[String],
@@ -132,7 +133,7 @@ impl Reader<'_> {
 
     /// How many invitations into a room are pending: those that members sent, or those that were requested on
     /// the page of the join link.
-    pub fn count_pending_invitations(c: &mut Connection, room: RoomId, by_members: bool) -> Result<i64> {
+    pub fn count_pending(c: &mut Connection, room: RoomId, by_members: bool) -> Result<i64> {
         let pending = || {
             invitations::table.filter(invitations::room_id.eq(room.0)).filter(sql::<Bool>(IS_PENDING)).count()
         };
@@ -143,7 +144,7 @@ impl Reader<'_> {
     }
 
     /// The pending invitations into the flows of an organization that were sent to an address.
-    pub fn invitations_into(
+    pub fn list_into_organization(
         c: &mut Connection,
         organization: OrganizationId,
         email_key: &str,
@@ -161,7 +162,7 @@ impl Reader<'_> {
 
     /// The pending invitations into the flows of an organization that a user made, as room and number, ordered
     /// by number.
-    pub fn invitations_made_by(
+    pub fn list_made_by(
         c: &mut Connection,
         organization: OrganizationId,
         inviter: UserId,
@@ -178,7 +179,7 @@ impl Reader<'_> {
     }
 
     /// The pending invitations into some rooms that were requested on the pages of their join links.
-    pub fn requested_invitations(c: &mut Connection, rooms: &[RoomId]) -> Result<Vec<InvitationId>> {
+    pub fn list_requested(c: &mut Connection, rooms: &[RoomId]) -> Result<Vec<InvitationId>> {
         let mut found = Vec::new();
         for part in rooms.chunks(ROWS) {
             let rooms: Vec<i64> = part.iter().map(|room| room.0).collect();
@@ -194,7 +195,7 @@ impl Reader<'_> {
     }
 
     /// The pending invitations into any room that were sent to an address, ordered by number.
-    pub fn invitations_for_email(c: &mut Connection, email_key: &str) -> Result<Vec<Invitation>> {
+    pub fn list_for_email(c: &mut Connection, email_key: &str) -> Result<Vec<Invitation>> {
         let rows = invitations::table
             .filter(invitations::email_key.eq(email_key))
             .filter(sql::<Bool>(IS_PENDING))
@@ -206,7 +207,7 @@ impl Reader<'_> {
 
     /// Whose some addresses are, given in the form by which addresses are compared, and whether they
     /// belong to an organization; in no order.
-    pub fn owners_of_addresses(
+    pub fn list_address_owners(
         c: &mut Connection,
         email_keys: &[String],
         organization: OrganizationId,
@@ -230,13 +231,13 @@ impl Reader<'_> {
 }
 
 #[portable]
-impl Tx<'_> {
+impl Invitations<'_, Tx<'_>> {
     /// Adds pending invitations and gives them in the order of the addresses.
     ///
     /// # Errors
     ///
     /// [`Error::Exists`] when one to such an address is pending already.
-    pub fn insert_invitations(c: &mut Connection, new: NewInvitations<'_>) -> Result<Vec<Invitation>> {
+    pub fn insert(c: &mut Connection, new: NewInvitations<'_>) -> Result<Vec<Invitation>> {
         let mut made = Vec::with_capacity(new.emails.len());
         for part in new.emails.chunks(ROWS) {
             let rows: Vec<_> = part
@@ -256,7 +257,7 @@ impl Tx<'_> {
                 .collect();
             diesel::insert_into(invitations::table).values(rows).execute(c)?;
             let keys: Vec<String> = part.iter().map(|email| email.key()).collect();
-            let found = Reader::from(&mut *c).pending_invitations_to(new.room, &keys)?;
+            let found = Invitations(&mut Reader::from(&mut *c)).list_pending_to(new.room, &keys)?;
             let mut by_key: HashMap<String, Invitation> =
                 found.into_iter().map(|invitation| (email_key(&invitation.email), invitation)).collect();
             made.extend(keys.iter().filter_map(|key| by_key.remove(key)));
@@ -265,7 +266,7 @@ impl Tx<'_> {
     }
 
     /// Records that the mails of invitations are sent again.
-    pub fn set_invitations_sent(c: &mut Connection, ids: &[InvitationId], now: Timestamp) -> Result<()> {
+    pub fn set_sent(c: &mut Connection, ids: &[InvitationId], now: Timestamp) -> Result<()> {
         for part in ids.chunks(ROWS) {
             let ids: Vec<i64> = part.iter().map(|id| id.0).collect();
             diesel::update(invitations::table.filter(invitations::id.eq_any(ids)))
@@ -278,7 +279,7 @@ impl Tx<'_> {
     /// Records who asked for invitations again, and with which words. Words and the name under them go
     /// together: new words are the asker's; without new ones the old stay, and nobody's become the
     /// asker's.
-    pub fn touch_invitations(
+    pub fn touch(
         c: &mut Connection,
         ids: &[InvitationId],
         asker: UserId,
@@ -300,7 +301,7 @@ impl Tx<'_> {
     }
 
     /// Notes that somebody came in by each of these invitations.
-    pub fn set_invitations_accepted(c: &mut Connection, ids: &[InvitationId]) -> Result<()> {
+    pub fn set_accepted(c: &mut Connection, ids: &[InvitationId]) -> Result<()> {
         for part in ids.chunks(ROWS) {
             let ids: Vec<i64> = part.iter().map(|id| id.0).collect();
             diesel::update(invitations::table.filter(invitations::id.eq_any(ids)))
@@ -311,7 +312,7 @@ impl Tx<'_> {
     }
 
     /// Removes invitations.
-    pub fn delete_invitations(c: &mut Connection, ids: &[InvitationId]) -> Result<()> {
+    pub fn delete(c: &mut Connection, ids: &[InvitationId]) -> Result<()> {
         for part in ids.chunks(ROWS) {
             let ids: Vec<i64> = part.iter().map(|id| id.0).collect();
             diesel::delete(invitations::table.filter(invitations::id.eq_any(ids))).execute(c)?;

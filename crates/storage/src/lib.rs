@@ -1,15 +1,39 @@
 #![doc = include_str!("../README.md")]
 //!
-//! [`Store`] is the handle. Reads are closures over a [`Reader`], which has every query as a method; writes are
-//! posts, or closures over a [`Tx`], for one writer, which commits posts in batches and answers only after
-//! the commit. Everything that is kept also stands in the log, whose order is the order of the
-//! commits; [`Store::committed`] and [`Store::change_notifier`] tell of its growth.
+//! [`Store`] is the handle. Reads are closures over a [`Reader`]; writes are posts, or closures over a [`Tx`], for one
+//! writer, which commits posts in batches and answers only after the commit. Everything that is kept also stands in the
+//! log, whose order is the order of the commits; [`Store::committed`] and [`Store::change_notifier`] tell of its growth.
+//!
+//! # Queries
+//!
+//! A [`Reader`] and a [`Tx`] give a handle for each area of the store, which has its queries as methods:
+//! `reader.groups().find(id)`, `tx.groups().insert(…)`. The [`areas`] are listed in one place. The name of a method
+//! begins with its verb.
+//!
+//! These read, with a [`Reader`] or a [`Tx`]:
+//!
+//! - `find` gives one record, or a part of one, or `None`;
+//! - `list` gives several, and `list_page` those after a position, up to a limit;
+//! - `count` gives a number or a sum;
+//! - `contains`, `is`, `has` and `have` answer yes or no.
+//!
+//! These write, with a [`Tx`]:
+//!
+//! - `insert` adds records; `upsert` replaces those that there are; `append` adds to the log, or messages with their
+//!   entries in the log;
+//! - `update` writes all changeable fields of a record, `set` some of them, `clear` empties one;
+//! - `advance` moves a number or a time on, `touch` records that something was used;
+//! - `delete` removes records;
+//! - `lock` holds records against other transactions until the end of this one;
+//! - `claim` takes something for a time, from which `release` gives it back, and `postpone` puts it off;
+//! - `mark` marks objects for deletion.
 //!
 //! Only this crate knows diesel, and it knows only the model: nothing of tokens, streams or HTTP.
 
 mod api_tokens;
 mod append;
 mod applications;
+pub mod areas;
 mod audit;
 mod avatars;
 mod backlog;
@@ -39,6 +63,7 @@ mod node_presence;
 mod nodes;
 mod operators;
 mod organizations;
+mod page_budget;
 #[cfg(feature = "postgres")]
 mod postgres;
 mod private;
@@ -46,6 +71,7 @@ mod reader;
 mod reads;
 mod recovery;
 mod removed_members;
+mod rows;
 mod schema;
 mod sessions;
 mod settings;
@@ -78,12 +104,11 @@ pub use mails::NewMail;
 pub use node_presence::{OtherNode, PresenceRow};
 pub use operators::{FlowToken, ProviderDetails};
 pub use private::{Conversation, PrivateRoom};
-pub use reader::Reader;
+pub use reader::{Access, Reader};
 pub use sessions::BrowserSession;
 pub use sources::{FlowTokenOf, NewSource};
 pub use store::{Clock, Options, Store};
 pub use threads::ThreadPage;
-pub use transaction::Tx;
+pub use transaction::{Abort, Tx};
 pub use users::{NewUser, People};
-pub use work::Abort;
 pub use writer::Posted;

@@ -1,12 +1,14 @@
-//! Lists of messages and threads, which end where they are long enough: at a number of entries or of bytes.
+//! Lists of messages.
 
 use eddyline_model::messages::{Message, MessageQuery, MessageView, Sort};
 use eddyline_model::{MessageId, RoomId};
 
 use crate::Result;
+use crate::areas::Messages;
 use crate::find::{self, CANDIDATES};
 use crate::messages::message;
-use crate::reader::{Reader, dialect};
+use crate::page_budget::Budget;
+use crate::reader::{Access, dialect};
 
 /// A part of a list of messages.
 #[derive(Clone, Debug)]
@@ -18,44 +20,14 @@ pub struct MessagePage {
     pub next: Option<MessageId>,
 }
 
-/// How many bytes a list may have, and with which end of it the counting begins.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Budget {
-    pub(crate) bytes: usize,
-    pub(crate) sort: Sort,
-}
-
-impl Budget {
-    /// Takes away what the budget has no room for, given entries in ascending order and what each weighs. One
-    /// entry stays.
-    pub(crate) fn cut<T>(self, entries: &mut Vec<T>, weight: impl Fn(&T) -> usize) {
-        let mut left = self.bytes;
-        let mut fits = |entry: &T| {
-            let fits = weight(entry) <= left;
-            left = left.saturating_sub(weight(entry));
-            fits
-        };
-        match self.sort {
-            Sort::Ascending => {
-                let kept = entries.iter().take_while(|entry| fits(entry)).count();
-                entries.truncate(kept.max(1));
-            }
-            Sort::Descending => {
-                let kept = entries.iter().rev().take_while(|entry| fits(entry)).count();
-                entries.drain(..entries.len().saturating_sub(kept.max(1)));
-            }
-        }
-    }
-}
-
-impl Reader<'_> {
+impl<C: Access> Messages<'_, C> {
     /// The matches of a query, of about so many bytes at most. A search by words may not find what was posted just
     /// now; [`crate::Store::list`] does.
     ///
     /// # Errors
     ///
     /// As any query.
-    pub fn list_messages(&mut self, room: RoomId, query: &MessageQuery, bytes: usize) -> Result<MessagePage> {
+    pub fn list(&mut self, room: RoomId, query: &MessageQuery, bytes: usize) -> Result<MessagePage> {
         let (found, edge) = self.matches(room, query)?;
         let count = found.len();
         let is_full = i64::try_from(count).is_ok_and(|count| count >= query.limit);
@@ -64,7 +36,7 @@ impl Reader<'_> {
             Sort::Ascending => found.last(),
         };
         let next = if is_full { end.map(|message| message.id) } else { edge };
-        let messages = self.views_within(room, found, Budget { bytes, sort: query.sort })?;
+        let messages = self.list_views_within(room, found, Budget { bytes, sort: query.sort })?;
         let mut page = MessagePage { messages, next };
         if page.messages.len() < count {
             page.next = page.end(query.sort);
@@ -76,7 +48,7 @@ impl Reader<'_> {
     /// may.
     fn matches(&mut self, room: RoomId, query: &MessageQuery) -> Result<(Vec<Message>, Option<MessageId>)> {
         if !find::is_indexed(query) {
-            let rows = self.plain_list(room, query)?;
+            let rows = self.list_plain(room, query)?;
             let mut found = rows.into_iter().map(message).collect::<Result<Vec<_>>>()?;
             if query.sort == Sort::Descending {
                 found.reverse();
@@ -87,7 +59,7 @@ impl Reader<'_> {
             return Ok((Vec::new(), None));
         }
         let (ids, edge) = self.matching_ids(room, query)?;
-        Ok((self.messages_by_id(room, &ids)?, edge))
+        Ok((self.list_by_id(room, &ids)?, edge))
     }
 
     fn matching_ids(&mut self, room: RoomId, query: &MessageQuery) -> Result<(Vec<i64>, Option<MessageId>)> {
@@ -116,26 +88,5 @@ impl MessagePage {
             Sort::Ascending => self.messages.last(),
         };
         end.map(|view| view.message.id)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn cut(bytes: usize, sort: Sort) -> Vec<usize> {
-        let mut entries = vec![3, 4, 5];
-        Budget { bytes, sort }.cut(&mut entries, |entry| *entry);
-        entries
-    }
-
-    #[test]
-    fn a_budget_has_room_for_what_it_says_and_for_one_entry_in_any_case() {
-        assert_eq!(cut(12, Sort::Ascending), [3, 4, 5]);
-        assert_eq!(cut(11, Sort::Ascending), [3, 4]);
-        assert_eq!(cut(12, Sort::Descending), [3, 4, 5]);
-        assert_eq!(cut(11, Sort::Descending), [4, 5]);
-        assert_eq!(cut(8, Sort::Descending), [5]);
-        assert_eq!((cut(0, Sort::Ascending), cut(0, Sort::Descending)), (vec![3], vec![5]));
     }
 }

@@ -7,7 +7,8 @@ use eddyline_model::{OrganizationId, Timestamp, UserId};
 use eddyline_portable::portable;
 
 use crate::Result;
-use crate::reader::Reader;
+use crate::areas::MailRecords;
+use crate::reader::Access;
 use crate::schema::mail_records;
 use crate::transaction::Tx;
 
@@ -27,9 +28,9 @@ fn code(kind: MailKind) -> i16 {
 }
 
 #[portable]
-impl Reader<'_> {
+impl<C: Access> MailRecords<'_, C> {
     /// When mail of a kind went to these recipients since a time, each with the recipient; in no order.
-    pub fn mail_to(
+    pub fn list_to(
         c: &mut Connection,
         kind: MailKind,
         recipients: &[&str],
@@ -49,20 +50,20 @@ impl Reader<'_> {
     }
 
     /// How much mail a user has caused since a time.
-    pub fn count_mail_by(c: &mut Connection, sender: UserId, since: Timestamp) -> Result<i64> {
+    pub fn count_by_sender(c: &mut Connection, sender: UserId, since: Timestamp) -> Result<i64> {
         let all = mail_records::table.filter(mail_records::sender_id.eq(sender.0));
         Ok(all.filter(mail_records::at.gt(since.0)).count().get_result(c)?)
     }
 
     /// When a user caused the mail that is the `n`th from the last one, which is the 0th.
-    pub fn nth_last_mail_by(c: &mut Connection, sender: UserId, n: i64) -> Result<Option<Timestamp>> {
+    pub fn find_nth_last_by_sender(c: &mut Connection, sender: UserId, n: i64) -> Result<Option<Timestamp>> {
         let all = mail_records::table.filter(mail_records::sender_id.eq(sender.0));
         let at = all.order(mail_records::at.desc()).offset(n).select(mail_records::at).first(c).optional()?;
         Ok(at.map(Timestamp))
     }
 
     /// How much mail of a kind an organization has caused since a time.
-    pub fn count_mail_of(
+    pub fn count_of_organization(
         c: &mut Connection,
         kind: MailKind,
         organization: OrganizationId,
@@ -75,7 +76,7 @@ impl Reader<'_> {
     }
 
     /// When an organization caused the mail of a kind that is the `n`th from the last one, which is the 0th.
-    pub fn nth_last_mail_of(
+    pub fn find_nth_last_of_organization(
         c: &mut Connection,
         kind: MailKind,
         organization: OrganizationId,
@@ -90,9 +91,9 @@ impl Reader<'_> {
 }
 
 #[portable]
-impl Tx<'_> {
+impl MailRecords<'_, Tx<'_>> {
     /// Records mail to each of these recipients, who are given in the form by which addresses are compared.
-    pub fn insert_mail_records(
+    pub fn insert(
         c: &mut Connection,
         kind: MailKind,
         recipients: &[&str],
@@ -119,7 +120,7 @@ impl Tx<'_> {
     }
 
     /// Deletes at most `limit` records of mail up to a time, and gives how many there were.
-    pub fn delete_mail_records(c: &mut Connection, until: Timestamp, limit: i64) -> Result<usize> {
+    pub fn delete_until(c: &mut Connection, until: Timestamp, limit: i64) -> Result<usize> {
         let ids: Vec<i64> = mail_records::table
             .filter(mail_records::at.le(until.0))
             .limit(limit)
@@ -129,16 +130,16 @@ impl Tx<'_> {
     }
 }
 
-impl Tx<'_> {
+impl MailRecords<'_, Tx<'_>> {
     /// Makes every other transaction that counts mail wait for the end of this one. To be called after rooms,
     /// organizations and users are locked.
     ///
     /// # Errors
     ///
     /// As any query.
-    pub fn lock_mail_records(&mut self) -> Result<()> {
+    pub fn lock(&mut self) -> Result<()> {
         #[cfg(feature = "postgres")]
-        if let Some(c) = self.postgres() {
+        if let Some(c) = self.0.postgres() {
             diesel::sql_query("select pg_advisory_xact_lock($1)")
                 .bind::<diesel::sql_types::BigInt, _>(LOCK)
                 .execute(c)?;

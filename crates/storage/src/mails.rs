@@ -7,7 +7,8 @@ use eddyline_model::mail::{Link, Purpose, QueuedMail};
 use eddyline_model::{InvitationId, Timestamp, UserId};
 use eddyline_portable::portable;
 
-use crate::reader::Reader;
+use crate::areas::Mails;
+use crate::reader::Access;
 use crate::schema::{links, mails};
 use crate::transaction::Tx;
 use crate::{Error, Result};
@@ -80,16 +81,19 @@ pub struct NewMail {
 }
 
 #[portable]
-impl Reader<'_> {
+impl<C: Access> Mails<'_, C> {
     /// Whether such a mail waits already.
-    pub fn mail_waits(c: &mut Connection, about: Purpose) -> Result<bool> {
+    pub fn contains(c: &mut Connection, about: Purpose) -> Result<bool> {
         let (purpose, target) = key(about);
         let waiting = mails::table.filter(mails::purpose.eq(purpose)).filter(mails::target_id.eq(target));
         Ok(diesel::select(diesel::dsl::exists(waiting)).get_result(c)?)
     }
 
     /// Those of some invitations whose mail waits already.
-    pub fn invitations_with_mail(c: &mut Connection, ids: &[InvitationId]) -> Result<HashSet<InvitationId>> {
+    pub fn list_waiting_invitations(
+        c: &mut Connection,
+        ids: &[InvitationId],
+    ) -> Result<HashSet<InvitationId>> {
         let mut waiting = HashSet::new();
         for part in ids.chunks(ROWS) {
             let targets: Vec<i64> = part.iter().map(|id| id.0).collect();
@@ -104,12 +108,12 @@ impl Reader<'_> {
     }
 
     /// When the next mail is due; `None` when none waits.
-    pub fn next_mail_due(c: &mut Connection) -> Result<Option<Timestamp>> {
+    pub fn find_next_due(c: &mut Connection) -> Result<Option<Timestamp>> {
         Ok(mails::table.select(diesel::dsl::min(mails::due_at)).get_result::<Option<i64>>(c)?.map(Timestamp))
     }
 
     /// The link with this digest, unless it has ended.
-    pub fn link(c: &mut Connection, hash: &[u8], now: Timestamp) -> Result<Option<Link>> {
+    pub fn find_link(c: &mut Connection, hash: &[u8], now: Timestamp) -> Result<Option<Link>> {
         let row = links::table
             .find(hash)
             .filter(links::expires_at.gt(now.0))
@@ -123,7 +127,7 @@ impl Reader<'_> {
     }
 
     /// When the last of the links that lead to something ends; `None` when there is none.
-    pub fn last_link_end(c: &mut Connection, to: Purpose) -> Result<Option<Timestamp>> {
+    pub fn find_last_link_end(c: &mut Connection, to: Purpose) -> Result<Option<Timestamp>> {
         let (purpose, target) = key(to);
         let end = links::table
             .filter(links::purpose.eq(purpose))
@@ -135,9 +139,9 @@ impl Reader<'_> {
 }
 
 #[portable]
-impl Tx<'_> {
+impl Mails<'_, Tx<'_>> {
     /// Puts mails into the queue.
-    pub fn queue_mails(c: &mut Connection, new: &[NewMail], now: Timestamp) -> Result<()> {
+    pub fn insert(c: &mut Connection, new: &[NewMail], now: Timestamp) -> Result<()> {
         for part in new.chunks(ROWS) {
             let rows: Vec<_> = part
                 .iter()
@@ -160,7 +164,7 @@ impl Tx<'_> {
     }
 
     /// Ends the links of some invitations, and takes their mails out of the queue.
-    pub fn delete_mail_of_invitations(c: &mut Connection, ids: &[InvitationId]) -> Result<()> {
+    pub fn delete_of_invitations(c: &mut Connection, ids: &[InvitationId]) -> Result<()> {
         for part in ids.chunks(ROWS) {
             let targets: Vec<i64> = part.iter().map(|id| id.0).collect();
             // Mails first: the process that sends one locks it until its link is stored.
@@ -175,7 +179,7 @@ impl Tx<'_> {
     /// Takes the mails that are due and puts them off until `again`, when they are due again unless they
     /// were sent: no other process takes them meanwhile. Oldest first, but those about an account before
     /// any invitation, of which there may be thousands.
-    pub fn claim_due_mails(
+    pub fn claim_due(
         c: &mut Connection,
         now: Timestamp,
         again: Timestamp,
@@ -205,14 +209,14 @@ impl Tx<'_> {
     }
 
     /// Sets when a mail is to be tried again.
-    pub fn postpone_mail(c: &mut Connection, id: i64, until: Timestamp) -> Result<()> {
+    pub fn postpone(c: &mut Connection, id: i64, until: Timestamp) -> Result<()> {
         diesel::update(mails::table.find(id)).set(mails::due_at.eq(until.0)).execute(c)?;
         Ok(())
     }
 
     /// Gives back a mail that was taken and never tried: it is due, and the taking does not count as
     /// an attempt. Nothing happens when it was taken again since.
-    pub fn release_mail(c: &mut Connection, mail: &QueuedMail, now: Timestamp) -> Result<()> {
+    pub fn release(c: &mut Connection, mail: &QueuedMail, now: Timestamp) -> Result<()> {
         diesel::update(mails::table.find(mail.id).filter(mails::attempts.eq(mail.attempts)))
             .set((mails::due_at.eq(now.0), mails::attempts.eq(mail.attempts - 1)))
             .execute(c)?;
@@ -220,13 +224,13 @@ impl Tx<'_> {
     }
 
     /// Takes a mail out of the queue: it was sent, or never will be.
-    pub fn delete_mail(c: &mut Connection, id: i64) -> Result<()> {
+    pub fn delete(c: &mut Connection, id: i64) -> Result<()> {
         diesel::delete(mails::table.find(id)).execute(c)?;
         Ok(())
     }
 
     /// Takes all mails about something out of the queue.
-    pub fn delete_mails_about(c: &mut Connection, about: Purpose) -> Result<()> {
+    pub fn delete_about(c: &mut Connection, about: Purpose) -> Result<()> {
         let (purpose, target) = key(about);
         diesel::delete(mails::table.filter(mails::purpose.eq(purpose)).filter(mails::target_id.eq(target)))
             .execute(c)?;
@@ -234,7 +238,7 @@ impl Tx<'_> {
     }
 
     /// Takes the mails about something out of the queue that were put there since.
-    pub fn delete_mails_since(c: &mut Connection, about: Purpose, since: Timestamp) -> Result<()> {
+    pub fn delete_since(c: &mut Connection, about: Purpose, since: Timestamp) -> Result<()> {
         let (purpose, target) = key(about);
         let all = mails::table.filter(mails::purpose.eq(purpose)).filter(mails::target_id.eq(target));
         diesel::delete(all.filter(mails::created_at.ge(since.0))).execute(c)?;

@@ -5,42 +5,22 @@ use std::sync::Arc;
 
 use diesel::prelude::*;
 use eddyline_model::messages::{
-    Author, Event, Message, MessageQuery, MessageView, Sort, ThreadCounts, present_content, reference,
-    subject_of,
+    Author, Event, Message, MessageQuery, MessageView, Sort, ThreadCounts, present_content, subject_of,
 };
 use eddyline_model::search::Tokens;
 use eddyline_model::{MessageId, RoomId, Timestamp, UserId};
 use eddyline_portable::portable;
 
+use crate::areas::{Files, Messages, Threads};
 use crate::backlog::Backlog;
 use crate::find;
-use crate::lists::Budget;
-use crate::reader::{Reader, dialect};
+use crate::page_budget::Budget;
+use crate::reader::{Access, dialect};
+use crate::rows::{MentionRow, MessageRow};
 use crate::schema::{mentions, mentions_seen, message_tags, messages};
-use crate::threads::{Record, ThreadSnapshot};
+use crate::threads::{Record, Referred, ThreadSnapshot};
 use crate::transaction::Tx;
 use crate::{Error, Result};
-
-#[derive(Clone, Queryable, QueryableByName)]
-#[diesel(table_name = messages)]
-pub(crate) struct Row {
-    pub(crate) room_id: i64,
-    pub(crate) id: i64,
-    pub(crate) event: i16,
-    pub(crate) user_id: Option<i64>,
-    pub(crate) external_user_name: Option<String>,
-    pub(crate) content: String,
-    pub(crate) tags: String,
-    pub(crate) explicit_tags: String,
-    pub(crate) uuid: Option<String>,
-    pub(crate) fingerprint: i64,
-    pub(crate) sent: i64,
-    pub(crate) edited: Option<i64>,
-    pub(crate) thread_root: Option<i64>,
-    pub(crate) parent_id: Option<i64>,
-    pub(crate) to_user_id: Option<i64>,
-    pub(crate) thread_left: Option<String>,
-}
 
 /// Tags are kept as one text: none of them holds a line feed.
 pub(crate) fn join_tags(tags: &[String]) -> String {
@@ -51,7 +31,7 @@ fn split_tags(text: &str) -> Vec<String> {
     text.split('\n').filter(|tag| !tag.is_empty()).map(str::to_owned).collect()
 }
 
-pub(crate) fn message(row: Row) -> Result<Message> {
+pub(crate) fn message(row: MessageRow) -> Result<Message> {
     Ok(Message {
         room: RoomId(row.room_id),
         id: MessageId(row.id),
@@ -69,26 +49,10 @@ pub(crate) fn message(row: Row) -> Result<Message> {
     })
 }
 
-/// What another message is about, for titles and counts.
-#[derive(Clone)]
-pub(crate) struct Referred {
-    pub(crate) event: Event,
-    pub(crate) content: String,
-    pub(crate) sent: Timestamp,
-    pub(crate) thread_root: Option<MessageId>,
-}
-
-impl Referred {
-    /// The text by which others refer to it.
-    pub(crate) fn text(&self) -> String {
-        reference(self.event, &self.content).into_owned()
-    }
-}
-
 #[portable]
-impl Reader<'_> {
+impl<C: Access> Messages<'_, C> {
     /// Messages of one room by number, ascending. Numbers of no message are passed over.
-    pub(crate) fn rows_by_id(c: &mut Connection, room: RoomId, ids: &[i64]) -> Result<Vec<Row>> {
+    pub(crate) fn list_rows(c: &mut Connection, room: RoomId, ids: &[i64]) -> Result<Vec<MessageRow>> {
         Ok(messages::table
             .filter(messages::room_id.eq(room.0))
             .filter(messages::id.eq_any(ids))
@@ -96,7 +60,11 @@ impl Reader<'_> {
             .load(c)?)
     }
 
-    pub(crate) fn plain_list(c: &mut Connection, room: RoomId, query: &MessageQuery) -> Result<Vec<Row>> {
+    pub(crate) fn list_plain(
+        c: &mut Connection,
+        room: RoomId,
+        query: &MessageQuery,
+    ) -> Result<Vec<MessageRow>> {
         let mut found = messages::table.filter(messages::room_id.eq(room.0)).into_boxed();
         if query.events.is_empty() {
             found = found.filter(messages::event.lt(Event::MessageEdit.code()));
@@ -120,26 +88,11 @@ impl Reader<'_> {
         };
         Ok(found.limit(query.limit).offset(query.skip).load(c)?)
     }
-
-    pub(crate) fn referred(c: &mut Connection, room: RoomId, ids: &[i64]) -> Result<HashMap<i64, Referred>> {
-        let rows = messages::table
-            .filter(messages::room_id.eq(room.0))
-            .filter(messages::id.eq_any(ids))
-            .select((messages::id, messages::event, messages::content, messages::sent, messages::thread_root))
-            .load::<(i64, i16, String, i64, Option<i64>)>(c)?;
-        rows.into_iter()
-            .map(|(id, event, content, sent, root)| {
-                let event = Event::from_code(event).ok_or(Error::Corrupt("event"))?;
-                let thread_root = root.map(MessageId);
-                Ok((id, Referred { event, content, sent: Timestamp(sent), thread_root }))
-            })
-            .collect()
-    }
 }
 
 #[portable]
-impl Tx<'_> {
-    fn write_message(c: &mut Connection, changed: &Message) -> Result<()> {
+impl Messages<'_, Tx<'_>> {
+    fn update_row(c: &mut Connection, changed: &Message) -> Result<()> {
         diesel::update(messages::table.find((changed.room.0, changed.id.0)))
             .set((
                 messages::content.eq(&changed.content),
@@ -151,12 +104,12 @@ impl Tx<'_> {
         Ok(())
     }
 
-    fn remove_message(c: &mut Connection, room: RoomId, id: MessageId) -> Result<()> {
+    fn delete_row(c: &mut Connection, room: RoomId, id: MessageId) -> Result<()> {
         diesel::delete(messages::table.find((room.0, id.0))).execute(c)?;
         Ok(())
     }
 
-    fn remove_tags(c: &mut Connection, room: RoomId, id: MessageId, tags: &[String]) -> Result<()> {
+    fn delete_tags(c: &mut Connection, room: RoomId, id: MessageId, tags: &[String]) -> Result<()> {
         diesel::delete(
             message_tags::table
                 .filter(message_tags::room_id.eq(room.0))
@@ -167,7 +120,7 @@ impl Tx<'_> {
         Ok(())
     }
 
-    fn add_tags(c: &mut Connection, room: RoomId, id: MessageId, tags: &[&String]) -> Result<()> {
+    fn insert_tags(c: &mut Connection, room: RoomId, id: MessageId, tags: &[&String]) -> Result<()> {
         for tag in tags {
             diesel::insert_into(message_tags::table)
                 .values((
@@ -182,7 +135,7 @@ impl Tx<'_> {
     }
 
     /// Takes back that a message mentions these users; 0 stands for everyone.
-    fn remove_mentions(c: &mut Connection, room: RoomId, id: MessageId, ids: &[i64]) -> Result<()> {
+    fn delete_mentions(c: &mut Connection, room: RoomId, id: MessageId, ids: &[i64]) -> Result<()> {
         diesel::delete(
             mentions::table
                 .filter(mentions::room_id.eq(room.0))
@@ -203,7 +156,7 @@ impl Tx<'_> {
     }
 
     /// Notes that a user has dealt with one message that mentions them.
-    pub fn mark_mention_seen(c: &mut Connection, room: RoomId, user: UserId, id: MessageId) -> Result<()> {
+    pub fn set_mention_seen(c: &mut Connection, room: RoomId, user: UserId, id: MessageId) -> Result<()> {
         diesel::insert_into(mentions_seen::table)
             .values((
                 mentions_seen::room_id.eq(room.0),
@@ -217,9 +170,6 @@ impl Tx<'_> {
     }
 }
 
-/// A mention: room, who is mentioned (0 stands for everyone), message, sender.
-pub(crate) type MentionRow = (i64, i64, i64, i64);
-
 /// What mentions become in the table: 0 stands for everyone.
 pub(crate) fn mention_keys(mentioned: &eddyline_model::messages::Mentions) -> Vec<i64> {
     let everyone = mentioned.everyone.then_some(0);
@@ -232,33 +182,37 @@ pub(crate) fn is_indexed(tag: &str) -> bool {
     !tag.starts_with(find::UNREAD)
 }
 
-impl Reader<'_> {
+impl<C: Access> Messages<'_, C> {
     /// Messages of one room by number, ascending. Numbers of no message are passed over.
-    pub fn messages_by_id(&mut self, room: RoomId, ids: &[i64]) -> Result<Vec<Message>> {
-        self.rows_by_id(room, ids)?.into_iter().map(message).collect()
+    pub fn list_by_id(&mut self, room: RoomId, ids: &[i64]) -> Result<Vec<Message>> {
+        self.list_rows(room, ids)?.into_iter().map(message).collect()
     }
 
     /// The message with this number.
-    pub fn message(&mut self, room: RoomId, id: MessageId) -> Result<Option<Message>> {
-        Ok(self.messages_by_id(room, &[id.0])?.pop())
+    pub fn find(&mut self, room: RoomId, id: MessageId) -> Result<Option<Message>> {
+        Ok(self.list_by_id(room, &[id.0])?.pop())
     }
 
     /// Whether messages of a room cannot be found by their words yet; [`crate::Store::list`] looks
     /// after that.
-    pub(crate) fn search_is_behind(&mut self, room: RoomId) -> Result<bool> {
+    pub(crate) fn is_search_behind(&mut self, room: RoomId) -> Result<bool> {
         dialect!(self, is_behind, room)
     }
 
     /// The messages with what is needed to show them: what comments answer, and the threads as
     /// they are now. All are of one room.
-    pub fn views(&mut self, room: RoomId, found: Vec<Message>) -> Result<Vec<MessageView>> {
+    pub fn list_views(&mut self, room: RoomId, found: Vec<Message>) -> Result<Vec<MessageView>> {
         self.views_with(room, found, None, None)
     }
 
     /// The same with the counts of threads as each message left them, which makes a story that is told later
     /// the same as it was when it happened; and with notices as they may be delivered now. Every text is the
     /// present one: what was edited away or deleted is not told again.
-    pub(crate) fn views_as_left(&mut self, room: RoomId, rows: Vec<Row>) -> Result<Vec<MessageView>> {
+    pub(crate) fn list_views_as_left(
+        &mut self,
+        room: RoomId,
+        rows: Vec<MessageRow>,
+    ) -> Result<Vec<MessageView>> {
         let mut left = HashMap::new();
         for row in &rows {
             if let Some(text) = &row.thread_left {
@@ -279,7 +233,7 @@ impl Reader<'_> {
             return Ok(());
         }
         let ids: Vec<i64> = ids.into_iter().collect();
-        let found = self.messages_by_id(room, &ids)?.into_iter();
+        let found = self.list_by_id(room, &ids)?.into_iter();
         let subjects: HashMap<MessageId, Arc<Message>> =
             found.map(|message| (message.id, Arc::new(message))).collect();
         for view in views {
@@ -295,7 +249,7 @@ impl Reader<'_> {
 
     /// The first of these messages, in the order of the budget, that it has room for; one at least. States of
     /// items, which each message of a thread bears, are loaded for those only.
-    pub(crate) fn views_within(
+    pub(crate) fn list_views_within(
         &mut self,
         room: RoomId,
         found: Vec<Message>,
@@ -312,18 +266,23 @@ impl Reader<'_> {
         budget: Option<Budget>,
     ) -> Result<Vec<MessageView>> {
         let roots: BTreeSet<i64> = found.iter().filter_map(|m| m.thread_root).map(|id| id.0).collect();
-        let records = self.records_without_items(room, &roots.iter().copied().collect::<Vec<_>>())?;
+        let records =
+            Threads(self.0).list_records_without_items(room, &roots.iter().copied().collect::<Vec<_>>())?;
         let item_id = |message: &Message| records.get(&message.thread_root?.0)?.item_id;
         if let Some(budget) = budget {
-            let sizes = self.item_sizes(room, found.iter().filter_map(item_id))?;
+            let sizes = Threads(self.0).list_item_sizes(room, found.iter().filter_map(item_id))?;
             let item_size = |message: &Message| item_id(message).and_then(|id| sizes.get(&id)).copied();
             budget.cut(&mut found, |message| message.content.len() + item_size(message).unwrap_or_default());
         }
-        let items = self.items_of(room, found.iter().filter_map(item_id))?;
+        let items = Threads(self.0).list_items(room, found.iter().filter_map(item_id))?;
         let here: BTreeMap<i64, Referred> = found.iter().map(|m| (m.id.0, refer(m))).collect();
         let referred: BTreeSet<i64> = found.iter().filter_map(|m| m.parent).map(|id| id.0).collect();
         let missing: Vec<i64> = roots.union(&referred).copied().filter(|id| !here.contains_key(id)).collect();
-        let elsewhere = if missing.is_empty() { HashMap::new() } else { self.referred(room, &missing)? };
+        let elsewhere = if missing.is_empty() {
+            HashMap::new()
+        } else {
+            Threads(self.0).list_referred(room, &missing)?
+        };
         let other = |id: MessageId| here.get(&id.0).or_else(|| elsewhere.get(&id.0));
         let state = |message: &Message, root: MessageId| {
             let first = other(root);
@@ -348,16 +307,16 @@ impl Reader<'_> {
     }
 }
 
-impl Tx<'_> {
+impl Messages<'_, Tx<'_>> {
     /// Brings the index of words up to date.
-    pub(crate) fn catch_up_search(&mut self, backlog: &Backlog) -> Result<()> {
+    pub(crate) fn update_search(&mut self, backlog: &Backlog) -> Result<()> {
         dialect!(self, catch_up, backlog)
     }
 
     /// Writes a message's changed content and tags, with everything it is found by.
     ///
     /// `before` is the message as it was; `mentioned` and `words` belong to the new one.
-    pub fn change_message(
+    pub fn update(
         &mut self,
         before: &Message,
         after: &Message,
@@ -365,16 +324,16 @@ impl Tx<'_> {
         words: &Tokens,
     ) -> Result<()> {
         let (room, id) = (after.room, after.id);
-        self.write_message(after)?;
+        self.update_row(after)?;
         let gone: Vec<String> = before.tags.iter().filter(|tag| !after.tags.contains(tag)).cloned().collect();
-        self.remove_tags(room, id, &gone)?;
+        self.delete_tags(room, id, &gone)?;
         let new: Vec<&String> =
             after.tags.iter().filter(|tag| is_indexed(tag) && !before.tags.contains(tag)).collect();
-        self.add_tags(room, id, &new)?;
+        self.insert_tags(room, id, &new)?;
         let unmentioned: Vec<i64> = gone.iter().filter_map(|tag| find::unread_user(tag)).collect();
-        self.remove_mentions(room, id, &unmentioned)?;
+        self.delete_mentions(room, id, &unmentioned)?;
         if gone.iter().any(|tag| tag == find::EVERYONE) {
-            self.remove_mentions(room, id, &[0])?;
+            self.delete_mentions(room, id, &[0])?;
             self.delete_seen_mentions(room, id)?;
         }
         let were_unread: HashSet<i64> = before.tags.iter().filter_map(|tag| find::unread_user(tag)).collect();
@@ -397,18 +356,18 @@ impl Tx<'_> {
     }
 
     /// Removes a message and everything it is found by. Its log row stays.
-    pub fn delete_message(&mut self, gone: &Message) -> Result<()> {
+    pub fn delete(&mut self, gone: &Message) -> Result<()> {
         let (room, id) = (gone.room, gone.id);
-        self.remove_message(room, id)?;
-        self.remove_from_thread(gone)?;
+        self.delete_row(room, id)?;
+        Threads(self.0).delete_message(gone)?;
         let kind = find::kind_tag(gone.event).map(str::to_owned);
         let tags: Vec<String> = gone.tags.iter().cloned().chain(kind).collect();
-        self.remove_tags(room, id, &tags)?;
+        self.delete_tags(room, id, &tags)?;
         let mut users: Vec<i64> = gone.tags.iter().filter_map(|tag| find::unread_user(tag)).collect();
         users.push(0);
-        self.remove_mentions(room, id, &users)?;
+        self.delete_mentions(room, id, &users)?;
         self.delete_seen_mentions(room, id)?;
-        self.remove_files(room, id)?;
+        Files(self.0).delete_of_message(room, id)?;
         dialect!(self, unindex, room, id)
     }
 }

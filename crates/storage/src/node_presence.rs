@@ -6,7 +6,8 @@ use eddyline_model::{Timestamp, UserId};
 use eddyline_portable::portable;
 
 use crate::Result;
-use crate::reader::Reader;
+use crate::areas::Nodes;
+use crate::reader::Access;
 use crate::schema::{node_presence, nodes};
 use crate::transaction::Tx;
 
@@ -35,15 +36,15 @@ pub struct PresenceRow {
 }
 
 #[portable]
-impl Reader<'_> {
+impl<C: Access> Nodes<'_, C> {
     /// Whether a process other than this one showed a sign of life since `since`.
-    pub fn has_other_nodes(c: &mut Connection, node: &str, since: Timestamp) -> Result<bool> {
+    pub fn has_others(c: &mut Connection, node: &str, since: Timestamp) -> Result<bool> {
         let others = nodes::table.filter(nodes::id.ne(node)).filter(nodes::heartbeat.ge(since.0));
         Ok(diesel::select(diesel::dsl::exists(others)).get_result(c)?)
     }
 
     /// The processes other than this one that showed a sign of life since `since`.
-    pub fn other_nodes(c: &mut Connection, node: &str, since: Timestamp) -> Result<Vec<OtherNode>> {
+    pub fn list_others(c: &mut Connection, node: &str, since: Timestamp) -> Result<Vec<OtherNode>> {
         let rows: Vec<(String, i64, i64, i64)> = nodes::table
             .filter(nodes::id.ne(node))
             .filter(nodes::heartbeat.ge(since.0))
@@ -61,14 +62,14 @@ impl Reader<'_> {
 
     /// Since when no row of a process has been removed; see [`OtherNode::presence_from`]. `None` when the process is not
     /// on the list.
-    pub fn presence_from(c: &mut Connection, node: &str) -> Result<Option<Timestamp>> {
+    pub fn find_presence_start(c: &mut Connection, node: &str) -> Result<Option<Timestamp>> {
         let from = nodes::table.find(node).select(nodes::presence_from).get_result::<i64>(c).optional()?;
         Ok(from.map(Timestamp))
     }
 
     /// The next `limit` rows of a process that are newer than `after`, in the order of the users, of the users after
     /// `last`.
-    pub fn presence_since(
+    pub fn list_presence_since(
         c: &mut Connection,
         node: &str,
         after: Timestamp,
@@ -89,10 +90,10 @@ impl Reader<'_> {
 }
 
 #[portable]
-impl Tx<'_> {
+impl Nodes<'_, Tx<'_>> {
     /// Removes all rows of a process and begins anew at `at`. `false` when the process is not on the list of those
     /// that live: then it has no rows.
-    pub fn start_presence(c: &mut Connection, node: &str, at: Timestamp) -> Result<bool> {
+    pub fn set_presence_start(c: &mut Connection, node: &str, at: Timestamp) -> Result<bool> {
         diesel::delete(node_presence::table.filter(node_presence::node.eq(node))).execute(c)?;
         let started = diesel::update(nodes::table.find(node))
             .set((nodes::presence_at.eq(at.0), nodes::presence_from.eq(at.0)))
@@ -137,7 +138,7 @@ impl Tx<'_> {
     }
 
     /// Removes the rows of users who left a process by `until`.
-    pub fn clear_presence(c: &mut Connection, node: &str, until: Timestamp) -> Result<()> {
+    pub fn delete_absent(c: &mut Connection, node: &str, until: Timestamp) -> Result<()> {
         let absent = node_presence::table
             .filter(node_presence::node.eq(node))
             .filter(node_presence::changed_at.le(until.0))
@@ -150,7 +151,7 @@ impl Tx<'_> {
     }
 
     /// Removes all rows of a process that has no others to tell.
-    pub fn end_presence(c: &mut Connection, node: &str) -> Result<()> {
+    pub fn delete_presence(c: &mut Connection, node: &str) -> Result<()> {
         diesel::delete(node_presence::table.filter(node_presence::node.eq(node))).execute(c)?;
         diesel::update(nodes::table.find(node))
             .set((nodes::presence_at.eq(0), nodes::presence_from.eq(0)))

@@ -6,15 +6,16 @@ use eddyline_model::log::Seq;
 use eddyline_portable::portable;
 
 use crate::Result;
-use crate::reader::Reader;
+use crate::areas::Nodes;
+use crate::reader::Access;
 use crate::schema::nodes;
 use crate::transaction::Tx;
 
 #[portable]
-impl Reader<'_> {
+impl<C: Access> Nodes<'_, C> {
     /// Whether every process that showed a sign of life since `since` has read the log up to
     /// `seq`.
-    pub fn all_have_read(c: &mut Connection, seq: Seq, since: Timestamp) -> Result<bool> {
+    pub fn have_all_read(c: &mut Connection, seq: Seq, since: Timestamp) -> Result<bool> {
         let behind: i64 = nodes::table
             .filter(nodes::heartbeat.ge(since.0))
             .filter(nodes::seq_read.lt(seq.0))
@@ -25,9 +26,9 @@ impl Reader<'_> {
 }
 
 #[portable]
-impl Tx<'_> {
+impl Nodes<'_, Tx<'_>> {
     /// Notes that a serving process lives, and how far it has read the log.
-    pub fn record_heartbeat(c: &mut Connection, node: &str, now: Timestamp, read: Seq) -> Result<()> {
+    pub fn upsert_heartbeat(c: &mut Connection, node: &str, now: Timestamp, read: Seq) -> Result<()> {
         diesel::insert_into(nodes::table)
             .values((nodes::id.eq(node), nodes::heartbeat.eq(now.0), nodes::seq_read.eq(read.0)))
             .on_conflict(nodes::id)
@@ -38,14 +39,14 @@ impl Tx<'_> {
     }
 
     /// Takes a serving process off the list, with all that have been silent since `since`.
-    pub fn delete_node(c: &mut Connection, node: &str, since: Timestamp) -> Result<()> {
+    pub fn delete(c: &mut Connection, node: &str, since: Timestamp) -> Result<()> {
         diesel::delete(nodes::table.filter(nodes::id.eq(node).or(nodes::heartbeat.lt(since.0))))
             .execute(c)?;
         Ok(())
     }
 
     /// Takes the serving processes off the list that have been silent since `since`.
-    pub fn delete_silent_nodes(c: &mut Connection, since: Timestamp) -> Result<()> {
+    pub fn delete_silent(c: &mut Connection, since: Timestamp) -> Result<()> {
         diesel::delete(nodes::table.filter(nodes::heartbeat.lt(since.0))).execute(c)?;
         Ok(())
     }

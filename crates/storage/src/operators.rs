@@ -12,9 +12,12 @@ use eddyline_portable::portable;
 
 use crate::Result;
 use crate::applications::{self as apps, to_application};
+use crate::areas::{
+    Applications, Flows, Identities, Nodes, OrganizationMembers, Organizations, Settings, Sources, Users,
+};
 use crate::flows::{FlowRow, RoomRow, to_flow};
 use crate::organizations::{Row as OrganizationRow, to_organization};
-use crate::reader::Reader;
+use crate::reader::Access;
 use crate::schema::{
     api_tokens, applications, flow_tokens, flows, identities, identity_providers, nodes,
     organization_members, organization_names, organizations, room_members, rooms, sessions, settings, users,
@@ -49,13 +52,9 @@ pub struct ProviderDetails {
 }
 
 #[portable]
-impl Reader<'_> {
+impl<C: Access> Organizations<'_, C> {
     /// Organizations with a number above `after`, ordered by number.
-    pub fn organizations_page(
-        c: &mut Connection,
-        after: OrganizationId,
-        limit: i64,
-    ) -> Result<Vec<Organization>> {
+    pub fn list_page(c: &mut Connection, after: OrganizationId, limit: i64) -> Result<Vec<Organization>> {
         let rows = organizations::table
             .filter(organizations::id.gt(after.0))
             .order(organizations::id)
@@ -66,16 +65,19 @@ impl Reader<'_> {
     }
 
     /// The names in URLs that lead to an organization, the present one among them.
-    pub fn names_of_organization(c: &mut Connection, id: OrganizationId) -> Result<Vec<String>> {
+    pub fn list_names(c: &mut Connection, id: OrganizationId) -> Result<Vec<String>> {
         Ok(organization_names::table
             .filter(organization_names::organization_id.eq(id.0))
             .order(organization_names::parameterized_name)
             .select(organization_names::parameterized_name)
             .load(c)?)
     }
+}
 
+#[portable]
+impl<C: Access> Users<'_, C> {
     /// Users with a number above `after`, ordered by number.
-    pub fn users_page(c: &mut Connection, after: UserId, limit: i64) -> Result<Vec<User>> {
+    pub fn list_page(c: &mut Connection, after: UserId, limit: i64) -> Result<Vec<User>> {
         let rows = users::table
             .filter(users::id.gt(after.0))
             .order(users::id)
@@ -85,8 +87,18 @@ impl Reader<'_> {
         Ok(rows.into_iter().map(to_user).collect())
     }
 
+    /// How many API tokens and sessions a user has.
+    pub fn count_credentials(c: &mut Connection, user: UserId) -> Result<(i64, i64)> {
+        let tokens = api_tokens::table.filter(api_tokens::user_id.eq(user.0)).count().get_result(&mut *c)?;
+        let sessions = sessions::table.filter(sessions::user_id.eq(user.0)).count().get_result(c)?;
+        Ok((tokens, sessions))
+    }
+}
+
+#[portable]
+impl<C: Access> OrganizationMembers<'_, C> {
     /// The same of those in an organization, each with whether they administer it.
-    pub fn organization_users_page(
+    pub fn list_users_page(
         c: &mut Connection,
         organization: OrganizationId,
         after: UserId,
@@ -102,16 +114,12 @@ impl Reader<'_> {
             .load::<(UserRow, bool)>(c)?;
         Ok(rows.into_iter().map(|(row, admin)| (to_user(row), admin)).collect())
     }
+}
 
-    /// How many API tokens and sessions a user has.
-    pub fn count_credentials(c: &mut Connection, user: UserId) -> Result<(i64, i64)> {
-        let tokens = api_tokens::table.filter(api_tokens::user_id.eq(user.0)).count().get_result(&mut *c)?;
-        let sessions = sessions::table.filter(sessions::user_id.eq(user.0)).count().get_result(c)?;
-        Ok((tokens, sessions))
-    }
-
+#[portable]
+impl<C: Access> Flows<'_, C> {
     /// Flows of an organization in rooms above `after`, ordered by room, each with how many people are in it.
-    pub fn flows_page(
+    pub fn list_page(
         c: &mut Connection,
         organization: OrganizationId,
         after: RoomId,
@@ -140,9 +148,12 @@ impl Reader<'_> {
         };
         Ok(found.into_iter().map(with_count).collect())
     }
+}
 
+#[portable]
+impl<C: Access> Applications<'_, C> {
     /// Applications with a number above `after`, ordered by number: all, or those of an organization.
-    pub fn applications_page(
+    pub fn list_page(
         c: &mut Connection,
         organization: Option<OrganizationId>,
         after: ApplicationId,
@@ -160,9 +171,12 @@ impl Reader<'_> {
     pub fn count_sealed_secrets(c: &mut Connection) -> Result<i64> {
         Ok(applications::table.filter(applications::secret.is_not_null()).count().get_result(c)?)
     }
+}
 
+#[portable]
+impl<C: Access> Sources<'_, C> {
     /// The tokens of a flow, its sources' among them, the oldest first.
-    pub fn flow_tokens_of(c: &mut Connection, room: RoomId) -> Result<Vec<FlowToken>> {
+    pub fn list_tokens(c: &mut Connection, room: RoomId) -> Result<Vec<FlowToken>> {
         let rows = flow_tokens::table
             .filter(flow_tokens::room_id.eq(room.0))
             .order((flow_tokens::created_at, flow_tokens::hash))
@@ -175,9 +189,12 @@ impl Reader<'_> {
         };
         Ok(rows.into_iter().map(whole).collect())
     }
+}
 
+#[portable]
+impl<C: Access> Identities<'_, C> {
     /// What is known of the identity provider of an organization, if it ever had one.
-    pub fn provider_details(
+    pub fn find_provider_details(
         c: &mut Connection,
         organization: OrganizationId,
     ) -> Result<Option<ProviderDetails>> {
@@ -207,17 +224,20 @@ impl Reader<'_> {
             users,
         }))
     }
+}
 
+#[portable]
+impl<C: Access> Nodes<'_, C> {
     /// How many serving processes showed a sign of life since `since`.
-    pub fn count_nodes(c: &mut Connection, since: Timestamp) -> Result<i64> {
+    pub fn count(c: &mut Connection, since: Timestamp) -> Result<i64> {
         Ok(nodes::table.filter(nodes::heartbeat.ge(since.0)).count().get_result(c)?)
     }
 }
 
 #[portable]
-impl Tx<'_> {
+impl OrganizationMembers<'_, Tx<'_>> {
     /// Sets what a user is in an organization.
-    pub fn set_organization_role(
+    pub fn set_role(
         c: &mut Connection,
         organization: OrganizationId,
         user: UserId,
@@ -229,12 +249,18 @@ impl Tx<'_> {
             .execute(c)?;
         Ok(())
     }
+}
 
+#[portable]
+impl Sources<'_, Tx<'_>> {
     /// Ends a token of a flow, and tells whether there was one.
-    pub fn delete_flow_token(c: &mut Connection, hash: &[u8]) -> Result<bool> {
+    pub fn delete_token(c: &mut Connection, hash: &[u8]) -> Result<bool> {
         Ok(diesel::delete(flow_tokens::table.find(hash)).execute(c)? > 0)
     }
+}
 
+#[portable]
+impl Identities<'_, Tx<'_>> {
     /// Takes the token of an organization's provider away, so that none is taken any more. Its uid stays, and
     /// so do the users that it is linked to.
     pub fn clear_provider_token(
@@ -250,9 +276,12 @@ impl Tx<'_> {
             .execute(c)?;
         Ok(())
     }
+}
 
+#[portable]
+impl Settings<'_, Tx<'_>> {
     /// Sets a value that all processes share, in place of the one that there is.
-    pub fn upsert_setting(c: &mut Connection, name: &str, value: &[u8]) -> Result<()> {
+    pub fn upsert(c: &mut Connection, name: &str, value: &[u8]) -> Result<()> {
         diesel::insert_into(settings::table)
             .values((settings::name.eq(name), settings::value.eq(value)))
             .on_conflict(settings::name)

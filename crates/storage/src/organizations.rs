@@ -7,8 +7,9 @@ use eddyline_model::organizations::{Organization, OrganizationMembership, Organi
 use eddyline_model::{Day, OrganizationId, RoomId, Timestamp, UserId};
 use eddyline_portable::portable;
 
-use crate::append::LockedRoom;
-use crate::reader::{Reader, dialect};
+use crate::areas::{Flows, Groups, Members, OrganizationMembers, Organizations, Rooms};
+use crate::reader::{Access, dialect};
+use crate::rows::LockedRoom;
 use crate::schema::{
     flows, organization_members, organization_names, organizations, room_members, user_groups, users,
 };
@@ -57,25 +58,22 @@ pub(crate) fn to_organization(row: Row) -> Result<Organization> {
 }
 
 #[portable]
-impl Reader<'_> {
+impl<C: Access> Organizations<'_, C> {
     /// The organization with this number.
-    pub fn organization(c: &mut Connection, id: OrganizationId) -> Result<Option<Organization>> {
+    pub fn find(c: &mut Connection, id: OrganizationId) -> Result<Option<Organization>> {
         let row = organizations::table.find(id.0).select(Row::as_select()).get_result(c).optional()?;
         row.map(to_organization).transpose()
     }
 
     /// The number of the organization that has this name, or had it before.
-    pub fn organization_id_by_name(
-        c: &mut Connection,
-        parameterized_name: &str,
-    ) -> Result<Option<OrganizationId>> {
+    pub fn find_id_by_name(c: &mut Connection, parameterized_name: &str) -> Result<Option<OrganizationId>> {
         let organization =
             organization_names::table.find(parameterized_name).select(organization_names::organization_id);
         Ok(organization.get_result::<i64>(c).optional()?.map(OrganizationId))
     }
 
     /// The organizations a user belongs to, ordered by number, each with its people.
-    pub fn organizations_of(c: &mut Connection, user: UserId) -> Result<Vec<(Organization, People)>> {
+    pub fn list_of_user(c: &mut Connection, user: UserId) -> Result<Vec<(Organization, People)>> {
         let mine = || {
             organization_members::table
                 .filter(organization_members::user_id.eq(user.0))
@@ -111,15 +109,22 @@ impl Reader<'_> {
             .collect()
     }
 
-    fn children_of(c: &mut Connection, parents: &[i64]) -> Result<Vec<i64>> {
+    fn list_children(c: &mut Connection, parents: &[i64]) -> Result<Vec<i64>> {
         Ok(organizations::table
             .filter(organizations::parent_id.eq_any(parents))
             .select(organizations::id)
             .load(c)?)
     }
+}
 
+#[portable]
+impl<C: Access> Members<'_, C> {
     /// The rooms of an organization's flows that a user is in, blocked or not, ordered by number.
-    pub fn rooms_in(c: &mut Connection, organization: OrganizationId, user: UserId) -> Result<Vec<RoomId>> {
+    pub fn list_rooms_in_organization(
+        c: &mut Connection,
+        organization: OrganizationId,
+        user: UserId,
+    ) -> Result<Vec<RoomId>> {
         let ids = room_members::table
             .inner_join(flows::table.on(flows::room_id.eq(room_members::room_id)))
             .filter(room_members::user_id.eq(user.0))
@@ -129,10 +134,13 @@ impl Reader<'_> {
             .load::<i64>(c)?;
         Ok(ids.into_iter().map(RoomId).collect())
     }
+}
 
+#[portable]
+impl<C: Access> OrganizationMembers<'_, C> {
     /// Whether another user of an organization has a nick with this key, or a group there has it as the key of its
     /// name.
-    pub fn nick_is_taken(
+    pub fn has_nick(
         c: &mut Connection,
         organization: OrganizationId,
         nick_key: &str,
@@ -150,7 +158,7 @@ impl Reader<'_> {
     }
 
     /// The organizations a user belongs to.
-    pub fn memberships_of(c: &mut Connection, user: UserId) -> Result<Vec<OrganizationMembership>> {
+    pub fn list_of_user(c: &mut Connection, user: UserId) -> Result<Vec<OrganizationMembership>> {
         let rows = organization_members::table
             .filter(organization_members::user_id.eq(user.0))
             .order(organization_members::organization_id)
@@ -167,21 +175,21 @@ impl Reader<'_> {
     }
 }
 
-impl Tx<'_> {
+impl Organizations<'_, Tx<'_>> {
     /// Adds an organization.
     ///
     /// # Errors
     ///
     /// [`Error::Exists`] when the name is taken.
-    pub fn insert_organization(
+    pub fn insert(
         &mut self,
         name: &str,
         parameterized_name: &str,
         user_limit: i64,
         now: Timestamp,
     ) -> Result<OrganizationId> {
-        let id = self.insert_organization_row(name, parameterized_name, user_limit, now)?;
-        self.insert_organization_name(id, parameterized_name)?;
+        let id = self.insert_row(name, parameterized_name, user_limit, now)?;
+        self.insert_name(id, parameterized_name)?;
         Ok(id)
     }
 
@@ -191,37 +199,39 @@ impl Tx<'_> {
     /// # Errors
     ///
     /// [`Error::Exists`] when the name in URLs is or was another organization's.
-    pub fn update_organization(&mut self, changed: &Organization) -> Result<()> {
+    pub fn update(&mut self, changed: &Organization) -> Result<()> {
         let (id, name) = (changed.id, changed.parameterized_name.as_str());
-        if self.organization_id_by_name(name)? != Some(id) {
-            self.insert_organization_name(id, name)?;
+        if self.find_id_by_name(name)? != Some(id) {
+            self.insert_name(id, name)?;
         }
-        self.update_organization_row(changed)
+        self.update_row(changed)
     }
+}
 
+impl OrganizationMembers<'_, Tx<'_>> {
     /// Adds a user to an organization. The record of an earlier removal ends.
     ///
     /// # Errors
     ///
     /// [`Error::Refused`] when the organization is full, [`Error::Exists`] when the user is in it
     /// or the nick is taken there, by a user or by a group.
-    pub fn insert_organization_member(
+    pub fn insert(
         &mut self,
         membership: OrganizationMembership,
         nick_key: &str,
         now: Timestamp,
     ) -> Result<()> {
         let OrganizationMembership { organization: id, user, .. } = membership;
-        let organization = self.lock_organization(id)?.ok_or(Error::Refused("no such organization"))?;
+        let organization = Organizations(self.0).lock(id)?.ok_or(Error::Refused("no such organization"))?;
         if organization.user_count >= organization.user_limit {
             return Err(Error::Refused("the organization's user limit is reached"));
         }
-        if self.group_by_name(id, nick_key)?.is_some() {
+        if Groups(self.0).find_by_name(id, nick_key)?.is_some() {
             return Err(Error::Exists("a group of this name".to_owned()));
         }
-        self.insert_organization_member_row(membership, nick_key, now)?;
-        self.delete_removed_member(id, user)?;
-        self.count_people(id, 1)
+        self.insert_row(membership, nick_key, now)?;
+        self.delete_removed(id, user)?;
+        self.add_to_count(id, 1)
     }
 
     /// Takes a user out of an organization and of its groups, if they are in it.
@@ -229,20 +239,20 @@ impl Tx<'_> {
     /// # Errors
     ///
     /// As any query.
-    pub fn delete_organization_member(&mut self, organization: OrganizationId, user: UserId) -> Result<()> {
+    pub fn delete(&mut self, organization: OrganizationId, user: UserId) -> Result<()> {
         // Lock order: organizations before their members.
-        self.lock_organization(organization)?;
-        if self.delete_organization_member_row(organization, user)? {
-            self.delete_group_memberships(organization, user)?;
-            self.count_people(organization, -1)?;
+        Organizations(self.0).lock(organization)?;
+        if self.delete_row(organization, user)? {
+            Groups(self.0).delete_memberships(organization, user)?;
+            self.add_to_count(organization, -1)?;
         }
         Ok(())
     }
 }
 
 #[portable]
-impl Tx<'_> {
-    fn insert_organization_row(
+impl Organizations<'_, Tx<'_>> {
+    fn insert_row(
         c: &mut Connection,
         name: &str,
         parameterized_name: &str,
@@ -263,11 +273,7 @@ impl Tx<'_> {
     }
 
     /// Gives an organization a name in URLs, which it keeps for good beside those it has.
-    fn insert_organization_name(
-        c: &mut Connection,
-        id: OrganizationId,
-        parameterized_name: &str,
-    ) -> Result<()> {
+    fn insert_name(c: &mut Connection, id: OrganizationId, parameterized_name: &str) -> Result<()> {
         diesel::insert_into(organization_names::table)
             .values((
                 organization_names::parameterized_name.eq(parameterized_name),
@@ -277,7 +283,7 @@ impl Tx<'_> {
         Ok(())
     }
 
-    fn update_organization_row(c: &mut Connection, changed: &Organization) -> Result<()> {
+    fn update_row(c: &mut Connection, changed: &Organization) -> Result<()> {
         let (trial_ends, billing_date) = match changed.subscription {
             Subscription::Trial { ends } => (Some(ends.to_string()), None),
             Subscription::Paid { next_bill } => (None, next_bill.map(|day| day.to_string())),
@@ -295,8 +301,11 @@ impl Tx<'_> {
             .execute(c)?;
         Ok(())
     }
+}
 
-    fn insert_organization_member_row(
+#[portable]
+impl OrganizationMembers<'_, Tx<'_>> {
+    fn insert_row(
         c: &mut Connection,
         membership: OrganizationMembership,
         nick_key: &str,
@@ -315,16 +324,12 @@ impl Tx<'_> {
     }
 
     /// Deletes the row of a member; `false` when there was none.
-    fn delete_organization_member_row(
-        c: &mut Connection,
-        organization: OrganizationId,
-        user: UserId,
-    ) -> Result<bool> {
+    fn delete_row(c: &mut Connection, organization: OrganizationId, user: UserId) -> Result<bool> {
         Ok(diesel::delete(organization_members::table.find((organization.0, user.0))).execute(c)? > 0)
     }
 
     /// Notes that more people are in an organization, or fewer.
-    fn count_people(c: &mut Connection, id: OrganizationId, more: i64) -> Result<()> {
+    fn add_to_count(c: &mut Connection, id: OrganizationId, more: i64) -> Result<()> {
         diesel::update(organizations::table.find(id.0))
             .set(organizations::user_count.eq(organizations::user_count + more))
             .execute(c)?;
@@ -332,20 +337,20 @@ impl Tx<'_> {
     }
 }
 
-impl Reader<'_> {
+impl<C: Access> Organizations<'_, C> {
     /// The organizations below another: its children, theirs, and so on, ordered by number. It is not
     /// below itself, even where parents form a ring.
     ///
     /// # Errors
     ///
     /// As any query.
-    pub fn organizations_below(&mut self, id: OrganizationId) -> Result<Vec<OrganizationId>> {
+    pub fn list_below(&mut self, id: OrganizationId) -> Result<Vec<OrganizationId>> {
         let mut below = BTreeSet::new();
         let mut level = vec![id.0];
         while !level.is_empty() {
             let mut next = Vec::new();
             for parents in level.chunks(ROWS) {
-                next.extend(self.children_of(parents)?);
+                next.extend(self.list_children(parents)?);
             }
             next.retain(|child| *child != id.0 && below.insert(*child));
             level = next;
@@ -354,7 +359,7 @@ impl Reader<'_> {
     }
 }
 
-impl Tx<'_> {
+impl Rooms<'_, Tx<'_>> {
     /// Locks the rooms of all flows of some organizations, and all private conversations of some users,
     /// against other writers until the transaction ends. They are locked at once, since every
     /// transaction locks rooms in ascending order.
@@ -362,37 +367,40 @@ impl Tx<'_> {
     /// # Errors
     ///
     /// As any query.
-    pub fn lock_rooms_of(&mut self, of: &[OrganizationId], users: &[UserId]) -> Result<()> {
-        let mut rooms: BTreeSet<i64> = self.flows_of(of)?.into_iter().map(|flow| flow.room.0).collect();
+    pub fn lock_of_organizations(&mut self, of: &[OrganizationId], users: &[UserId]) -> Result<()> {
+        let mut rooms: BTreeSet<i64> =
+            Flows(self.0).list_of_organizations(of)?.into_iter().map(|flow| flow.room.0).collect();
         for user in users {
-            rooms.extend(self.private_rooms_of(*user)?);
+            rooms.extend(self.list_private_of_user(*user)?);
         }
         let rooms: Vec<i64> = rooms.into_iter().collect();
         let _locked: Vec<LockedRoom> = dialect!(self, lock_rooms, &rooms)?;
         Ok(())
     }
+}
 
+impl Organizations<'_, Tx<'_>> {
     /// The organization, held against other writers until the transaction ends, so that counting
     /// its people and adding one is one step.
     ///
     /// # Errors
     ///
     /// As any query.
-    pub fn lock_organization(&mut self, id: OrganizationId) -> Result<Option<Organization>> {
-        match &mut self.0 {
+    pub fn lock(&mut self, id: OrganizationId) -> Result<Option<Organization>> {
+        match self.0.connection() {
             #[cfg(feature = "postgres")]
             crate::reader::Inner::Postgres(c) => {
                 organizations::table
                     .find(id.0)
                     .select(organizations::id)
                     .for_update()
-                    .get_result::<i64>(*c)
+                    .get_result::<i64>(c)
                     .optional()?;
             }
             // A writer of SQLite writes alone.
             #[cfg(feature = "sqlite")]
             crate::reader::Inner::Sqlite(_) => {}
         }
-        self.organization(id)
+        self.find(id)
     }
 }

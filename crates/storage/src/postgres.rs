@@ -11,10 +11,8 @@ use eddyline_model::search::Tokens;
 use eddyline_model::{MessageId, RoomId};
 
 use crate::Result;
-use crate::append::LockedRoom;
 use crate::find::{Statement, Wording, last_candidate, statement};
-use crate::log::NewRow;
-use crate::messages::{MentionRow, Row};
+use crate::rows::{LockedRoom, MentionRow, MessageRow, NewLogRow, ThreadRow};
 use crate::schema::{rooms, writers};
 
 /// Locks in ascending order, which all writers keep to, so that none waits for another in a ring.
@@ -44,7 +42,7 @@ fn column<T, V>(rows: &[T], value: impl Fn(&T) -> V) -> Vec<V> {
 }
 
 /// The messages with these uuids in these rooms.
-pub(crate) fn same_uuid(c: &mut PgConnection, wanted: &[(i64, &str)]) -> Result<Vec<Row>> {
+pub(crate) fn same_uuid(c: &mut PgConnection, wanted: &[(i64, &str)]) -> Result<Vec<MessageRow>> {
     Ok(diesel::sql_query(
         "select m.* from unnest($1, $2) as n (room, uuid) \
          join messages m on m.room_id = n.room and m.uuid = n.uuid and m.uuid is not null",
@@ -54,7 +52,7 @@ pub(crate) fn same_uuid(c: &mut PgConnection, wanted: &[(i64, &str)]) -> Result<
     .load(c)?)
 }
 
-pub(crate) fn insert_messages(c: &mut PgConnection, rows: &[Row]) -> Result<()> {
+pub(crate) fn insert_messages(c: &mut PgConnection, rows: &[MessageRow]) -> Result<()> {
     diesel::sql_query(
         "insert into messages (room_id, id, event, user_id, external_user_name, content, tags, explicit_tags, \
          uuid, fingerprint, sent, thread_root, parent_id, to_user_id, thread_left) \
@@ -140,7 +138,7 @@ pub(crate) fn news_of_each(c: &mut PgConnection, asked: &[(RoomId, Seq)]) -> Res
     Ok(found.into_iter().map(|news| news.has_news).collect())
 }
 
-pub(crate) fn put_threads(c: &mut PgConnection, rows: &[crate::threads::Row]) -> Result<()> {
+pub(crate) fn put_threads(c: &mut PgConnection, rows: &[ThreadRow]) -> Result<()> {
     diesel::sql_query(
         "insert into threads (room_id, root_id, activities, internal_comments, external_comments, created_at, \
          updated_at, origin, source_id, application_id, external_id, item_id, \
@@ -194,7 +192,7 @@ pub(crate) fn advance_clock(c: &mut PgConnection, count: i64) -> Result<i64> {
     Ok(AdvanceClock { count }.get_result(c)?)
 }
 
-pub(crate) fn insert_log(c: &mut PgConnection, rows: &[NewRow]) -> Result<()> {
+pub(crate) fn insert_log(c: &mut PgConnection, rows: &[NewLogRow]) -> Result<()> {
     diesel::sql_query(
         "insert into event_log (seq, check_value, kind, room_id, message_id, user_id, peer_id, created_at) \
          select * from unnest($1, $2, $3, $4, $5, $6, $7, $8)",

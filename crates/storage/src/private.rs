@@ -8,8 +8,9 @@ use eddyline_model::{OrganizationId, RoomId, UserId};
 use eddyline_portable::portable;
 
 use crate::Result;
-use crate::append::LockedRoom;
-use crate::reader::{Reader, dialect};
+use crate::areas::{OrganizationMembers, Rooms};
+use crate::reader::{Access, dialect};
+use crate::rows::LockedRoom;
 use crate::schema::{
     mentions_seen, messages, organization_members, organizations, private_rooms, room_members, rooms, users,
 };
@@ -58,9 +59,9 @@ macro_rules! other {
 }
 
 #[portable]
-impl Reader<'_> {
+impl<C: Access> Rooms<'_, C> {
     /// The room of the conversation between two users.
-    pub fn private_room(c: &mut Connection, one: UserId, other: UserId) -> Result<Option<PrivateRoom>> {
+    pub fn find_private(c: &mut Connection, one: UserId, other: UserId) -> Result<Option<PrivateRoom>> {
         let (low, high) = ordered(one, other);
         let row = private_rooms::table
             .inner_join(rooms::table.on(rooms::id.eq(private_rooms::room_id)))
@@ -74,7 +75,7 @@ impl Reader<'_> {
 
     /// The two whose conversation a room is; twice the same in one with oneself. `None` for rooms
     /// that are no conversation.
-    pub fn private_users(c: &mut Connection, room: RoomId) -> Result<Option<(UserId, UserId)>> {
+    pub fn find_private_users(c: &mut Connection, room: RoomId) -> Result<Option<(UserId, UserId)>> {
         let row = private_rooms::table
             .find(room.0)
             .select((private_rooms::low_user_id, private_rooms::high_user_id))
@@ -85,7 +86,7 @@ impl Reader<'_> {
 
     /// The conversations of a user with people who share an organization with them, and with
     /// themselves, ordered by the other's number; only the one with `with`, if that is given.
-    pub fn conversations(
+    pub fn list_conversations(
         c: &mut Connection,
         user: UserId,
         with: Option<UserId>,
@@ -131,9 +132,20 @@ impl Reader<'_> {
             .collect())
     }
 
+    pub(crate) fn list_private_of_user(c: &mut Connection, user: UserId) -> Result<Vec<i64>> {
+        Ok(private_rooms::table
+            .filter(with!(user))
+            .order(private_rooms::room_id)
+            .select(private_rooms::room_id)
+            .load(c)?)
+    }
+}
+
+#[portable]
+impl<C: Access> OrganizationMembers<'_, C> {
     /// The organizations that two users both belong to, ordered by number, each with whether it is
     /// active.
-    pub fn common_organizations(
+    pub fn list_common(
         c: &mut Connection,
         one: UserId,
         other: UserId,
@@ -151,20 +163,12 @@ impl Reader<'_> {
             .load::<(i64, bool)>(c)?;
         Ok(rows.into_iter().map(|(id, active)| (OrganizationId(id), active)).collect())
     }
-
-    pub(crate) fn private_rooms_of(c: &mut Connection, user: UserId) -> Result<Vec<i64>> {
-        Ok(private_rooms::table
-            .filter(with!(user))
-            .order(private_rooms::room_id)
-            .select(private_rooms::room_id)
-            .load(c)?)
-    }
 }
 
 #[portable]
-impl Tx<'_> {
+impl Rooms<'_, Tx<'_>> {
     /// Makes a conversation between two users, which neither of them has open, unless there is one.
-    pub fn insert_private_room(c: &mut Connection, one: UserId, other: UserId) -> Result<RoomId> {
+    pub fn insert_private(c: &mut Connection, one: UserId, other: UserId) -> Result<RoomId> {
         let (low, high) = ordered(one, other);
         let room: i64 = diesel::insert_into(rooms::table)
             .values(rooms::kind.eq(ROOM_KIND_PRIVATE))
@@ -205,7 +209,7 @@ impl Tx<'_> {
         Ok(RoomId(room))
     }
 
-    fn bump_rooms(c: &mut Connection, ids: &[i64]) -> Result<()> {
+    fn advance_access_of_each(c: &mut Connection, ids: &[i64]) -> Result<()> {
         for part in ids.chunks(ROWS) {
             diesel::update(rooms::table.filter(rooms::id.eq_any(part)))
                 .set(rooms::access_version.eq(rooms::access_version + 1))
@@ -218,16 +222,16 @@ impl Tx<'_> {
 /// How many rows one statement changes.
 const ROWS: usize = 500;
 
-impl Tx<'_> {
+impl Rooms<'_, Tx<'_>> {
     /// Counts a change of who may write to a user, or to whom they may: private messages that were
     /// checked before are checked again. To be called when somebody leaves an organization.
     ///
     /// # Errors
     ///
     /// As any query.
-    pub fn bump_private_rooms_of(&mut self, user: UserId) -> Result<()> {
-        let ids = self.private_rooms_of(user)?;
+    pub fn advance_private_access_of_user(&mut self, user: UserId) -> Result<()> {
+        let ids = self.list_private_of_user(user)?;
         let _locked: Vec<LockedRoom> = dialect!(self, lock_rooms, &ids)?;
-        self.bump_rooms(&ids)
+        self.advance_access_of_each(&ids)
     }
 }

@@ -1,31 +1,55 @@
-//! One connection, of either kind, with every query of the store as a method.
+//! One connection, of either kind.
 //!
-//! Queries are written once, in blocks with the attribute `portable`, and compiled for each database; what differs
-//! between the two stands in [`crate::sqlite`] and [`crate::postgres`]. Methods of [`Reader`] only read; those that
-//! write or lock are methods of [`Tx`](crate::Tx). The name of a method begins with its verb: `find`, `list` and
-//! `count` read, as does a name without a verb, which is that of the record; `insert`, `update`, `set`, `delete` and
-//! `lock` are of a transaction.
+//! The queries are methods of the [area handles](crate::areas). They are written once, in blocks with the attribute
+//! `portable`, and compiled for each database; what differs between the two stands in [`crate::sqlite`] and
+//! [`crate::postgres`].
 
 /// A connection to read with. The database refuses writes on it, and so does the compiler:
 ///
 /// ```compile_fail,E0599
 /// # async fn example(store: eddyline_storage::Store) {
-/// store.read(|reader| reader.upsert_setting("name", b"value")).await;
+/// store.read(|reader| reader.settings().upsert("name", b"value")).await;
 /// # }
 /// ```
 ///
 /// ```
 /// # async fn example(store: eddyline_storage::Store) {
-/// store.write(|tx| tx.upsert_setting("name", b"value")).await;
+/// store.write(|tx| tx.settings().upsert("name", b"value")).await;
 /// # }
 /// ```
 pub struct Reader<'c>(pub(crate) Inner<'c>);
 
-pub(crate) enum Inner<'c> {
+/// A connection to one of the databases.
+pub enum Inner<'c> {
+    /// To SQLite.
     #[cfg(feature = "sqlite")]
     Sqlite(&'c mut diesel::SqliteConnection),
+    /// To PostgreSQL.
     #[cfg(feature = "postgres")]
     Postgres(&'c mut diesel::PgConnection),
+}
+
+/// What an area handle reads with: a [`Reader`] or a [`Tx`](crate::Tx).
+pub trait Access: Connected {}
+
+/// What has a connection. The trait cannot be named outside of the crate, so that no other type can be
+/// an [`Access`], and no other crate can reach the connection of one.
+pub trait Connected {
+    /// The connection.
+    fn connection(&mut self) -> Inner<'_>;
+}
+
+impl Access for Reader<'_> {}
+
+impl Connected for Reader<'_> {
+    fn connection(&mut self) -> Inner<'_> {
+        match &mut self.0 {
+            #[cfg(feature = "sqlite")]
+            Inner::Sqlite(c) => Inner::Sqlite(c),
+            #[cfg(feature = "postgres")]
+            Inner::Postgres(c) => Inner::Postgres(c),
+        }
+    }
 }
 
 impl std::fmt::Debug for Reader<'_> {
@@ -48,11 +72,7 @@ impl<'c> From<&'c mut diesel::PgConnection> for Reader<'c> {
     }
 }
 
-impl<'c> Reader<'c> {
-    pub(crate) fn connection(&mut self) -> &mut Inner<'c> {
-        &mut self.0
-    }
-
+impl Reader<'_> {
     /// Changes when another connection has written to this SQLite file.
     pub(crate) fn data_version(&mut self) -> crate::Result<i64> {
         match &mut self.0 {
@@ -64,10 +84,10 @@ impl<'c> Reader<'c> {
     }
 }
 
-/// Calls the function of the same name in the dialect of the connection at hand.
+/// Calls the function of the same name in the dialect of the connection of an area handle.
 macro_rules! dialect {
-    ($on:expr, $function:ident $(, $arg:expr)*) => {
-        match $on.connection() {
+    ($handle:expr, $function:ident $(, $arg:expr)*) => {
+        match $crate::reader::Connected::connection(&mut *$handle.0) {
             #[cfg(feature = "sqlite")]
             $crate::reader::Inner::Sqlite(c) => $crate::sqlite::$function(c $(, $arg)*),
             #[cfg(feature = "postgres")]

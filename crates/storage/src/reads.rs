@@ -106,13 +106,13 @@ impl Store {
     {
         let searches = query.search.is_some();
         if searches
-            && self.read(move |reader| reader.search_is_behind(room)).await?
+            && self.read(move |reader| reader.messages().is_search_behind(room)).await?
             && let Err(error) = self.index_words(room).await
         {
             // A full disk keeps nobody from finding what was said before.
             tracing::warn!(%error, "a search does without the latest messages");
         }
-        self.read(move |reader| Ok(show(reader.list_messages(room, &query, bytes)?))).await
+        self.read(move |reader| Ok(show(reader.messages().list(room, &query, bytes)?))).await
     }
 }
 

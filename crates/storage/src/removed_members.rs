@@ -5,23 +5,24 @@ use eddyline_model::{OrganizationId, Timestamp, UserId};
 use eddyline_portable::portable;
 
 use crate::Result;
-use crate::reader::Reader;
+use crate::areas::OrganizationMembers;
+use crate::reader::Access;
 use crate::schema::removed_members;
 use crate::transaction::Tx;
 
 #[portable]
-impl Reader<'_> {
+impl<C: Access> OrganizationMembers<'_, C> {
     /// Whether a user was removed from an organization and has not come back since.
-    pub fn is_removed_member(c: &mut Connection, organization: OrganizationId, user: UserId) -> Result<bool> {
+    pub fn is_removed(c: &mut Connection, organization: OrganizationId, user: UserId) -> Result<bool> {
         let row = removed_members::table.find((organization.0, user.0));
         Ok(diesel::select(diesel::dsl::exists(row)).get_result(c)?)
     }
 }
 
 #[portable]
-impl Tx<'_> {
+impl OrganizationMembers<'_, Tx<'_>> {
     /// Records that a user was removed from an organization.
-    pub fn insert_removed_member(
+    pub fn insert_removed(
         c: &mut Connection,
         organization: OrganizationId,
         user: UserId,
@@ -41,7 +42,7 @@ impl Tx<'_> {
     }
 
     /// Deletes the record that a user was removed from an organization, if there is one.
-    pub(crate) fn delete_removed_member(
+    pub(crate) fn delete_removed(
         c: &mut Connection,
         organization: OrganizationId,
         user: UserId,

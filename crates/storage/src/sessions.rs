@@ -5,7 +5,8 @@ use eddyline_model::{Timestamp, UserId};
 use eddyline_portable::portable;
 
 use crate::Result;
-use crate::reader::Reader;
+use crate::areas::{Sessions, Users};
+use crate::reader::Access;
 use crate::schema::sessions;
 use crate::transaction::Tx;
 
@@ -23,9 +24,9 @@ pub struct BrowserSession {
 }
 
 #[portable]
-impl Reader<'_> {
+impl<C: Access> Sessions<'_, C> {
     /// The user of a session that was last used after `since`, and when that was.
-    pub fn session_user(
+    pub fn find_user(
         c: &mut Connection,
         hash: &[u8],
         since: Timestamp,
@@ -40,13 +41,13 @@ impl Reader<'_> {
     }
 
     /// When a session began.
-    pub fn session_begun(c: &mut Connection, hash: &[u8]) -> Result<Option<Timestamp>> {
+    pub fn find_start(c: &mut Connection, hash: &[u8]) -> Result<Option<Timestamp>> {
         let row = sessions::table.find(hash).select(sessions::created_at).first::<i64>(c).optional()?;
         Ok(row.map(Timestamp))
     }
 
     /// The sessions of a user that were used after `since`, the latest first.
-    pub fn sessions_of(c: &mut Connection, user: UserId, since: Timestamp) -> Result<Vec<BrowserSession>> {
+    pub fn list_of_user(c: &mut Connection, user: UserId, since: Timestamp) -> Result<Vec<BrowserSession>> {
         let rows = sessions::table
             .filter(sessions::user_id.eq(user.0))
             .filter(sessions::seen_at.gt(since.0))
@@ -64,9 +65,9 @@ impl Reader<'_> {
 }
 
 #[portable]
-impl Tx<'_> {
+impl Sessions<'_, Tx<'_>> {
     /// Adds a session.
-    pub fn insert_session(c: &mut Connection, hash: &[u8], user: UserId, now: Timestamp) -> Result<()> {
+    pub fn insert(c: &mut Connection, hash: &[u8], user: UserId, now: Timestamp) -> Result<()> {
         diesel::insert_into(sessions::table)
             .values((
                 sessions::hash.eq(hash),
@@ -79,25 +80,25 @@ impl Tx<'_> {
     }
 
     /// Notes what the browser of a session calls itself.
-    pub fn set_session_agent(c: &mut Connection, hash: &[u8], agent: &str) -> Result<()> {
+    pub fn set_agent(c: &mut Connection, hash: &[u8], agent: &str) -> Result<()> {
         diesel::update(sessions::table.find(hash)).set(sessions::agent.eq(agent)).execute(c)?;
         Ok(())
     }
 
     /// Notes that a session is used.
-    pub fn touch_session(c: &mut Connection, hash: &[u8], now: Timestamp) -> Result<()> {
+    pub fn touch(c: &mut Connection, hash: &[u8], now: Timestamp) -> Result<()> {
         diesel::update(sessions::table.find(hash)).set(sessions::seen_at.eq(now.0)).execute(c)?;
         Ok(())
     }
 
     /// Ends a session.
-    pub fn delete_session(c: &mut Connection, hash: &[u8]) -> Result<()> {
+    pub fn delete(c: &mut Connection, hash: &[u8]) -> Result<()> {
         diesel::delete(sessions::table.find(hash)).execute(c)?;
         Ok(())
     }
 
     /// Ends all sessions of a user, but for one perhaps.
-    pub fn delete_sessions_of(c: &mut Connection, user: UserId, but: Option<&[u8]>) -> Result<()> {
+    pub fn delete_of_user(c: &mut Connection, user: UserId, but: Option<&[u8]>) -> Result<()> {
         let all = sessions::table.filter(sessions::user_id.eq(user.0));
         match but {
             Some(kept) => diesel::delete(all.filter(sessions::hash.ne(kept))).execute(c)?,
@@ -107,13 +108,13 @@ impl Tx<'_> {
     }
 
     /// Forgets the sessions that were not used since.
-    pub fn delete_idle_sessions(c: &mut Connection, since: Timestamp) -> Result<()> {
+    pub fn delete_idle(c: &mut Connection, since: Timestamp) -> Result<()> {
         diesel::delete(sessions::table.filter(sessions::seen_at.le(since.0))).execute(c)?;
         Ok(())
     }
 }
 
-impl Tx<'_> {
+impl Users<'_, Tx<'_>> {
     /// Holds a user's row against other writers until the transaction ends, so that checking a
     /// password and beginning a session is one step. Rows that refer to the user can still be added by
     /// those who do not ask for the same.
@@ -121,9 +122,9 @@ impl Tx<'_> {
     /// # Errors
     ///
     /// As any query.
-    pub fn lock_user(&mut self, id: UserId) -> Result<()> {
+    pub fn lock(&mut self, id: UserId) -> Result<()> {
         #[cfg(feature = "postgres")]
-        if let Some(c) = self.postgres() {
+        if let Some(c) = self.0.postgres() {
             let row = crate::schema::users::table.find(id.0).select(crate::schema::users::id);
             row.for_no_key_update().get_result::<i64>(c).optional()?;
         }

@@ -5,29 +5,33 @@ use eddyline_model::Timestamp;
 use eddyline_portable::portable;
 
 use crate::Result;
-use crate::reader::Reader;
+use crate::areas::{Nodes, Settings};
+use crate::reader::Access;
 use crate::schema::{settings, writers};
 use crate::transaction::Tx;
 
 #[portable]
-impl Reader<'_> {
+impl<C: Access> Settings<'_, C> {
     /// The value under this name.
-    pub fn setting(c: &mut Connection, name: &str) -> Result<Option<Vec<u8>>> {
+    pub fn find(c: &mut Connection, name: &str) -> Result<Option<Vec<u8>>> {
         Ok(settings::table.find(name).select(settings::value).get_result(c).optional()?)
     }
 }
 
 #[portable]
-impl Tx<'_> {
+impl Settings<'_, Tx<'_>> {
     /// Sets a value unless there is one, and gives the one that holds.
-    pub fn setting_or_insert(c: &mut Connection, name: &str, value: &[u8]) -> Result<Vec<u8>> {
+    pub fn insert_or_find(c: &mut Connection, name: &str, value: &[u8]) -> Result<Vec<u8>> {
         diesel::insert_into(settings::table)
             .values((settings::name.eq(name), settings::value.eq(value)))
             .on_conflict_do_nothing()
             .execute(c)?;
         Ok(settings::table.find(name).select(settings::value).get_result(c)?)
     }
+}
 
+#[portable]
+impl Nodes<'_, Tx<'_>> {
     /// Notes a writer's batch in the transaction that holds it.
     pub(crate) fn upsert_writer(c: &mut Connection, writer: &str, batch: i64, now: Timestamp) -> Result<()> {
         diesel::insert_into(writers::table)

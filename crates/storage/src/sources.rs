@@ -6,7 +6,8 @@ use eddyline_model::{ApplicationId, RoomId, SourceId, Timestamp, UserId};
 use eddyline_portable::portable;
 
 use crate::Result;
-use crate::reader::Reader;
+use crate::areas::Sources;
+use crate::reader::Access;
 use crate::schema::{applications, flow_tokens, sources};
 use crate::transaction::Tx;
 
@@ -77,14 +78,14 @@ fn shown(source: &Source, application: Option<String>, icon: Option<String>) -> 
 }
 
 #[portable]
-impl Reader<'_> {
+impl<C: Access> Sources<'_, C> {
     /// A source, also one that was removed.
-    pub fn source(c: &mut Connection, id: SourceId) -> Result<Option<Source>> {
+    pub fn find(c: &mut Connection, id: SourceId) -> Result<Option<Source>> {
         Ok(sources::table.find(id.0).select(Row::as_select()).first(c).optional()?.map(Source::from))
     }
 
     /// The sources of flows that were not removed, the oldest first.
-    pub fn sources_of(c: &mut Connection, rooms: &[RoomId]) -> Result<Vec<Source>> {
+    pub fn list_of_rooms(c: &mut Connection, rooms: &[RoomId]) -> Result<Vec<Source>> {
         let rows = sources::table
             .filter(sources::room_id.eq_any(rooms.iter().map(|room| room.0)))
             .filter(sources::removed_at.is_null())
@@ -95,7 +96,7 @@ impl Reader<'_> {
     }
 
     /// The first sources of an application in a flow that were not removed.
-    pub fn application_sources_in(
+    pub fn list_of_application(
         c: &mut Connection,
         application: ApplicationId,
         room: RoomId,
@@ -113,7 +114,7 @@ impl Reader<'_> {
     }
 
     /// The flows in which an application has sources that were not removed.
-    pub fn rooms_of_application(c: &mut Connection, application: ApplicationId) -> Result<Vec<RoomId>> {
+    pub fn list_rooms_of_application(c: &mut Connection, application: ApplicationId) -> Result<Vec<RoomId>> {
         let rooms = sources::table
             .filter(sources::application_id.eq(application.0))
             .filter(sources::removed_at.is_null())
@@ -125,7 +126,7 @@ impl Reader<'_> {
     }
 
     /// What threads show of a source.
-    pub fn source_shown(c: &mut Connection, source: &Source) -> Result<ThreadSource> {
+    pub fn find_shown(c: &mut Connection, source: &Source) -> Result<ThreadSource> {
         let application = match source.application {
             None => None,
             Some(id) => applications::table
@@ -139,7 +140,7 @@ impl Reader<'_> {
     }
 
     /// What the token with this hash stands for.
-    pub fn flow_token(c: &mut Connection, hash: &[u8]) -> Result<Option<FlowTokenOf>> {
+    pub fn find_token(c: &mut Connection, hash: &[u8]) -> Result<Option<FlowTokenOf>> {
         let found = flow_tokens::table
             .left_join(sources::table.on(sources::id.nullable().eq(flow_tokens::source_id)))
             .left_join(applications::table.on(applications::id.nullable().eq(sources::application_id)))
@@ -164,9 +165,9 @@ impl Reader<'_> {
 }
 
 #[portable]
-impl Tx<'_> {
+impl Sources<'_, Tx<'_>> {
     /// Makes a source and gives its number.
-    pub fn insert_source(c: &mut Connection, new: &NewSource) -> Result<SourceId> {
+    pub fn insert(c: &mut Connection, new: &NewSource) -> Result<SourceId> {
         let id = diesel::insert_into(sources::table)
             .values((
                 sources::room_id.eq(new.room.0),
@@ -183,7 +184,7 @@ impl Tx<'_> {
     }
 
     /// Removes the sources of an application in a flow.
-    pub fn remove_application_sources(
+    pub fn delete_of_application(
         c: &mut Connection,
         application: ApplicationId,
         room: RoomId,
@@ -200,14 +201,14 @@ impl Tx<'_> {
     }
 
     /// Parts all sources, which were removed before, from an application that goes.
-    pub fn detach_sources(c: &mut Connection, application: ApplicationId) -> Result<()> {
+    pub fn clear_application(c: &mut Connection, application: ApplicationId) -> Result<()> {
         let of_application = sources::table.filter(sources::application_id.eq(application.0));
         diesel::update(of_application).set(sources::application_id.eq(None::<i64>)).execute(c)?;
         Ok(())
     }
 
     /// Changes what can be changed about a source: its name, its addresses and its message.
-    pub fn update_source(c: &mut Connection, changed: &Source) -> Result<()> {
+    pub fn update(c: &mut Connection, changed: &Source) -> Result<()> {
         diesel::update(sources::table.find(changed.id.0))
             .set((
                 sources::name.eq(&changed.name),
@@ -221,7 +222,7 @@ impl Tx<'_> {
     }
 
     /// Removes a source; its token is refused from now on.
-    pub fn remove_source(c: &mut Connection, id: SourceId, now: Timestamp) -> Result<()> {
+    pub fn delete(c: &mut Connection, id: SourceId, now: Timestamp) -> Result<()> {
         diesel::update(sources::table.find(id.0))
             .set((sources::removed_at.eq(now.0), sources::updated_at.eq(now.0)))
             .execute(c)?;
@@ -229,7 +230,7 @@ impl Tx<'_> {
     }
 
     /// Adds a token of a flow by its hash: the flow's own, or that of a source.
-    pub fn insert_flow_token(
+    pub fn insert_token(
         c: &mut Connection,
         hash: &[u8],
         room: RoomId,

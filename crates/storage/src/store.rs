@@ -17,8 +17,8 @@ use crate::gate::PostGate;
 use crate::live::LiveNotices;
 use crate::reads::Readers;
 use crate::reads::news::News;
-use crate::transaction::Tx;
-use crate::work::{Abort, Closure};
+use crate::transaction::{Abort, Tx};
+use crate::work::Closure;
 use crate::writer::{Job, Posted, Writer};
 use crate::{Error, Result};
 

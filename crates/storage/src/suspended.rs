@@ -6,14 +6,15 @@ use eddyline_model::{OrganizationId, Timestamp, UserId};
 use eddyline_portable::portable;
 
 use crate::Result;
-use crate::reader::Reader;
+use crate::areas::OrganizationMembers;
+use crate::reader::Access;
 use crate::schema::suspended_memberships;
 use crate::transaction::Tx;
 
 #[portable]
-impl Reader<'_> {
+impl<C: Access> OrganizationMembers<'_, C> {
     /// The memberships of a user that a suspension ended, ordered by organization.
-    pub fn suspended_memberships(c: &mut Connection, user: UserId) -> Result<Vec<OrganizationMembership>> {
+    pub fn list_suspended(c: &mut Connection, user: UserId) -> Result<Vec<OrganizationMembership>> {
         let rows = suspended_memberships::table
             .filter(suspended_memberships::user_id.eq(user.0))
             .order(suspended_memberships::organization_id)
@@ -28,7 +29,7 @@ impl Reader<'_> {
     }
 
     /// When a suspension of this user last ended all access; `None` when none has.
-    pub fn access_ended_at(c: &mut Connection, user: UserId) -> Result<Option<Timestamp>> {
+    pub fn find_access_end(c: &mut Connection, user: UserId) -> Result<Option<Timestamp>> {
         let of_user = suspended_memberships::table.filter(suspended_memberships::user_id.eq(user.0));
         let last = of_user.select(diesel::dsl::max(suspended_memberships::access_ended_at));
         Ok(last.get_result::<Option<i64>>(c)?.map(Timestamp))
@@ -36,13 +37,13 @@ impl Reader<'_> {
 }
 
 #[portable]
-impl Tx<'_> {
+impl OrganizationMembers<'_, Tx<'_>> {
     /// Keeps a membership that a suspension ended, and when one last ended all access.
     ///
     /// # Errors
     ///
     /// [`crate::Error::Exists`] when it is kept already.
-    pub fn insert_suspended_membership(
+    pub fn insert_suspended(
         c: &mut Connection,
         membership: OrganizationMembership,
         access_ended_at: Timestamp,
@@ -59,7 +60,7 @@ impl Tx<'_> {
     }
 
     /// Forgets the memberships of a user that a suspension ended.
-    pub fn delete_suspended_memberships(c: &mut Connection, user: UserId) -> Result<()> {
+    pub fn delete_suspended(c: &mut Connection, user: UserId) -> Result<()> {
         let of_user = suspended_memberships::table.filter(suspended_memberships::user_id.eq(user.0));
         diesel::delete(of_user).execute(c)?;
         Ok(())

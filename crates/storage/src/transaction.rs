@@ -1,18 +1,32 @@
 //! A writing transaction: what it may do, and how it ends.
 
+use std::sync::Arc;
+
 use diesel::connection::{AnsiTransactionManager, TransactionManager};
 use eddyline_model::Timestamp;
-use eddyline_model::log::{Control, LogBody, LogItem};
-use eddyline_model::messages::Draft;
+use eddyline_model::log::{Control, LogBody};
+use eddyline_model::messages::MessageView;
 
-use crate::append::Outcome;
-use crate::log::{NewRow, new_row};
-use crate::reader::{Inner, Reader};
-use crate::work::Abort;
+use crate::reader::{Access, Connected, Inner, Reader};
 use crate::{Error, Result};
 
-/// A writing transaction under way: everything that a [`Reader`] can do, the methods that write, and the events of
-/// the log that the transaction adds.
+/// Why a write was not done. Nothing of it was kept.
+#[derive(Debug)]
+pub enum Abort<E> {
+    /// The store could not do it.
+    Store(Error),
+    /// The closure decided against it, for this reason.
+    Rejected(E),
+}
+
+impl<E> From<Error> for Abort<E> {
+    fn from(error: Error) -> Self {
+        Self::Store(error)
+    }
+}
+
+/// A writing transaction under way: everything that a [`Reader`] can do, the methods of the areas that write, and the
+/// events of the log that the transaction adds.
 #[derive(Debug)]
 pub struct Tx<'c> {
     reader: Reader<'c>,
@@ -25,8 +39,8 @@ impl<'c> Tx<'c> {
         Self { reader, pending_events: Vec::new(), now }
     }
 
-    pub(crate) fn connection(&mut self) -> &mut Inner<'c> {
-        self.reader.connection()
+    pub(crate) fn connection(&mut self) -> Inner<'_> {
+        Connected::connection(&mut self.reader)
     }
 
     /// The connection, if it is one to PostgreSQL, where rows are locked against others. A transaction that writes
@@ -46,37 +60,27 @@ impl<'c> Tx<'c> {
         self.now
     }
 
-    /// Adds messages and their log entries.
-    pub fn post(&mut self, drafts: &[Draft]) -> Result<Vec<Outcome>> {
-        self.post_if(drafts, |_| true)
-    }
-
-    /// The same, but those that are not admitted are [`Outcome::Stale`].
-    pub(crate) fn post_if(
-        &mut self,
-        drafts: &[Draft],
-        admits: impl Fn(&Draft) -> bool,
-    ) -> Result<Vec<Outcome>> {
-        let outcomes = self.append_messages(drafts, admits)?;
-        for outcome in &outcomes {
-            if let Outcome::Added(view) = outcome {
-                self.pending_events.push(LogBody::Message(Some(view.clone())));
-            }
-        }
-        Ok(outcomes)
-    }
-
     /// Adds an entry to the log that is no message.
     pub fn record_event(&mut self, control: Control) {
         self.pending_events.push(LogBody::Control(control));
     }
 
-    /// Writes the events to the log, last of all.
-    pub(crate) fn finish(&mut self) -> Result<Vec<LogItem>> {
-        let events = std::mem::take(&mut self.pending_events);
-        let rows: Vec<NewRow> = events.iter().filter_map(|body| new_row(body, self.now)).collect();
-        let ids = self.append_log(rows)?;
-        Ok(ids.into_iter().zip(events).map(|(id, body)| LogItem { id, body }).collect())
+    /// Adds the entry of a message to the log.
+    pub(crate) fn record_message(&mut self, message: Arc<MessageView>) {
+        self.pending_events.push(LogBody::Message(Some(message)));
+    }
+
+    /// The events that are not in the log yet, which are to be written last of all.
+    pub(crate) fn take_events(&mut self) -> Vec<LogBody> {
+        std::mem::take(&mut self.pending_events)
+    }
+}
+
+impl Access for Tx<'_> {}
+
+impl Connected for Tx<'_> {
+    fn connection(&mut self) -> Inner<'_> {
+        self.connection()
     }
 }
 
@@ -133,7 +137,7 @@ impl Tx<'_> {
             Inner::Postgres(c) => {
                 // A hot standby refuses to begin a writing transaction. diesel gives no SQLSTATE for it, and a BEGIN
                 // fails for no reason that is the caller's.
-                AnsiTransactionManager::begin_transaction_sql(&mut **c, "begin read write")
+                AnsiTransactionManager::begin_transaction_sql(c, "begin read write")
                     .map_err(|error| Error::Unavailable(error.to_string()))
             }
         }
@@ -142,9 +146,9 @@ impl Tx<'_> {
     fn commit(&mut self) -> Result<()> {
         match self.connection() {
             #[cfg(feature = "sqlite")]
-            Inner::Sqlite(c) => Ok(AnsiTransactionManager::commit_transaction(&mut **c)?),
+            Inner::Sqlite(c) => Ok(AnsiTransactionManager::commit_transaction(c)?),
             #[cfg(feature = "postgres")]
-            Inner::Postgres(c) => Ok(AnsiTransactionManager::commit_transaction(&mut **c)?),
+            Inner::Postgres(c) => Ok(AnsiTransactionManager::commit_transaction(c)?),
         }
     }
 
@@ -152,9 +156,9 @@ impl Tx<'_> {
     fn rollback(&mut self) {
         let outcome = match self.connection() {
             #[cfg(feature = "sqlite")]
-            Inner::Sqlite(c) => AnsiTransactionManager::rollback_transaction(&mut **c),
+            Inner::Sqlite(c) => AnsiTransactionManager::rollback_transaction(c),
             #[cfg(feature = "postgres")]
-            Inner::Postgres(c) => AnsiTransactionManager::rollback_transaction(&mut **c),
+            Inner::Postgres(c) => AnsiTransactionManager::rollback_transaction(c),
         };
         if let Err(error) = outcome {
             tracing::debug!(%error, "a transaction could not be rolled back");

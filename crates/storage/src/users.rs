@@ -8,7 +8,8 @@ use eddyline_model::{OrganizationId, RoomId, Timestamp, UserId};
 use eddyline_portable::portable;
 
 use crate::Result;
-use crate::reader::{Inner, Reader};
+use crate::areas::{Emails, Members, OrganizationMembers, Passwords, Users};
+use crate::reader::{Access, Inner};
 use crate::schema::{email_claims, flows, organization_members, room_members, users};
 use crate::transaction::Tx;
 
@@ -88,14 +89,14 @@ struct NewUserRow<'a> {
     created_at: i64,
 }
 
-impl Tx<'_> {
+impl Users<'_, Tx<'_>> {
     /// Has the next user get a larger number than this one.
     #[cfg_attr(
         not(feature = "postgres"),
         allow(unused_variables, reason = "only PostgreSQL counts by a sequence")
     )]
     fn number_users_beyond(&mut self, id: UserId) -> Result<()> {
-        match self.connection() {
+        match self.0.connection() {
             // The next number follows the largest.
             #[cfg(feature = "sqlite")]
             Inner::Sqlite(_) => Ok(()),
@@ -104,24 +105,24 @@ impl Tx<'_> {
                 // A new sequence has the number 1 without having given it.
                 let sql = "select setval('users_id_seq', $1) from users_id_seq \
                            where last_value < $1 or (last_value = $1 and not is_called)";
-                diesel::sql_query(sql).bind::<diesel::sql_types::BigInt, _>(id.0).execute(*c)?;
+                diesel::sql_query(sql).bind::<diesel::sql_types::BigInt, _>(id.0).execute(c)?;
                 Ok(())
             }
         }
     }
 }
 
-impl Tx<'_> {
+impl Users<'_, Tx<'_>> {
     /// Adds a user.
     ///
     /// # Errors
     ///
     /// [`crate::Error::Exists`] when the address or the number is taken.
-    pub fn insert_user(&mut self, new: &NewUser) -> Result<UserId> {
+    pub fn insert(&mut self, new: &NewUser) -> Result<UserId> {
         if new.id.is_some() {
-            self.lock_numbers_of_users()?;
+            self.lock_numbers()?;
         }
-        let id = self.insert_user_row(new)?;
+        let id = self.insert_row(new)?;
         if new.id.is_some() {
             self.number_users_beyond(id)?;
         }
@@ -129,13 +130,13 @@ impl Tx<'_> {
     }
 
     /// Lets no other transaction take the number of a user before this one ends.
-    fn lock_numbers_of_users(&mut self) -> Result<()> {
-        match &mut self.0 {
+    fn lock_numbers(&mut self) -> Result<()> {
+        match self.0.connection() {
             #[cfg(feature = "sqlite")]
             Inner::Sqlite(_) => Ok(()),
             #[cfg(feature = "postgres")]
             Inner::Postgres(c) => {
-                diesel::sql_query("lock table users in share row exclusive mode").execute(*c)?;
+                diesel::sql_query("lock table users in share row exclusive mode").execute(c)?;
                 Ok(())
             }
         }
@@ -143,14 +144,14 @@ impl Tx<'_> {
 }
 
 #[portable]
-impl Reader<'_> {
+impl<C: Access> Users<'_, C> {
     /// The user with this number.
-    pub fn user(c: &mut Connection, id: UserId) -> Result<Option<User>> {
+    pub fn find(c: &mut Connection, id: UserId) -> Result<Option<User>> {
         Ok(users::table.find(id.0).select(UserRow::as_select()).get_result(c).optional()?.map(to_user))
     }
 
     /// Several users, ordered by number.
-    pub fn users(c: &mut Connection, ids: &[UserId]) -> Result<Vec<User>> {
+    pub fn list(c: &mut Connection, ids: &[UserId]) -> Result<Vec<User>> {
         let ids: Vec<i64> = ids.iter().map(|id| id.0).collect();
         let rows = users::table
             .filter(users::id.eq_any(ids))
@@ -161,7 +162,7 @@ impl Reader<'_> {
     }
 
     /// The account with this address, given in the form by which addresses are compared.
-    pub fn account_by_email(c: &mut Connection, email_key: &str) -> Result<Option<Account>> {
+    pub fn find_account_by_email(c: &mut Connection, email_key: &str) -> Result<Option<Account>> {
         let row = users::table
             .filter(users::email_key.eq(email_key))
             .select((UserRow::as_select(), users::password_hash))
@@ -170,68 +171,10 @@ impl Reader<'_> {
         Ok(row.map(|(row, password_hash)| Account { user: to_user(row), password_hash }))
     }
 
-    /// Whether somebody else may still take an address back.
-    pub fn email_is_claimed(
-        c: &mut Connection,
-        email_key: &str,
-        but: UserId,
-        now: Timestamp,
-    ) -> Result<bool> {
-        let others = email_claims::table
-            .filter(email_claims::email_key.eq(email_key))
-            .filter(email_claims::user_id.ne(but.0))
-            .filter(email_claims::expires_at.gt(now.0));
-        Ok(diesel::select(diesel::dsl::exists(others)).get_result(c)?)
-    }
-
-    /// The address that a user gave up last and may still take back, in the form by which addresses are
-    /// compared.
-    pub fn claim_of(c: &mut Connection, user: UserId, now: Timestamp) -> Result<Option<String>> {
-        Ok(email_claims::table
-            .filter(email_claims::user_id.eq(user.0))
-            .filter(email_claims::expires_at.gt(now.0))
-            .order(email_claims::expires_at.desc())
-            .select(email_claims::email_key)
-            .first(c)
-            .optional()?)
-    }
-
-    /// The hash of a user's password; `None` when the user is not active or has none.
-    pub fn password_of(c: &mut Connection, id: UserId) -> Result<Option<String>> {
-        let row = users::table.find(id.0).filter(users::active).select(users::password_hash);
-        Ok(row.first::<Option<String>>(c).optional()?.flatten())
-    }
-
-    /// The people of an organization.
-    pub fn organization_users(c: &mut Connection, organization: OrganizationId) -> Result<People> {
-        let rows = organization_members::table
-            .inner_join(users::table.on(users::id.eq(organization_members::user_id)))
-            .filter(organization_members::organization_id.eq(organization.0))
-            .order(users::id)
-            .select((UserRow::as_select(), organization_members::admin))
-            .load::<(UserRow, bool)>(c)?;
-        Ok(rows.into_iter().map(|(row, admin)| (to_user(row), admin)).collect())
-    }
-
-    /// A user of an organization, and whether they administer it.
-    pub fn organization_user(
-        c: &mut Connection,
-        organization: OrganizationId,
-        user: UserId,
-    ) -> Result<Option<(User, bool)>> {
-        let row = organization_members::table
-            .find((organization.0, user.0))
-            .inner_join(users::table.on(users::id.eq(organization_members::user_id)))
-            .select((UserRow::as_select(), organization_members::admin))
-            .get_result::<(UserRow, bool)>(c)
-            .optional()?;
-        Ok(row.map(|(row, admin)| (to_user(row), admin)))
-    }
-
     /// Whom a user gets to see in a list of users, ordered by number: the user, all of the
     /// organizations they administer, and those in a flow with them. Who is blocked from a flow is
     /// not in it, and in an archived one there is nobody.
-    pub fn users_seen_by(c: &mut Connection, user: UserId) -> Result<Vec<User>> {
+    pub fn list_seen_by(c: &mut Connection, user: UserId) -> Result<Vec<User>> {
         let administered = diesel::alias!(organization_members as administered);
         let of_mine = organization_members::table
             .filter(
@@ -269,9 +212,71 @@ impl Reader<'_> {
         }
         Ok(seen.into_values().collect())
     }
+}
+
+#[portable]
+impl<C: Access> Emails<'_, C> {
+    /// Whether somebody else may still take an address back.
+    pub fn is_claimed(c: &mut Connection, email_key: &str, but: UserId, now: Timestamp) -> Result<bool> {
+        let others = email_claims::table
+            .filter(email_claims::email_key.eq(email_key))
+            .filter(email_claims::user_id.ne(but.0))
+            .filter(email_claims::expires_at.gt(now.0));
+        Ok(diesel::select(diesel::dsl::exists(others)).get_result(c)?)
+    }
+
+    /// The address that a user gave up last and may still take back, in the form by which addresses are
+    /// compared.
+    pub fn find_claim(c: &mut Connection, user: UserId, now: Timestamp) -> Result<Option<String>> {
+        Ok(email_claims::table
+            .filter(email_claims::user_id.eq(user.0))
+            .filter(email_claims::expires_at.gt(now.0))
+            .order(email_claims::expires_at.desc())
+            .select(email_claims::email_key)
+            .first(c)
+            .optional()?)
+    }
+}
+
+#[portable]
+impl<C: Access> Passwords<'_, C> {
+    /// The hash of a user's password; `None` when the user is not active or has none.
+    pub fn find(c: &mut Connection, id: UserId) -> Result<Option<String>> {
+        let row = users::table.find(id.0).filter(users::active).select(users::password_hash);
+        Ok(row.first::<Option<String>>(c).optional()?.flatten())
+    }
+}
+
+#[portable]
+impl<C: Access> OrganizationMembers<'_, C> {
+    /// The people of an organization.
+    pub fn list_users(c: &mut Connection, organization: OrganizationId) -> Result<People> {
+        let rows = organization_members::table
+            .inner_join(users::table.on(users::id.eq(organization_members::user_id)))
+            .filter(organization_members::organization_id.eq(organization.0))
+            .order(users::id)
+            .select((UserRow::as_select(), organization_members::admin))
+            .load::<(UserRow, bool)>(c)?;
+        Ok(rows.into_iter().map(|(row, admin)| (to_user(row), admin)).collect())
+    }
+
+    /// A user of an organization, and whether they administer it.
+    pub fn find_user(
+        c: &mut Connection,
+        organization: OrganizationId,
+        user: UserId,
+    ) -> Result<Option<(User, bool)>> {
+        let row = organization_members::table
+            .find((organization.0, user.0))
+            .inner_join(users::table.on(users::id.eq(organization_members::user_id)))
+            .select((UserRow::as_select(), organization_members::admin))
+            .get_result::<(UserRow, bool)>(c)
+            .optional()?;
+        Ok(row.map(|(row, admin)| (to_user(row), admin)))
+    }
 
     /// Whether two users belong to a common organization.
-    pub fn share_organization(c: &mut Connection, one: UserId, other: UserId) -> Result<bool> {
+    pub fn have_common(c: &mut Connection, one: UserId, other: UserId) -> Result<bool> {
         let mine = organization_members::table
             .filter(organization_members::user_id.eq(one.0))
             .select(organization_members::organization_id)
@@ -283,9 +288,12 @@ impl Reader<'_> {
             .get_result::<i64>(c)?;
         Ok(common > 0)
     }
+}
 
+#[portable]
+impl<C: Access> Members<'_, C> {
     /// The rooms whose people a user is among, also those they are blocked from.
-    pub fn rooms_of(c: &mut Connection, user: UserId) -> Result<Vec<RoomId>> {
+    pub fn list_rooms_of_user(c: &mut Connection, user: UserId) -> Result<Vec<RoomId>> {
         let ids = room_members::table
             .filter(room_members::user_id.eq(user.0))
             .order(room_members::room_id)
@@ -296,8 +304,8 @@ impl Reader<'_> {
 }
 
 #[portable]
-impl Tx<'_> {
-    fn insert_user_row(c: &mut Connection, new: &NewUser) -> Result<UserId> {
+impl Users<'_, Tx<'_>> {
+    fn insert_row(c: &mut Connection, new: &NewUser) -> Result<UserId> {
         let row = NewUserRow {
             id: new.id.map(|id| id.0),
             email: &new.email,
@@ -314,52 +322,6 @@ impl Tx<'_> {
         Ok(UserId(id))
     }
 
-    /// Sets whether a user's address is proved.
-    pub fn set_email_proved(c: &mut Connection, id: UserId, proved: bool) -> Result<()> {
-        diesel::update(users::table.find(id.0)).set(users::email_proved.eq(proved)).execute(c)?;
-        Ok(())
-    }
-
-    /// Keeps an address that a user gives up for them, until they can no longer take it back.
-    pub fn claim_email(c: &mut Connection, email_key: &str, user: UserId, until: Timestamp) -> Result<()> {
-        diesel::insert_into(email_claims::table)
-            .values((
-                email_claims::email_key.eq(email_key),
-                email_claims::user_id.eq(user.0),
-                email_claims::expires_at.eq(until.0),
-            ))
-            .on_conflict((email_claims::email_key, email_claims::user_id))
-            .do_update()
-            .set(email_claims::expires_at.eq(until.0))
-            .execute(c)?;
-        Ok(())
-    }
-
-    /// Ends a user's claims that end at a time or later.
-    pub fn delete_claims_ending_from(c: &mut Connection, user: UserId, end: Timestamp) -> Result<()> {
-        let of_user = email_claims::table.filter(email_claims::user_id.eq(user.0));
-        diesel::delete(of_user.filter(email_claims::expires_at.ge(end.0))).execute(c)?;
-        Ok(())
-    }
-
-    /// Forgets the claims that have ended.
-    pub fn delete_ended_claims(c: &mut Connection, now: Timestamp) -> Result<()> {
-        diesel::delete(email_claims::table.filter(email_claims::expires_at.le(now.0))).execute(c)?;
-        Ok(())
-    }
-
-    /// Takes a user's password away, so that none opens the account.
-    pub fn clear_password(c: &mut Connection, id: UserId) -> Result<()> {
-        diesel::update(users::table.find(id.0)).set(users::password_hash.eq(None::<String>)).execute(c)?;
-        Ok(())
-    }
-
-    /// Sets the hash of a user's password.
-    pub fn set_password_hash(c: &mut Connection, id: UserId, hash: &str) -> Result<()> {
-        diesel::update(users::table.find(id.0)).set(users::password_hash.eq(hash)).execute(c)?;
-        Ok(())
-    }
-
     /// Sets what the user says about what they are doing.
     pub fn set_status(c: &mut Connection, id: UserId, status: Option<&str>) -> Result<()> {
         diesel::update(users::table.find(id.0)).set(users::status.eq(status)).execute(c)?;
@@ -372,12 +334,7 @@ impl Tx<'_> {
     ///
     /// [`crate::Error::Exists`] when the address is taken, or the nick within one of the user's
     /// organizations.
-    pub fn update_user(
-        c: &mut Connection,
-        id: UserId,
-        nick: (&str, &str),
-        email: (&str, &str),
-    ) -> Result<()> {
+    pub fn update(c: &mut Connection, id: UserId, nick: (&str, &str), email: (&str, &str)) -> Result<()> {
         diesel::update(users::table.find(id.0))
             .set((users::nick.eq(nick.0), users::email.eq(email.0), users::email_key.eq(email.1)))
             .execute(c)?;
@@ -404,6 +361,58 @@ impl Tx<'_> {
     /// Sets whether a user's account may be used.
     pub fn set_active(c: &mut Connection, id: UserId, active: bool) -> Result<()> {
         diesel::update(users::table.find(id.0)).set(users::active.eq(active)).execute(c)?;
+        Ok(())
+    }
+}
+
+#[portable]
+impl Emails<'_, Tx<'_>> {
+    /// Sets whether a user's address is proved.
+    pub fn set_proved(c: &mut Connection, id: UserId, proved: bool) -> Result<()> {
+        diesel::update(users::table.find(id.0)).set(users::email_proved.eq(proved)).execute(c)?;
+        Ok(())
+    }
+
+    /// Keeps an address that a user gives up for them, until they can no longer take it back.
+    pub fn claim(c: &mut Connection, email_key: &str, user: UserId, until: Timestamp) -> Result<()> {
+        diesel::insert_into(email_claims::table)
+            .values((
+                email_claims::email_key.eq(email_key),
+                email_claims::user_id.eq(user.0),
+                email_claims::expires_at.eq(until.0),
+            ))
+            .on_conflict((email_claims::email_key, email_claims::user_id))
+            .do_update()
+            .set(email_claims::expires_at.eq(until.0))
+            .execute(c)?;
+        Ok(())
+    }
+
+    /// Ends a user's claims that end at a time or later.
+    pub fn delete_claims_ending_from(c: &mut Connection, user: UserId, end: Timestamp) -> Result<()> {
+        let of_user = email_claims::table.filter(email_claims::user_id.eq(user.0));
+        diesel::delete(of_user.filter(email_claims::expires_at.ge(end.0))).execute(c)?;
+        Ok(())
+    }
+
+    /// Forgets the claims that have ended.
+    pub fn delete_ended_claims(c: &mut Connection, now: Timestamp) -> Result<()> {
+        diesel::delete(email_claims::table.filter(email_claims::expires_at.le(now.0))).execute(c)?;
+        Ok(())
+    }
+}
+
+#[portable]
+impl Passwords<'_, Tx<'_>> {
+    /// Takes a user's password away, so that none opens the account.
+    pub fn clear(c: &mut Connection, id: UserId) -> Result<()> {
+        diesel::update(users::table.find(id.0)).set(users::password_hash.eq(None::<String>)).execute(c)?;
+        Ok(())
+    }
+
+    /// Sets the hash of a user's password.
+    pub fn set(c: &mut Connection, id: UserId, hash: &str) -> Result<()> {
+        diesel::update(users::table.find(id.0)).set(users::password_hash.eq(hash)).execute(c)?;
         Ok(())
     }
 }

@@ -4,22 +4,7 @@ use eddyline_model::log::EventId;
 use tokio::sync::oneshot;
 
 use crate::Error;
-use crate::transaction::Tx;
-
-/// Why a write was not done. Nothing of it was kept.
-#[derive(Debug)]
-pub enum Abort<E> {
-    /// The store could not do it.
-    Store(Error),
-    /// The closure decided against it, for this reason.
-    Rejected(E),
-}
-
-impl<E> From<Error> for Abort<E> {
-    fn from(error: Error) -> Self {
-        Self::Store(error)
-    }
-}
+use crate::transaction::{Abort, Tx};
 
 /// A write that is not a post: runs in a transaction of its own.
 pub(crate) trait Work: Send {

@@ -15,7 +15,8 @@ use crate::backlog::Backlog;
 use crate::commit::Committer;
 use crate::connect::Location;
 use crate::gate::PostGate;
-use crate::work::{Abort, Work};
+use crate::transaction::Abort;
+use crate::work::Work;
 use crate::{Error, Result};
 
 /// The most posts in one transaction.
@@ -171,7 +172,7 @@ impl Writer {
     /// Puts the words that wait into the index.
     fn index(&mut self) -> Result<()> {
         let backlog = std::mem::take(&mut self.backlog);
-        let outcome = self.committer.commit(|tx| tx.catch_up_search(&backlog));
+        let outcome = self.committer.commit(|tx| tx.messages().update_search(&backlog));
         match outcome {
             Ok(_) => {
                 self.index_failed = None;
@@ -197,8 +198,10 @@ impl Writer {
         let entered = gate.enter();
         let outcome = self.committer.commit(|tx| {
             let now = tx.now();
-            catch_unwind(AssertUnwindSafe(|| tx.post_if(&drafts, |draft| gate.admits(draft, now))))
-                .unwrap_or(Err(Error::Panicked("a post")))
+            catch_unwind(AssertUnwindSafe(|| {
+                tx.messages().append_if(&drafts, |draft| gate.admits(draft, now))
+            }))
+            .unwrap_or(Err(Error::Panicked("a post")))
         });
         drop(entered);
         match outcome {

@@ -20,21 +20,6 @@ const LEFT: &[(&str, &[&str])] = &[
     ("eddyline_http::serve", &["connection", "listener"]),
     ("eddyline_http::serve", &["handoff", "streaming"]),
     ("eddyline_http::serve", &["link", "progress"]),
-    (
-        "eddyline_storage",
-        &[
-            "append",
-            "lists",
-            "log",
-            "messages",
-            "postgres",
-            "reader",
-            "sqlite",
-            "threads",
-            "transaction",
-            "work",
-        ],
-    ),
     ("eddyline_storage", &["commit", "reads", "store", "writer"]),
     ("eddyline_streaming", &["amendment", "hub", "listeners", "revocation", "subscription", "wakes"]),
 ];

@@ -12,8 +12,8 @@ use crate::oauth::end_grants;
 /// Links that undo a change of address stay too: they let nobody in who is not let in otherwise, and belong to
 /// the owner of the address.
 pub(crate) fn end_access(tx: &mut Tx<'_>, user: UserId) -> StoreResult<()> {
-    tx.delete_sessions_of(user, None)?;
-    tx.delete_api_tokens_of(user)?;
+    tx.sessions().delete_of_user(user, None)?;
+    tx.api_tokens().delete_of_user(user)?;
     end_grants(tx, GrantsOf::User(user))?;
     end_resets(tx, user)?;
     tx.record_event(Control::Revoked { user });

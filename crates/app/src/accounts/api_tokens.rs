@@ -50,13 +50,13 @@ impl Accounts {
         self.core
             .transaction_as(actor, move |tx, _| {
                 // Held, so that nobody makes one beside this one.
-                tx.lock_user(user)?;
-                if tx.api_tokens_of(user)?.len() >= MAX_API_TOKENS {
+                tx.users().lock(user)?;
+                if tx.api_tokens().list_of_user(user)?.len() >= MAX_API_TOKENS {
                     let text = format!("you have {MAX_API_TOKENS} API tokens; end one of them first");
                     return Err(Error::Conflict(text).into());
                 }
                 let now = tx.now();
-                Ok(tx.insert_api_token(&hash.0, user, &name, now)?)
+                Ok(tx.api_tokens().insert(&hash.0, user, &name, now)?)
             })
             .await?;
         Ok(secret)
@@ -70,7 +70,7 @@ impl Accounts {
     /// [`Error::Denied`] for applications and flow tokens.
     pub async fn rename_api_token(&self, actor: &Actor, id: CredentialId, name: &str) -> Result<()> {
         let name = display_name(name).map_err(Error::wrong_name)?;
-        self.with_api_token(actor, id, move |tx, hash| tx.rename_api_token(&hash.0, &name)).await
+        self.with_api_token(actor, id, move |tx, hash| tx.api_tokens().set_name(&hash.0, &name)).await
     }
 
     /// Ends an API token of the caller's. It is dead in every process once this answers, and streams
@@ -95,7 +95,7 @@ impl Accounts {
         let ((), event) = self
             .core
             .transaction_as(actor, move |tx, actor| {
-                tx.lock_user(user)?;
+                tx.users().lock(user)?;
                 // It may be the one that ends.
                 actor.keep(tx)?;
                 let all = tokens_of(tx, user)?;
@@ -110,7 +110,7 @@ impl Accounts {
 
 /// Ends an API token of a user, who is held, with the streams opened with it.
 pub(crate) fn end_token(tx: &mut Tx<'_>, user: UserId, hash: &TokenHash) -> StoreResult<()> {
-    if tx.delete_api_token(&hash.0)? {
+    if tx.api_tokens().delete(&hash.0)? {
         tx.record_event(Control::CredentialEnd { user, credential: hash.credential() });
     }
     Ok(())
@@ -127,7 +127,7 @@ pub(super) fn owner(actor: &Actor) -> Result<UserId> {
 
 /// The API tokens of a user with their digests, the oldest first.
 pub(crate) fn tokens_of(reader: &mut Reader<'_>, user: UserId) -> StoreResult<Vec<(TokenHash, ApiToken)>> {
-    let found = reader.api_tokens_of(user)?.into_iter().filter_map(|token| {
+    let found = reader.api_tokens().list_of_user(user)?.into_iter().filter_map(|token| {
         let hash = TokenHash::from_bytes(&token.hash)?;
         let token = ApiToken { id: hash.credential(), name: token.name, created_at: token.created_at };
         Some((hash, token))

@@ -111,19 +111,19 @@ struct Door {
 /// transaction ends.
 fn find_locked(tx: &mut Tx<'_>, secret: &str, name: &str, user: Option<UserId>) -> TxResult<Door> {
     let found = find(tx, secret, name, user)?;
-    tx.lock_room(found.flow.room)?;
+    tx.rooms().lock(found.flow.room)?;
     find(tx, secret, name, user)
 }
 
 fn find(reader: &mut Reader<'_>, secret: &str, name: &str, user: Option<UserId>) -> TxResult<Door> {
-    let room = reader.room_by_join_secret(secret)?.ok_or(Error::NotFound)?;
-    let flow = reader.flow(room)?.ok_or(Error::NotFound)?;
+    let room = reader.flows().find_room_by_join_secret(secret)?.ok_or(Error::NotFound)?;
+    let flow = reader.flows().find(room)?.ok_or(Error::NotFound)?;
     if flow.parameterized_name != name {
         return Err(Error::NotFound.into());
     }
-    let organization = reader.organization(flow.organization)?.ok_or(Error::NotFound)?;
+    let organization = reader.organizations().find(flow.organization)?.ok_or(Error::NotFound)?;
     let membership = match user {
-        Some(user) => reader.room_membership(room, user)?,
+        Some(user) => reader.members().find(room, user)?,
         None => None,
     };
     let place = match membership {

@@ -17,8 +17,8 @@ use crate::{Accounts, Error, Limit, Result};
 /// Sets the hash of a password, and ends what the old one or a link has opened: all sessions, and the
 /// links to a new password.
 pub(crate) fn replace(tx: &mut Tx<'_>, user: UserId, hash: &str) -> StoreResult<()> {
-    tx.set_password_hash(user, hash)?;
-    tx.delete_sessions_of(user, None)?;
+    tx.passwords().set(user, hash)?;
+    tx.sessions().delete_of_user(user, None)?;
     end_resets(tx, user)?;
     tx.record_event(Control::Revoked { user });
     Ok(())

@@ -76,21 +76,25 @@ impl Accounts {
             .transaction(NoCaller::Link, move |tx| {
                 let now = tx.now();
                 let user = find(tx, &link.0, now)?.ok_or(Error::NotFound)?;
-                tx.lock_user(user.id)?;
+                tx.users().lock(user.id)?;
                 // Asked again, since another process may have let somebody use it, or ended it.
                 let user = find(tx, &link.0, now)?.filter(|user| user.active).ok_or(Error::NotFound)?;
                 password::replace(tx, user.id, &hash)?;
                 // The link came by mail and proves its own address. If that is the present address and was
                 // unproved, another person may have entered it: their credentials end. If a provider has
                 // changed the address since, the link proves nothing about the present one.
-                if tx.recovery_key(user.id)?.is_none_or(|key| key == names::email_key(&user.email)) {
+                if tx
+                    .passwords()
+                    .find_recovery_key(user.id)?
+                    .is_none_or(|key| key == names::email_key(&user.email))
+                {
                     if !user.email_proved {
                         end_grants(tx, GrantsOf::User(user.id))?;
-                        tx.delete_api_tokens_of(user.id)?;
-                        tx.set_email_proved(user.id, true)?;
+                        tx.api_tokens().delete_of_user(user.id)?;
+                        tx.emails().set_proved(user.id, true)?;
                     }
-                    tx.set_recovery_key(user.id, None)?;
-                    tx.delete_stated_email(user.id)?;
+                    tx.passwords().set_recovery_key(user.id, None)?;
+                    tx.emails().delete_stated(user.id)?;
                 }
                 Ok(sessions::begin(tx, &session, user.id)?)
             })
@@ -107,8 +111,8 @@ impl Accounts {
 }
 
 fn find(reader: &mut Reader<'_>, hash: &[u8], now: Timestamp) -> StoreResult<Option<User>> {
-    match reader.link(hash, now)?.map(|link| link.purpose) {
-        Some(Purpose::PasswordReset(user)) => reader.user(user),
+    match reader.mails().find_link(hash, now)?.map(|link| link.purpose) {
+        Some(Purpose::PasswordReset(user)) => reader.users().find(user),
         _ => Ok(None),
     }
 }
@@ -116,34 +120,34 @@ fn find(reader: &mut Reader<'_>, hash: &[u8], now: Timestamp) -> StoreResult<Opt
 /// Whether such a mail waits for the user, or went out a moment ago.
 fn was_mailed(tx: &mut Tx<'_>, user: UserId) -> StoreResult<bool> {
     let purpose = Purpose::PasswordReset(user);
-    if tx.mail_waits(purpose)? {
+    if tx.mails().contains(purpose)? {
         return Ok(true);
     }
     let fresh = tx.now().plus_millis(RESET_HOURS * 3_600_000 - PAUSE_MILLIS);
-    Ok(tx.last_link_end(purpose)?.is_some_and(|end| end > fresh))
+    Ok(tx.mails().find_last_link_end(purpose)?.is_some_and(|end| end > fresh))
 }
 
 /// Whose password is asked for by an address: of the account that has it, or else of one whose links to a new
 /// password go there.
 fn find_owner(tx: &mut Tx<'_>, email_key: &str) -> StoreResult<Option<User>> {
-    let account = tx.account_by_email(email_key)?;
+    let account = tx.users().find_account_by_email(email_key)?;
     // Both are looked for in any case, so that the time of the answer does not tell which there is.
-    let recovered = tx.user_by_recovery(email_key)?;
+    let recovered = tx.passwords().find_user_by_recovery(email_key)?;
     Ok(account.map(|account| account.user).or(recovered))
 }
 
 /// Has a link to a new password mailed to a user.
 pub(super) fn queue(tx: &mut Tx<'_>, user: &User) -> StoreResult<()> {
     let purpose = Purpose::PasswordReset(user.id);
-    let recipient = tx.recovery_key(user.id)?.unwrap_or_else(|| user.email.clone());
+    let recipient = tx.passwords().find_recovery_key(user.id)?.unwrap_or_else(|| user.email.clone());
     let now = tx.now();
-    tx.queue_mails(&[NewMail { purpose, recipient, detail: None }], now)
+    tx.mails().insert(&[NewMail { purpose, recipient, detail: None }], now)
 }
 
 /// Writes as much as for a mail, so that the time of the answer does not tell whether there is one.
 fn queue_nothing(tx: &mut Tx<'_>) -> StoreResult<()> {
     let purpose = Purpose::PasswordReset(UserId(0));
     let now = tx.now();
-    tx.queue_mails(&[NewMail { purpose, recipient: String::new(), detail: None }], now)?;
-    tx.delete_mails_about(purpose)
+    tx.mails().insert(&[NewMail { purpose, recipient: String::new(), detail: None }], now)?;
+    tx.mails().delete_about(purpose)
 }

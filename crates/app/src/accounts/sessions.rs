@@ -48,17 +48,17 @@ pub struct OneSession {
 /// Begins a session within a transaction that has locked the user. When the user has [`MAX_SESSIONS`], the least
 /// recently used ones end.
 pub(super) fn begin(tx: &mut Tx<'_>, hash: &TokenHash, user: UserId) -> StoreResult<()> {
-    let all = tx.sessions_of(user, Timestamp(0))?;
+    let all = tx.sessions().list_of_user(user, Timestamp(0))?;
     for oldest in all.iter().skip(MAX_SESSIONS - 1).filter_map(|one| TokenHash::from_bytes(&one.hash)) {
         end(tx, &oldest, user)?;
     }
     let now = tx.now();
-    tx.insert_session(&hash.0, user, now)
+    tx.sessions().insert(&hash.0, user, now)
 }
 
 /// Ends a session and what was opened with it.
 fn end(tx: &mut Tx<'_>, hash: &TokenHash, user: UserId) -> StoreResult<()> {
-    tx.delete_session(&hash.0)?;
+    tx.sessions().delete(&hash.0)?;
     tx.record_event(Control::CredentialEnd { user, credential: hash.credential() });
     Ok(())
 }
@@ -80,7 +80,7 @@ impl Accounts {
             .transaction(NoCaller::SignIn, move |tx| {
                 // A change of the password ends all sessions. The lock keeps this one from beginning right
                 // after such a change with the password before.
-                tx.lock_user(user)?;
+                tx.users().lock(user)?;
                 if !still_opens(tx, &key, user, checked.as_deref())? {
                     return Err(Error::Unauthenticated("The credentials are not valid").into());
                 }
@@ -105,8 +105,8 @@ impl Accounts {
             .core
             .store()
             .read(move |reader| {
-                let Some((id, seen)) = reader.session_user(&hash.0, since)? else { return Ok(None) };
-                let Some(user) = reader.user(id)? else { return Ok(None) };
+                let Some((id, seen)) = reader.sessions().find_user(&hash.0, since)? else { return Ok(None) };
+                let Some(user) = reader.users().find(id)? else { return Ok(None) };
                 Ok(load_caller(reader, user)?.map(|caller| (caller, seen)))
             })
             .await?;
@@ -124,7 +124,8 @@ impl Accounts {
     /// the same, and the next request tries again.
     async fn note_use(&self, actor: &Actor, session: TokenHash, now: Timestamp) {
         let Ok(counted) = self.core.store().transaction_permit_now(actor.quota_keys()) else { return };
-        let noting = self.core.store().write(NoCaller::Session, move |tx| tx.touch_session(&session.0, now));
+        let noting =
+            self.core.store().write(NoCaller::Session, move |tx| tx.sessions().touch(&session.0, now));
         if let Err(error) = self.core.store().run_counted(counted, noting).await {
             tracing::debug!(%error, "the use of a session could not be noted");
         }
@@ -143,7 +144,7 @@ impl Accounts {
             Some(Credential::ApiToken(_) | Credential::AccessToken(_)) | None => return Ok(false),
         };
         let since = self.core.now().plus_millis(-FRESH_MILLIS);
-        let begun = self.core.store().read(move |reader| reader.session_begun(&hash.0)).await?;
+        let begun = self.core.store().read(move |reader| reader.sessions().find_start(&hash.0)).await?;
         Ok(begun.is_some_and(|begun| begun > since))
     }
 
@@ -156,7 +157,10 @@ impl Accounts {
     pub async fn name_session(&self, session: &Secret, agent: &str) -> Result<()> {
         let hash = session.hash();
         let agent: String = agent.trim().chars().filter(|c| !c.is_control()).take(MAX_AGENT).collect();
-        self.core.store().write(NoCaller::Session, move |tx| tx.set_session_agent(&hash.0, &agent)).await?;
+        self.core
+            .store()
+            .write(NoCaller::Session, move |tx| tx.sessions().set_agent(&hash.0, &agent))
+            .await?;
         Ok(())
     }
 
@@ -168,14 +172,20 @@ impl Accounts {
     pub async fn sign_out(&self, session: &Secret) -> Result<()> {
         let hash = session.hash();
         // Read first, so that invented sessions cost no transaction.
-        if self.core.store().read(move |reader| reader.session_user(&hash.0, Timestamp(0))).await?.is_none() {
+        if self
+            .core
+            .store()
+            .read(move |reader| reader.sessions().find_user(&hash.0, Timestamp(0)))
+            .await?
+            .is_none()
+        {
             return Ok(());
         }
         let ((), event) = self
             .core
             .store()
             .write(NoCaller::Session, move |tx| {
-                if let Some((user, _)) = tx.session_user(&hash.0, Timestamp(0))? {
+                if let Some((user, _)) = tx.sessions().find_user(&hash.0, Timestamp(0))? {
                     end(tx, &hash, user)?;
                 }
                 Ok(())
@@ -193,7 +203,7 @@ impl Accounts {
     pub async fn sessions(&self, actor: &Actor) -> Result<Vec<OneSession>> {
         let (user, this) = (owner(actor)?, session_of(actor));
         let since = self.core.now().plus_millis(-SESSION_MILLIS);
-        let found = self.core.store().read(move |reader| reader.sessions_of(user, since)).await?;
+        let found = self.core.store().read(move |reader| reader.sessions().list_of_user(user, since)).await?;
         let shown = found.into_iter().filter_map(|session| {
             let hash = TokenHash::from_bytes(&session.hash)?;
             Some(OneSession {
@@ -238,10 +248,10 @@ impl Accounts {
             .core
             .transaction_as(actor, move |tx, actor| {
                 // A transaction that signs in locks the user too, and begins a session before or after.
-                tx.lock_user(user)?;
+                tx.users().lock(user)?;
                 // It may be among those that end.
                 actor.keep(tx)?;
-                let all = tx.sessions_of(user, Timestamp(0))?;
+                let all = tx.sessions().list_of_user(user, Timestamp(0))?;
                 let hashes = all.iter().filter_map(|session| TokenHash::from_bytes(&session.hash));
                 let chosen: Vec<TokenHash> = hashes.filter(|hash| which(hash)).collect();
                 for hash in &chosen {

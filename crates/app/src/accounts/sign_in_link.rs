@@ -19,12 +19,12 @@ impl Accounts {
         let (purpose, _) = self
             .core
             .transaction(NoCaller::Operator, move |tx| {
-                let user = tx.account_by_email(&key)?.ok_or(Error::NotFound)?.user.id;
-                tx.lock_user(user)?;
+                let user = tx.users().find_account_by_email(&key)?.ok_or(Error::NotFound)?.user.id;
+                tx.users().lock(user)?;
                 let purpose = Purpose::SignIn(user);
-                tx.delete_links(purpose)?;
+                tx.mails().delete_links(purpose)?;
                 let expires_at = tx.now().plus_millis(SIGN_IN_MINUTES * 60_000);
-                tx.insert_link(&hash.0, &Link { purpose, email: None, expires_at })?;
+                tx.mails().insert_link(&hash.0, &Link { purpose, email: None, expires_at })?;
                 Ok(purpose)
             })
             .await?;
@@ -57,10 +57,10 @@ impl Accounts {
             .transaction(NoCaller::Link, move |tx| {
                 let now = tx.now();
                 let user = find(tx, &link.0, now)?.ok_or(Error::NotFound)?;
-                tx.lock_user(user.id)?;
+                tx.users().lock(user.id)?;
                 // Read again under the lock: another request may have used or ended it.
                 let user = find(tx, &link.0, now)?.ok_or(Error::NotFound)?;
-                tx.delete_links(Purpose::SignIn(user.id))?;
+                tx.mails().delete_links(Purpose::SignIn(user.id))?;
                 Ok(sessions::begin(tx, &session, user.id)?)
             })
             .await?;
@@ -71,8 +71,8 @@ impl Accounts {
 }
 
 fn find(reader: &mut Reader<'_>, hash: &[u8], now: Timestamp) -> StoreResult<Option<User>> {
-    let Some(Purpose::SignIn(user)) = reader.link(hash, now)?.map(|link| link.purpose) else {
+    let Some(Purpose::SignIn(user)) = reader.mails().find_link(hash, now)?.map(|link| link.purpose) else {
         return Ok(None);
     };
-    Ok(reader.user(user)?.filter(|user| user.active))
+    Ok(reader.users().find(user)?.filter(|user| user.active))
 }

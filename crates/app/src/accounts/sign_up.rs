@@ -200,16 +200,16 @@ fn admit(tx: &mut Tx<'_>, link: &TokenHash, new: &NewUser) -> TxResult<(Invitati
     let (invitation, flow, organization, _) = invitation_of_link(tx, link, now)?.ok_or(Error::NotFound)?;
     // In the order in which everybody takes them: the flow, then its organization.
     lock_open_flow(tx, flow.room)?;
-    let holder = tx.account_by_email(&new.email_key)?;
+    let holder = tx.users().find_account_by_email(&new.email_key)?;
     let is_kept = match &holder {
         Some(account) => keeps_address(tx, account, organization.id)?,
         None => false,
     };
-    if is_kept || tx.email_is_claimed(&new.email_key, UserId(0), now)? {
+    if is_kept || tx.emails().is_claimed(&new.email_key, UserId(0), now)? {
         return Err(Error::Conflict("this address has an account by now; sign in instead".into()).into());
     }
     // Held, so that nobody else takes the nick or the last place.
-    let organization = tx.lock_organization(organization.id)?.ok_or(Error::NotFound)?;
+    let organization = tx.organizations().lock(organization.id)?.ok_or(Error::NotFound)?;
     has_place(tx, &organization, &new.nick, None)?;
     if let Some(squatter) = holder {
         displace(tx, &squatter.user)?;
@@ -218,6 +218,6 @@ fn admit(tx: &mut Tx<'_>, link: &TokenHash, new: &NewUser) -> TxResult<(Invitati
 }
 
 fn insert(tx: &mut Tx<'_>, new: &NewUser) -> StoreResult<User> {
-    let id = tx.insert_user(new)?;
-    tx.user(id)?.ok_or(StoreError::Corrupt("a new user"))
+    let id = tx.users().insert(new)?;
+    tx.users().find(id)?.ok_or(StoreError::Corrupt("a new user"))
 }

@@ -77,7 +77,7 @@ impl World {
         self.app
             .core()
             .store()
-            .write(NoCaller::Operator, move |tx| tx.insert_link(&hash.0, &link))
+            .write(NoCaller::Operator, move |tx| tx.mails().insert_link(&hash.0, &link))
             .await
             .unwrap();
         secret
@@ -85,13 +85,18 @@ impl World {
 
     async fn account(&self, email: &str) -> Option<Account> {
         let email = email.to_owned();
-        self.app.core().store().read(move |reader| reader.account_by_email(&email)).await.unwrap()
+        self.app
+            .core()
+            .store()
+            .read(move |reader| reader.users().find_account_by_email(&email))
+            .await
+            .unwrap()
     }
 
     async fn waiting_mails(&self) -> Vec<(Purpose, String)> {
         let far = Timestamp(START + 1000 * DAY);
         let taken =
-            self.app.core().store().write(NoCaller::Operator, move |tx| tx.claim_due_mails(far, far, 1000));
+            self.app.core().store().write(NoCaller::Operator, move |tx| tx.mails().claim_due(far, far, 1000));
         taken.await.unwrap().0.into_iter().map(|mail| (mail.purpose, mail.recipient)).collect()
     }
 
@@ -239,7 +244,13 @@ async fn mail_about_a_password_goes_out_once_in_five_minutes() {
     ask("ADA@acme.example").await;
     assert_eq!(world.waiting_mails().await.len(), 1, "one waits already");
     let about = Purpose::PasswordReset(world.ada_id());
-    world.app.core().store().write(NoCaller::Operator, move |tx| tx.delete_mails_about(about)).await.unwrap();
+    world
+        .app
+        .core()
+        .store()
+        .write(NoCaller::Operator, move |tx| tx.mails().delete_about(about))
+        .await
+        .unwrap();
     world.link(about, None, 4 * 60 * MINUTE).await;
     world.pass(4 * MINUTE);
     ask(ADA).await;
@@ -369,9 +380,9 @@ async fn an_invitation_that_was_left_over_is_refused_and_gives_way_to_a_new_one(
     for inviter in [Some(ben), None] {
         let (id, address) = (room.id(), email.clone());
         let left = world.app.core().store().write(NoCaller::Operator, move |tx| {
-            tx.delete_organization_member(OrganizationId(1), ben)?;
+            tx.organization_members().delete(OrganizationId(1), ben)?;
             let (now, emails) = (tx.now(), [&address]);
-            tx.insert_invitations(NewInvitations { room: id, emails: &emails, inviter, message: None, now })
+            tx.invitations().insert(NewInvitations { room: id, emails: &emails, inviter, message: None, now })
         });
         let left = left.await.unwrap().0[0].id;
         let link = world.link(Purpose::Invitation(left), None, DAY).await;

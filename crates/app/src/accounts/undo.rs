@@ -55,30 +55,30 @@ impl Accounts {
             .transaction(NoCaller::Link, move |tx| {
                 let now = tx.now();
                 let Undo { user, .. } = find(tx, &hash.0, now)?.ok_or(Error::NotFound)?;
-                tx.lock_user(user.id)?;
+                tx.users().lock(user.id)?;
                 // Asked again, as it is now that nobody else changes it.
                 let Undo { user, old, end } = find(tx, &hash.0, now)?.ok_or(Error::NotFound)?;
                 let key = names::email_key(&old);
-                if tx.account_by_email(&key)?.is_some_and(|account| account.user.id != user.id) {
+                if tx.users().find_account_by_email(&key)?.is_some_and(|account| account.user.id != user.id) {
                     let text = "another account has this address by now; ask the operator of the server";
                     return Err(Error::Conflict(text.into()).into());
                 }
                 let nick = names::nick_key(&user.nick);
-                tx.update_user(user.id, (&user.nick, &nick), (&old, &key))?;
-                tx.set_email_proved(user.id, true)?;
-                tx.set_recovery_key(user.id, None)?;
-                tx.touch_identity(user.id, now)?;
+                tx.users().update(user.id, (&user.nick, &nick), (&old, &key))?;
+                tx.emails().set_proved(user.id, true)?;
+                tx.passwords().set_recovery_key(user.id, None)?;
+                tx.identities().touch(user.id, now)?;
                 let change = Purpose::EmailChange(user.id);
                 let changed_at = end.plus_millis(-UNDO_DAYS * 24 * 3_600_000);
-                tx.delete_mails_since(change, changed_at)?;
-                tx.delete_links_ending_from(change, end)?;
-                tx.delete_claims_ending_from(user.id, end)?;
+                tx.mails().delete_since(change, changed_at)?;
+                tx.mails().delete_links_ending_from(change, end)?;
+                tx.emails().delete_claims_ending_from(user.id, end)?;
                 end_resets(tx, user.id)?;
-                tx.delete_sessions_of(user.id, None)?;
+                tx.sessions().delete_of_user(user.id, None)?;
                 end_grants(tx, GrantsOf::User(user.id))?;
-                tx.delete_api_tokens_of(user.id)?;
+                tx.api_tokens().delete_of_user(user.id)?;
                 // The person who changed the address may have chosen the password too.
-                tx.clear_password(user.id)?;
+                tx.passwords().clear(user.id)?;
                 reset::queue(tx, &User { email: old, ..user.clone() })?;
                 tx.record_event(Control::UserEdit { user: user.id });
                 tx.record_event(Control::Revoked { user: user.id });
@@ -100,9 +100,9 @@ struct Undo {
 
 fn find(reader: &mut Reader<'_>, hash: &[u8], now: Timestamp) -> StoreResult<Option<Undo>> {
     let Some(Link { purpose: Purpose::EmailChange(id), email: Some(old), expires_at: end }) =
-        reader.link(hash, now)?
+        reader.mails().find_link(hash, now)?
     else {
         return Ok(None);
     };
-    Ok(reader.user(id)?.map(|user| Undo { user, old, end }))
+    Ok(reader.users().find(id)?.map(|user| Undo { user, old, end }))
 }

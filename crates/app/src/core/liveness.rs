@@ -63,7 +63,7 @@ impl Core {
     pub(crate) async fn wait_until_end_applied(&self, event: Option<EventId>) -> Result<()> {
         let event = match event {
             Some(event) => Some(event),
-            None => self.store().read(|reader| reader.log_last_end()).await?,
+            None => self.store().read(|reader| reader.log().find_last_end()).await?,
         };
         self.wait_until_applied(event).await;
         Ok(())
@@ -72,14 +72,14 @@ impl Core {
     /// Waits until every process has read the whole present log: for a request that found its work done already,
     /// by a change that other processes may not have read yet.
     pub(crate) async fn wait_until_all_applied(&self) -> Result<()> {
-        let head = self.store().read(|reader| reader.log_head()).await?;
+        let head = self.store().read(|reader| reader.log().find_head()).await?;
         self.wait_until_applied(Some(head)).await;
         Ok(())
     }
 
     async fn others_have_read(&self, seq: Seq) -> Result<bool> {
         let since = self.now().plus_millis(-SILENCE_MILLIS);
-        Ok(self.store().read(move |reader| reader.all_have_read(seq, since)).await?)
+        Ok(self.store().read(move |reader| reader.nodes().have_all_read(seq, since)).await?)
     }
 
     /// Shows once that this process lives, and how far it has read. Returns whether there are others.
@@ -89,8 +89,8 @@ impl Core {
             .store()
             .write(NoCaller::Process, move |tx| {
                 let now = tx.now();
-                tx.record_heartbeat(&node, now, seq)?;
-                tx.has_other_nodes(&node, now.plus_millis(-SILENCE_MILLIS))
+                tx.nodes().upsert_heartbeat(&node, now, seq)?;
+                tx.nodes().has_others(&node, now.plus_millis(-SILENCE_MILLIS))
             })
             .await?;
         Ok(has_others)
@@ -101,7 +101,7 @@ impl Core {
         let node = self.node.clone();
         let gone = self.store().write(NoCaller::Process, move |tx| {
             let since = tx.now().plus_millis(-FORGOTTEN_MILLIS);
-            tx.delete_node(&node, since)
+            tx.nodes().delete(&node, since)
         });
         if let Err(error) = gone.await {
             tracing::debug!(%error, "this process could not be taken off the list");

@@ -42,7 +42,7 @@ impl ScimProvider {
     ///
     /// [`Error::Scim`] with status 403.
     pub(crate) fn verify(&self, reader: &mut Reader<'_>) -> TxResult<()> {
-        let provider = reader.provider(&self.uid)?;
+        let provider = reader.identities().find_provider(&self.uid)?;
         let holds = provider.is_some_and(|provider| {
             provider.organization == self.organization && is_token_of(&provider, &self.token)
         });
@@ -55,7 +55,7 @@ impl ScimProvider {
     ///
     /// [`Error::Scim`] with status 403.
     pub(crate) fn keep(&self, tx: &mut Tx<'_>) -> TxResult<()> {
-        let holds = tx.lock_provider(&self.uid, &self.token.0)?;
+        let holds = tx.identities().lock_provider(&self.uid, &self.token.0)?;
         if holds { Ok(()) } else { Err(wrong_token().into()) }
     }
 

@@ -55,12 +55,13 @@ mod tests {
         let app = App::new(store, Config::default()).await.unwrap();
         let refused = app.core().transaction(NoCaller::Operator, |tx| {
             let now = tx.now();
-            tx.insert_organization("Acme", "acme", 5, now)?;
+            tx.organizations().insert("Acme", "acme", 5, now)?;
             Err::<(), _>(Error::Denied.into())
         });
         assert!(matches!(refused.await, Err(Error::Denied)));
-        let found =
-            app.core().read(|reader| Ok(reader.organization_id_by_name("acme")?.ok_or(Error::NotFound)?));
+        let found = app
+            .core()
+            .read(|reader| Ok(reader.organizations().find_id_by_name("acme")?.ok_or(Error::NotFound)?));
         assert!(matches!(found.await, Err(Error::NotFound)));
     }
 }

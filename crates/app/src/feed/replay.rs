@@ -52,7 +52,7 @@ impl StoredLog {
             while goes_on(&page, bytes) && started.elapsed() < REPLAY_TIME {
                 let missing = (limit - page.entries.len()).min(REPLAY_PORTION);
                 let missing = i64::try_from(missing).unwrap_or(i64::MAX);
-                let next = reader.log_page(page.through, through, &wanted, missing)?;
+                let next = reader.log().list_page(page.through, through, &wanted, missing)?;
                 for item in &next.items {
                     if bytes >= REPLAY_BYTES {
                         // The rest of the portion belongs to the next page.
@@ -98,14 +98,14 @@ fn may_still_read(
     if let Some(shares) = known.get(&other) {
         return Ok(*shares);
     }
-    let shares = reader.share_organization(user, other)?;
+    let shares = reader.organization_members().have_common(user, other)?;
     known.insert(other, shares);
     Ok(shares)
 }
 
 impl Log for StoredLog {
     fn verify(&self, id: EventId) -> BoxFuture<'_, std::result::Result<bool, LogUnavailable>> {
-        async move { self.store.read(move |reader| reader.log_holds(id)).await.map_err(|_| LogUnavailable) }
+        async move { self.store.read(move |reader| reader.log().contains(id)).await.map_err(|_| LogUnavailable) }
             .boxed()
     }
 

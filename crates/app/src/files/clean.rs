@@ -35,18 +35,21 @@ impl Files {
 
     async fn clear_away(&self) -> Result<()> {
         let since = self.core.now().plus_millis(-DEAD_MILLIS);
-        if self.core.store().read(move |reader| reader.has_abandoned_objects(since)).await? {
+        if self.core.store().read(move |reader| reader.files().has_abandoned_objects(since)).await? {
             let marked = self.core.store().write(NoCaller::Process, move |tx| {
                 let now = tx.now();
-                tx.mark_abandoned_objects(since, now)
+                tx.files().mark_abandoned_objects(since, now)
             });
             let (count, _) = marked.await?;
             tracing::info!(count, "found uploads of a process that ended before they were posted");
         }
         loop {
             let now = self.core.now();
-            let marked =
-                self.core.store().read(move |reader| reader.objects_marked_for_deletion(now, BATCH)).await?;
+            let marked = self
+                .core
+                .store()
+                .read(move |reader| reader.files().list_objects_marked_for_deletion(now, BATCH))
+                .await?;
             let found = marked.len();
             let removed = self.remove(marked, now).await?;
             let was_all = i64::try_from(found).is_ok_and(|found| found < BATCH);
@@ -78,7 +81,7 @@ impl Files {
             // Others have their turn first.
             let later = self.core.store().write(NoCaller::Process, move |tx| {
                 let until = tx.now().plus_millis(LATER_MILLIS);
-                tx.postpone_objects(&kept, until)
+                tx.files().postpone_objects(&kept, until)
             });
             later.await?;
         }
@@ -86,7 +89,7 @@ impl Files {
         if count > 0 {
             self.core
                 .store()
-                .write(NoCaller::Process, move |tx| tx.delete_objects(&removed, found_at))
+                .write(NoCaller::Process, move |tx| tx.files().delete_objects(&removed, found_at))
                 .await?;
         }
         Ok(count)

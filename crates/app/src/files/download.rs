@@ -70,7 +70,7 @@ impl Files {
                 return admitted.map(drop);
             }
         }
-        let people = self.core.store().read(move |reader| reader.private_users(room)).await?;
+        let people = self.core.store().read(move |reader| reader.rooms().find_private_users(room)).await?;
         let (one, other) = people.ok_or(Error::NotFound)?;
         let with = match actor.user()?.user.id {
             own if own == one => other,
@@ -107,7 +107,7 @@ impl Files {
 
     async fn load_file(&self, id: &str) -> Result<File> {
         let id = FileId(id.to_owned());
-        self.core.store().read(move |reader| reader.file(&id)).await?.ok_or(Error::NotFound)
+        self.core.store().read(move |reader| reader.files().find(&id)).await?.ok_or(Error::NotFound)
     }
 
     async fn found(&self, file: &File, variant: Variant, owner: Owner) -> Result<Download> {

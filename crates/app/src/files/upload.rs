@@ -204,7 +204,7 @@ impl PendingObjects {
             .store()
             .write(NoCaller::Process, move |tx| {
                 let now = tx.now();
-                tx.insert_object(&noted, &node, now)
+                tx.files().insert_object(&noted, &node, now)
             })
             .await?;
         Ok(key)
@@ -224,7 +224,7 @@ impl Drop for PendingObjects {
                 let (again, node) = (keys.clone(), node.clone());
                 let marked = files.core.store().write(NoCaller::Process, move |tx| {
                     let from = tx.now().plus_millis(wait);
-                    tx.mark_abandoned_uploads(&again, &node, from)
+                    tx.files().mark_abandoned_uploads(&again, &node, from)
                 });
                 match marked.await {
                     Ok(_) => return files.upload_abandoned.notify_one(),

@@ -114,8 +114,8 @@ impl Files {
             Ok(kept) => kept,
             Err(changes) => {
                 let kept = self.core.store().read(move |reader| match of {
-                    FilesOf::Organization(id) => reader.file_bytes_of_organization(id),
-                    FilesOf::Private(user) => reader.private_file_bytes_of(user),
+                    FilesOf::Organization(id) => reader.files().count_bytes_of_organization(id),
+                    FilesOf::Private(user) => reader.files().count_private_bytes_of_user(user),
                 });
                 let kept = kept.await?;
                 self.sums.note(of, kept, changes);

@@ -58,7 +58,7 @@ impl View<'_> {
     pub(crate) fn describe(&self, reader: &mut Reader<'_>, addresses: &Addresses) -> StoreResult<WireFlow> {
         let (flow, organization) = (self.flow, self.organization);
         let unread_mentions = match self.place {
-            Some(place) => reader.unread_mentions(flow.room, self.user, place.read_up_to)?,
+            Some(place) => reader.members().count_unread_mentions(flow.room, self.user, place.read_up_to)?,
             None => 0,
         };
         Ok(WireFlow {
@@ -92,11 +92,15 @@ pub(crate) fn describe_at(
     (room, user): (RoomId, UserId),
     shown: Shown,
 ) -> StoreResult<Option<WireFlow>> {
-    let Some(flow) = reader.flow(room)? else { return Ok(None) };
-    let Some(organization) = reader.organization(flow.organization)? else { return Ok(None) };
-    let role =
-        reader.memberships_of(user)?.into_iter().find(|m| m.organization == organization.id).map(|m| m.role);
-    let place = reader.room_membership(room, user)?;
+    let Some(flow) = reader.flows().find(room)? else { return Ok(None) };
+    let Some(organization) = reader.organizations().find(flow.organization)? else { return Ok(None) };
+    let role = reader
+        .organization_members()
+        .list_of_user(user)?
+        .into_iter()
+        .find(|m| m.organization == organization.id)
+        .map(|m| m.role);
+    let place = reader.members().find(room, user)?;
     let view = View { flow: &flow, organization: &organization, user, role, place: place.as_ref(), shown };
     view.describe(reader, addresses).map(Some)
 }
@@ -118,7 +122,7 @@ pub(crate) fn add_users(
     room: RoomId,
     flow: &mut WireFlow,
 ) -> StoreResult<()> {
-    let people = reader.room_users(&[room])?;
+    let people = reader.members().list_of_rooms(&[room])?;
     flow.users = Some(people.iter().map(|(m, user)| FlowUser::of(m, user, &addresses.base)).collect());
     Ok(())
 }

@@ -52,13 +52,13 @@ pub(crate) fn replace_join_secret(tx: &mut Tx<'_>, room: RoomId) -> StoreResult<
 /// Ends the join links of all flows of an organization and the invitations requested on their pages. The caller
 /// holds the rooms. A flow without a link gets a new secret when its access mode changes.
 pub(crate) fn replace_join_secrets(tx: &mut Tx<'_>, organization: OrganizationId) -> StoreResult<()> {
-    let rooms = tx.rooms_with_join_link(organization)?;
+    let rooms = tx.flows().list_rooms_with_join_link(organization)?;
     replace(tx, &rooms)
 }
 
 fn replace(tx: &mut Tx<'_>, rooms: &[RoomId]) -> StoreResult<()> {
     let secrets: Vec<(RoomId, String)> = rooms.iter().map(|room| (*room, new_join_secret())).collect();
-    tx.set_join_secrets(&secrets)?;
-    let requested = tx.requested_invitations(rooms)?;
+    tx.flows().set_join_secrets(&secrets)?;
+    let requested = tx.invitations().list_requested(rooms)?;
     revoke(tx, &requested)
 }

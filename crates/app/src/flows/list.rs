@@ -92,11 +92,11 @@ impl Listing {
     ) -> StoreResult<bool> {
         let user = caller.user.id;
         let places: HashMap<RoomId, FlowMembership> =
-            reader.room_memberships_of(user)?.into_iter().map(|m| (m.room, m)).collect();
+            reader.members().list_of_user(user)?.into_iter().map(|m| (m.room, m)).collect();
         let mut passing_over = wanted.after.as_deref();
         for OrganizationMembership { organization, role, .. } in &caller.organizations {
-            let Some(organization) = reader.organization(*organization)? else { continue };
-            for flow in reader.flows_of(&[organization.id])? {
+            let Some(organization) = reader.organizations().find(*organization)? else { continue };
+            for flow in reader.flows().list_of_organizations(&[organization.id])? {
                 if let Some(last) = passing_over {
                     if flow.id.0 == last {
                         passing_over = None;

@@ -141,9 +141,14 @@ impl Flows {
 
 /// The organization of that name, held against others, for one of its people who wants to write.
 fn lock_writable(tx: &mut Tx<'_>, name: &str, user: UserId) -> TxResult<OrganizationId> {
-    let id = tx.organization_id_by_name(name)?.ok_or(Error::NotFound)?;
-    let organization = tx.lock_organization(id)?.ok_or(Error::NotFound)?;
-    let role = tx.memberships_of(user)?.into_iter().find(|m| m.organization == id).map(|m| m.role);
+    let id = tx.organizations().find_id_by_name(name)?.ok_or(Error::NotFound)?;
+    let organization = tx.organizations().lock(id)?.ok_or(Error::NotFound)?;
+    let role = tx
+        .organization_members()
+        .list_of_user(user)?
+        .into_iter()
+        .find(|m| m.organization == id)
+        .map(|m| m.role);
     policy::organization(role, OrganizationAction::See).map_err(Error::from)?;
     policy::write(&organization).map_err(Error::from)?;
     Ok(id)
@@ -156,7 +161,7 @@ fn check_flow_limits(
     organization: OrganizationId,
     user: UserId,
 ) -> TxResult<()> {
-    let (all, own) = tx.count_flows(organization, user)?;
+    let (all, own) = tx.flows().count(organization, user)?;
     for (most, count, who, limit) in [
         (limits.of_organization, all, "the organization has", Limit::OrganizationFlows),
         (limits.of_user, own, "you have made", Limit::UserFlows),
@@ -204,7 +209,7 @@ fn apply_update(
     after.access_mode = changes.access_mode.unwrap_or(before.access_mode);
     write_flow(tx, before, &after)?;
     match (changes.open, room.member(user.id)) {
-        (Some(open), Some(_)) => tx.set_open(room.id(), user.id, open)?,
+        (Some(open), Some(_)) => tx.members().set_open(room.id(), user.id, open)?,
         (Some(true), None) => add_joining_member(tx, room.id(), user)?,
         _ => {}
     }
@@ -215,14 +220,14 @@ fn apply_update(
 pub(crate) fn write_flow(tx: &mut Tx<'_>, before: &Flow, after: &Flow) -> StoreResult<()> {
     let room = before.room;
     if after != before {
-        tx.update_flow(after)?;
+        tx.flows().update(after)?;
         tx.record_event(Control::FlowChange { room });
     }
     if after.access_mode != before.access_mode {
         replace_join_secret(tx, room)?;
     }
     if after.disabled != before.disabled {
-        tx.bump_access(room)?;
+        tx.rooms().advance_access(room)?;
         if after.disabled {
             tx.record_event(Control::FlowArchive { room });
         }
@@ -239,16 +244,16 @@ pub(crate) fn insert_flow(
 ) -> StoreResult<RoomId> {
     let random = Secret::generate_hex::<4>();
     // Held, so that nobody else takes the name that is found free.
-    tx.lock_organization(organization)?;
+    tx.organizations().lock(organization)?;
     let mut parameterized_name = String::new();
     for candidate in parameterized_candidates(name.as_str(), random.expose()) {
-        if tx.room_by_flow_name(organization, &candidate)?.is_none() {
+        if tx.flows().find_room_by_name(organization, &candidate)?.is_none() {
             parameterized_name = candidate;
             break;
         }
     }
     let now = tx.now();
-    tx.insert_flow(&NewFlow {
+    tx.flows().insert(&NewFlow {
         id: FlowId(uuid::Uuid::new_v4().to_string()),
         organization,
         name: name.as_str().to_owned(),

@@ -23,7 +23,7 @@ impl Flows {
     /// [`Error::Unavailable`].
     pub async fn users(&self, room: &Room) -> Result<Vec<User>> {
         let id = room.id();
-        let people = self.core.store().read(move |reader| reader.room_users(&[id])).await?;
+        let people = self.core.store().read(move |reader| reader.members().list_of_rooms(&[id])).await?;
         let base = &self.core.config().addresses.base;
         Ok(people.iter().map(|(_, user)| User::of(user, base)).collect())
     }
@@ -43,13 +43,17 @@ impl Flows {
                     Some(_) => return Ok(()),
                     None => {}
                 }
-                let belongs = tx.memberships_of(user)?.iter().any(|m| m.organization == room.organization.id);
-                let (true, Some(person)) = (belongs, tx.user(user)?) else {
+                let belongs = tx
+                    .organization_members()
+                    .list_of_user(user)?
+                    .iter()
+                    .any(|m| m.organization == room.organization.id);
+                let (true, Some(person)) = (belongs, tx.users().find(user)?) else {
                     return Err(Error::field("id", "is not a user of the organization").into());
                 };
                 admit_member(tx, room.id(), &person)?;
                 let draft = action(tx, room.id(), actor.user_id(), "add_people", &json!(person.nick));
-                tx.post(&[draft])?;
+                tx.messages().append(&[draft])?;
                 Ok(())
             })
             .await?;
@@ -79,8 +83,8 @@ impl Flows {
                 if member.blocked == blocked {
                     return Ok(());
                 }
-                tx.set_blocked(id, user, blocked)?;
-                tx.bump_access(id)?;
+                tx.members().set_blocked(id, user, blocked)?;
+                tx.rooms().advance_access(id)?;
                 if blocked {
                     tx.record_event(Control::FlowRemove { room: id, user });
                     tx.record_event(Control::UserBlock { room: id, user });
@@ -90,7 +94,7 @@ impl Flows {
                 }
                 let kind = if blocked { "block" } else { "unblock" };
                 let draft = action(tx, id, actor.user_id(), kind, &json!({"user": user.0}));
-                tx.post(&[draft])?;
+                tx.messages().append(&[draft])?;
                 Ok(())
             })
             .await?;
@@ -113,9 +117,9 @@ impl Flows {
             .core
             .locked_transaction_as(
                 actor,
-                move |tx| tx.lock_room(id),
+                move |tx| tx.rooms().lock(id),
                 move |tx, _| {
-                    match tx.room_membership(id, user)? {
+                    match tx.members().find(id, user)? {
                         None => return Err(Error::NotFound.into()),
                         Some(membership) if membership.blocked => return Err(Error::Denied.into()),
                         Some(_) => {}
@@ -130,7 +134,7 @@ impl Flows {
 }
 
 fn role_of(tx: &mut Tx<'_>, room: &Room, user: UserId) -> StoreResult<Option<OrganizationRole>> {
-    let memberships = tx.memberships_of(user)?;
+    let memberships = tx.organization_members().list_of_user(user)?;
     Ok(memberships.into_iter().find(|m| m.organization == room.organization.id).map(|m| m.role))
 }
 
@@ -138,16 +142,16 @@ fn role_of(tx: &mut Tx<'_>, room: &Room, user: UserId) -> StoreResult<Option<Org
 pub(crate) fn add_joining_member(tx: &mut Tx<'_>, room: RoomId, user: &ModelUser) -> StoreResult<()> {
     admit_member(tx, room, user)?;
     let draft = action(tx, room, Some(user.id), "join", &json!(user.nick));
-    tx.post(&[draft])?;
+    tx.messages().append(&[draft])?;
     Ok(())
 }
 
 /// Makes somebody a member of a flow and lets every process and stream know.
 pub(crate) fn admit_member(tx: &mut Tx<'_>, room: RoomId, user: &ModelUser) -> StoreResult<()> {
     let now = tx.now();
-    tx.insert_room_member(room, user.id, now)?;
+    tx.members().insert(room, user.id, now)?;
     mark_accepted(tx, room, std::slice::from_ref(user))?;
-    tx.bump_access(room)?;
+    tx.rooms().advance_access(room)?;
     tx.record_event(Control::FlowAdd { room, user: user.id });
     tx.record_event(Control::UserJoin { room, user: user.id });
     Ok(())
@@ -156,13 +160,13 @@ pub(crate) fn admit_member(tx: &mut Tx<'_>, room: RoomId, user: &ModelUser) -> S
 /// Takes a member, who is not blocked, out of a flow, which is held, and lets every process and stream know. With the
 /// member's nick, a message in the flow says so, unless the flow is archived.
 pub(crate) fn take_out(tx: &mut Tx<'_>, room: RoomId, user: UserId, nick: Option<&str>) -> StoreResult<()> {
-    tx.delete_room_member(room, user)?;
-    tx.bump_access(room)?;
+    tx.members().delete(room, user)?;
+    tx.rooms().advance_access(room)?;
     if let Some(nick) = nick
-        && tx.flow(room)?.is_some_and(|flow| !flow.disabled)
+        && tx.flows().find(room)?.is_some_and(|flow| !flow.disabled)
     {
         let draft = action(tx, room, Some(user), "leave", &json!(nick));
-        tx.post(&[draft])?;
+        tx.messages().append(&[draft])?;
     }
     tx.record_event(Control::FlowRemove { room, user });
     Ok(())

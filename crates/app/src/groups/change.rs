@@ -23,7 +23,7 @@ const NAMED: usize = 20;
 ///
 /// [`Error::NotFound`].
 pub(crate) fn find(reader: &mut Reader<'_>, organization: OrganizationId, id: GroupId) -> TxResult<Group> {
-    let found = reader.group(id)?.filter(|group| group.organization == organization);
+    let found = reader.groups().find(id)?.filter(|group| group.organization == organization);
     Ok(found.ok_or(Error::NotFound)?)
 }
 
@@ -38,15 +38,15 @@ pub(crate) fn create(
     new: &NewGroup,
     by: &str,
 ) -> TxResult<GroupId> {
-    if tx.count_groups(organization)? >= MAX_GROUPS as i64 {
+    if tx.groups().count(organization)? >= MAX_GROUPS as i64 {
         return Err(Error::Conflict(format!("an organization has at most {MAX_GROUPS} groups")).into());
     }
     check_name(tx, organization, &new.name)?;
     let users = check_users(tx, organization, &new.users)?;
     check_memberships(tx, organization, users.len())?;
     let now = tx.now();
-    let id = tx.insert_group(organization, (new.name.as_str(), &new.name.key()), now)?;
-    tx.insert_group_members(organization, id, &users)?;
+    let id = tx.groups().insert(organization, (new.name.as_str(), &new.name.key()), now)?;
+    tx.groups().insert_members(organization, id, &users)?;
     let detail = json!({"group": id.0, "name": new.name.as_str(), "added": numbers(&users)});
     record(tx, organization, (by, "group.create"), None, &detail)?;
     Ok(id)
@@ -60,10 +60,10 @@ pub(crate) fn create(
 pub(crate) fn change(tx: &mut Tx<'_>, group: &Group, changes: &GroupChanges, by: &str) -> TxResult<()> {
     let mut detail = Map::new();
     if let Some(name) = changes.name.as_ref().filter(|name| name.as_str() != group.name) {
-        if tx.group_by_name(group.organization, &name.key())? != Some(group.id) {
+        if tx.groups().find_by_name(group.organization, &name.key())? != Some(group.id) {
             check_name(tx, group.organization, name)?;
         }
-        tx.rename_group(group.id, (name.as_str(), &name.key()))?;
+        tx.groups().set_name(group.id, (name.as_str(), &name.key()))?;
         detail.insert("name".to_owned(), json!([group.name, name.as_str()]));
     }
     if let Some(wanted) = &changes.users {
@@ -112,7 +112,7 @@ pub(crate) fn set_member(
 ///
 /// As any write.
 pub(crate) fn remove(tx: &mut Tx<'_>, group: &Group, by: &str) -> TxResult<()> {
-    tx.delete_group(group.id)?;
+    tx.groups().delete(group.id)?;
     let detail = json!({"group": group.id.0, "name": group.name});
     Ok(record(tx, group.organization, (by, "group.remove"), None, &detail)?)
 }
@@ -122,7 +122,11 @@ pub(crate) fn remove(tx: &mut Tx<'_>, group: &Group, by: &str) -> TxResult<()> {
 pub(crate) fn lock_names(tx: &mut Tx<'_>, user: UserId) -> StoreResult<()> {
     let mut held = HashSet::new();
     loop {
-        let organizations = tx.memberships_of(user)?.into_iter().map(|membership| membership.organization);
+        let organizations = tx
+            .organization_members()
+            .list_of_user(user)?
+            .into_iter()
+            .map(|membership| membership.organization);
         let new: Vec<OrganizationId> =
             organizations.filter(|organization| held.insert(*organization)).collect();
         if new.is_empty() {
@@ -130,7 +134,7 @@ pub(crate) fn lock_names(tx: &mut Tx<'_>, user: UserId) -> StoreResult<()> {
         }
         // The user may come into another organization while these are waited for.
         for organization in new {
-            tx.lock_organization(organization)?;
+            tx.organizations().lock(organization)?;
         }
     }
 }
@@ -148,11 +152,11 @@ fn set_members(
     let added: Vec<UserId> = after.difference(&before).copied().collect();
     let removed: Vec<UserId> = before.difference(&after).copied().collect();
     if !removed.is_empty() {
-        tx.delete_group_members(group.id, &removed)?;
+        tx.groups().delete_members(group.id, &removed)?;
     }
     if !added.is_empty() {
         check_memberships(tx, group.organization, added.len())?;
-        tx.insert_group_members(group.organization, group.id, &added)?;
+        tx.groups().insert_members(group.organization, group.id, &added)?;
     }
     for (what, users) in [("added", added), ("removed", removed)] {
         if !users.is_empty() {
@@ -164,7 +168,7 @@ fn set_members(
 
 /// Checks that the groups of an organization may have so many members more. Every process keeps them in memory.
 fn check_memberships(tx: &mut Tx<'_>, organization: OrganizationId, more: usize) -> TxResult<()> {
-    let members = usize::try_from(tx.count_group_memberships(organization)?).unwrap_or(usize::MAX);
+    let members = usize::try_from(tx.groups().count_memberships(organization)?).unwrap_or(usize::MAX);
     if members.saturating_add(more) > MAX_GROUP_MEMBERSHIPS {
         let text =
             format!("the groups of an organization have at most {MAX_GROUP_MEMBERSHIPS} members together");
@@ -175,9 +179,9 @@ fn check_memberships(tx: &mut Tx<'_>, organization: OrganizationId, more: usize)
 
 /// Checks that no user and no other group of the organization has the name.
 fn check_name(tx: &mut Tx<'_>, organization: OrganizationId, name: &GroupName) -> TxResult<()> {
-    let text = if tx.group_by_name(organization, &name.key())?.is_some() {
+    let text = if tx.groups().find_by_name(organization, &name.key())?.is_some() {
         format!("the organization has a group {name} already")
-    } else if tx.nick_is_taken(organization, &name.key(), UserId(0))? {
+    } else if tx.organization_members().has_nick(organization, &name.key(), UserId(0))? {
         format!("{name} is the nick of a user of the organization")
     } else {
         return Ok(());
@@ -192,7 +196,8 @@ fn check_users(tx: &mut Tx<'_>, organization: OrganizationId, users: &[UserId]) 
         return Err(Error::field("users", format!("can't be more than {MAX_GROUP_MEMBERS}")).into());
     }
     let users: Vec<UserId> = users.into_iter().collect();
-    let members: BTreeSet<UserId> = tx.members_among(organization, &users)?.into_iter().collect();
+    let members: BTreeSet<UserId> =
+        tx.organization_members().list_among(organization, &users)?.into_iter().collect();
     let others = users.iter().filter(|user| !members.contains(user)).take(NAMED);
     let others: Vec<String> = others.map(ToString::to_string).collect();
     if others.is_empty() {

@@ -14,7 +14,7 @@ pub(crate) struct MentionGroups {
 
 impl MentionGroups {
     pub(crate) fn load(reader: &mut Reader<'_>, organization: OrganizationId) -> StoreResult<Self> {
-        let found = reader.groups_of(&[organization])?;
+        let found = reader.groups().list_of_organizations(&[organization])?;
         let members = found.into_iter().map(|group| (nick_key(&group.name), group.users.into())).collect();
         Ok(Self { members })
     }

@@ -57,8 +57,8 @@ impl Groups {
     pub async fn list(&self, actor: &Actor, organization: OrganizationId) -> Result<Vec<Group>> {
         policy::organization(actor.user()?.role_in(organization), OrganizationAction::See)?;
         let found = self.core.store().read(move |reader| {
-            let shown = reader.organization(organization)?;
-            Ok((shown, reader.groups_of(&[organization])?))
+            let shown = reader.organizations().find(organization)?;
+            Ok((shown, reader.groups().list_of_organizations(&[organization])?))
         });
         let (shown, groups) = found.await?;
         let (shown, base) = (shown.ok_or(Error::NotFound)?, &self.core.config().addresses.base);
@@ -74,7 +74,7 @@ impl Groups {
     pub async fn get(&self, actor: &Actor, organization: OrganizationId, id: GroupId) -> Result<Group> {
         policy::organization(actor.user()?.role_in(organization), OrganizationAction::See)?;
         let found = self.core.read(move |reader| {
-            let shown = reader.organization(organization)?.ok_or(Error::NotFound)?;
+            let shown = reader.organizations().find(organization)?.ok_or(Error::NotFound)?;
             Ok((shown, change::find(reader, organization, id)?))
         });
         let (shown, group) = found.await?;
@@ -131,7 +131,7 @@ impl Groups {
     ) -> Result<()> {
         self.change_groups(actor, organization, move |tx, by| {
             let group = change::find(tx, organization, id)?;
-            if tx.members_among(organization, &[user])?.is_empty() {
+            if tx.organization_members().list_among(organization, &[user])?.is_empty() {
                 return Err(Error::NotFound.into());
             }
             change::set_member(tx, &group, user, is_member, by)
@@ -161,12 +161,12 @@ impl Groups {
         R: Send + 'static,
         F: Fn(&mut Tx<'_>, &str) -> TxResult<R> + Send + 'static,
     {
-        let lock = move |tx: &mut Tx<'_>| tx.lock_organization(organization).map(drop);
+        let lock = move |tx: &mut Tx<'_>| tx.organizations().lock(organization).map(drop);
         let (done, event) = self
             .core
             .locked_transaction_as(actor, lock, move |tx, actor| {
                 let caller = actor.user()?;
-                let held = tx.organization(organization)?.ok_or(Error::NotFound)?;
+                let held = tx.organizations().find(organization)?.ok_or(Error::NotFound)?;
                 let role = caller.role_in(organization);
                 let allowed = policy::organization(role, OrganizationAction::Administer);
                 allowed.and_then(|()| policy::write(&held)).map_err(Error::from)?;

@@ -15,7 +15,7 @@ async fn app() -> (App, OrganizationId) {
     let app = App::new(Store::open("sqlite::memory:").unwrap(), Config::default()).await.unwrap();
     let made = app.core().transaction(NoCaller::Operator, |tx| {
         let now = tx.now();
-        Ok(tx.insert_organization("Acme", "acme", 10_000, now)?)
+        Ok(tx.organizations().insert("Acme", "acme", 10_000, now)?)
     });
     let organization = made.await.unwrap().0;
     (app, organization)
@@ -28,7 +28,7 @@ async fn people(app: &App, organization: OrganizationId, count: usize) -> Vec<Us
         for number in 0..count {
             let nick = format!("user{number}");
             let email = format!("{nick}@acme.example");
-            let user = tx.insert_user(&NewUser {
+            let user = tx.users().insert(&NewUser {
                 id: None,
                 email_key: email.clone(),
                 email,
@@ -41,7 +41,7 @@ async fn people(app: &App, organization: OrganizationId, count: usize) -> Vec<Us
                 created_at: now,
             })?;
             let membership = OrganizationMembership { organization, user, role: OrganizationRole::Member };
-            tx.insert_organization_member(membership, &nick, now)?;
+            tx.organization_members().insert(membership, &nick, now)?;
             users.push(user);
         }
         Ok(users)

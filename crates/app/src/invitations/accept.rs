@@ -42,7 +42,7 @@ impl Invitations {
             .core
             .locked_transaction_as(
                 actor,
-                move |tx| tx.lock_room(room),
+                move |tx| tx.rooms().lock(room),
                 move |tx, who| {
                     let room = Room::load(tx, room)?.ok_or(Error::NotFound)?;
                     let (invitation, invited) = find_invitation(tx, who, &room, id)?;
@@ -68,14 +68,14 @@ impl Invitations {
 /// [`Error::Conflict`] when it was accepted already, and as [`join_flow`].
 pub(crate) fn accept_in(tx: &mut Tx<'_>, invitation: &Invitation, user: &User) -> TxResult<()> {
     let invitation = lock_pending(tx, invitation.room, invitation.id)?;
-    let flow = tx.flow(invitation.room)?.ok_or(Error::NotFound)?;
+    let flow = tx.flows().find(invitation.room)?.ok_or(Error::NotFound)?;
     if !is_in_force(tx, &flow, invitation.inviter)? {
         return Err(Error::NotFound.into());
     }
     // One without an inviter was requested on the page of a join link.
     join_flow(tx, invitation.room, user, invitation.inviter.is_some())?;
-    tx.set_invitations_accepted(&[invitation.id])?;
-    Ok(tx.delete_mail_of_invitations(&[invitation.id])?)
+    tx.invitations().set_accepted(&[invitation.id])?;
+    Ok(tx.mails().delete_of_invitations(&[invitation.id])?)
 }
 
 /// Whether a pending invitation into a flow can still be accepted: its inviter is still an active member of the
@@ -87,12 +87,15 @@ pub(super) fn is_in_force(
     inviter: Option<UserId>,
 ) -> StoreResult<bool> {
     let Some(inviter) = inviter else { return Ok(flow.access_mode != AccessMode::Invitation) };
-    let belongs =
-        reader.memberships_of(inviter)?.iter().any(|member| member.organization == flow.organization);
-    if !belongs || !reader.user(inviter)?.is_some_and(|user| user.active) {
+    let belongs = reader
+        .organization_members()
+        .list_of_user(inviter)?
+        .iter()
+        .any(|member| member.organization == flow.organization);
+    if !belongs || !reader.users().find(inviter)?.is_some_and(|user| user.active) {
         return Ok(false);
     }
-    Ok(reader.room_membership(flow.room, inviter)?.is_none_or(|place| !place.blocked))
+    Ok(reader.members().find(flow.room, inviter)?.is_none_or(|place| !place.blocked))
 }
 
 /// What the link in an invitation's mail leads to: the invitation, its flow and organization, and who
@@ -106,17 +109,19 @@ pub(crate) fn invitation_of_link(
     hash: &TokenHash,
     now: Timestamp,
 ) -> StoreResult<Option<Destination>> {
-    let Some(link) = reader.link(&hash.0, now)? else { return Ok(None) };
+    let Some(link) = reader.mails().find_link(&hash.0, now)? else { return Ok(None) };
     let Purpose::Invitation(id) = link.purpose else { return Ok(None) };
-    let pending = reader.invitation(id)?.filter(|found| found.state == InvitationState::Pending);
+    let pending = reader.invitations().find(id)?.filter(|found| found.state == InvitationState::Pending);
     let Some(invitation) = pending else { return Ok(None) };
-    let Some(flow) = reader.flow(invitation.room)?.filter(|flow| !flow.disabled) else { return Ok(None) };
+    let Some(flow) = reader.flows().find(invitation.room)?.filter(|flow| !flow.disabled) else {
+        return Ok(None);
+    };
     if !is_in_force(reader, &flow, invitation.inviter)? {
         return Ok(None);
     }
-    let Some(organization) = reader.organization(flow.organization)? else { return Ok(None) };
+    let Some(organization) = reader.organizations().find(flow.organization)? else { return Ok(None) };
     let inviter = match invitation.inviter {
-        Some(user) => reader.user(user)?,
+        Some(user) => reader.users().find(user)?,
         None => None,
     };
     Ok(Some((invitation, flow, organization, inviter)))

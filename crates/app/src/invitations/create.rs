@@ -49,7 +49,7 @@ impl Invitations {
                 if !sent.new.is_empty() {
                     let description = json!({"email": invitation.email});
                     let draft = action(tx, room.id(), actor.user_id(), "invite", &description);
-                    tx.post(&[draft])?;
+                    tx.messages().append(&[draft])?;
                 }
                 Ok(invitation)
             })
@@ -86,7 +86,7 @@ pub(crate) fn request_join_in(
     room: eddyline_model::RoomId,
     email: &Email,
 ) -> TxResult<()> {
-    tx.lock_room(room)?;
+    tx.rooms().lock(room)?;
     let joinable = |room: &Room| !room.flow.disabled && room.flow.access_mode != AccessMode::Invitation;
     let room = Room::load(tx, room)?.filter(joinable).ok_or(Error::NotFound)?;
     policy::write(&room.organization).map_err(Error::from)?;

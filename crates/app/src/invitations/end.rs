@@ -33,7 +33,7 @@ impl Invitations {
         self.core
             .locked_transaction_as(
                 actor,
-                move |tx| tx.lock_room(room),
+                move |tx| tx.rooms().lock(room),
                 move |tx, who| {
                     let room = Room::load(tx, room)?.ok_or(Error::NotFound)?;
                     let (invitation, invited) = find_invitation(tx, who, &room, id)?;
@@ -61,11 +61,11 @@ pub(crate) fn decline_in(tx: &mut Tx<'_>, invitation: &Invitation, by: Option<Us
 
 fn end(tx: &mut Tx<'_>, invitation: &Invitation, kind: &str, by: Option<UserId>) -> TxResult<()> {
     let invitation = lock_pending(tx, invitation.room, invitation.id)?;
-    let flow = tx.flow(invitation.room)?.ok_or(Error::NotFound)?;
-    let organization = tx.organization(flow.organization)?.ok_or(Error::NotFound)?;
+    let flow = tx.flows().find(invitation.room)?.ok_or(Error::NotFound)?;
+    let organization = tx.organizations().find(flow.organization)?.ok_or(Error::NotFound)?;
     policy::write(&organization).map_err(Error::from)?;
     revoke(tx, &[invitation.id])?;
     let draft = action(tx, invitation.room, by, kind, &json!({"email": invitation.email}));
-    tx.post(&[draft])?;
+    tx.messages().append(&[draft])?;
     Ok(())
 }

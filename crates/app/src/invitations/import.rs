@@ -214,11 +214,11 @@ impl Import {
         };
         let (room, actor) = (self.room.id(), self.actor.user_id());
         let told = self.inviting.core.transaction(NoCaller::Announcement, move |tx| {
-            tx.lock_room(room)?;
+            tx.rooms().lock(room)?;
             // Nothing is said in an archived flow.
-            if tx.flow(room)?.is_some_and(|flow| !flow.disabled) {
+            if tx.flows().find(room)?.is_some_and(|flow| !flow.disabled) {
                 let draft = action(tx, room, actor, kind, &description);
-                tx.post(&[draft])?;
+                tx.messages().append(&[draft])?;
             }
             Ok(())
         });
@@ -255,7 +255,7 @@ struct Sorted {
 fn sort(tx: &mut Tx<'_>, room: &Room, list: &[Entry]) -> StoreResult<Sorted> {
     let keys: Vec<String> = list.iter().flatten().map(Email::key).collect();
     let mut owners = HashMap::new();
-    for owner in tx.owners_of_addresses(&keys, room.organization.id)? {
+    for owner in tx.invitations().list_address_owners(&keys, room.organization.id)? {
         // An unproved address may belong to another person, who proves it by the mailed link.
         if holds_address(tx, &owner.user, room.organization.id)? {
             owners.insert(owner.email_key.clone(), owner);
@@ -292,8 +292,8 @@ fn add_members(tx: &mut Tx<'_>, room: RoomId, add: &[User]) -> StoreResult<()> {
     mark_accepted(tx, room, add)?;
     let users: Vec<UserId> = add.iter().map(|user| user.id).collect();
     let now = tx.now();
-    tx.insert_room_members(room, &users, now)?;
-    tx.bump_access(room)?;
+    tx.members().insert_all(room, &users, now)?;
+    tx.rooms().advance_access(room)?;
     for user in users {
         tx.record_event(Control::FlowAdd { room, user });
         tx.record_event(Control::UserJoin { room, user });

@@ -51,7 +51,7 @@ impl Invitations {
     pub async fn list(&self, room: &Room, after: InvitationId, limit: i64) -> Result<Vec<WireInvitation>> {
         let id = room.id();
         let pending =
-            self.core.store().read(move |reader| reader.pending_invitations(id, after, limit)).await?;
+            self.core.store().read(move |reader| reader.invitations().list_pending(id, after, limit)).await?;
         Ok(pending.iter().map(|invitation| self.show(room, invitation)).collect())
     }
 
@@ -89,7 +89,7 @@ fn find_invitation(
     id: InvitationId,
 ) -> TxResult<(Invitation, Invited)> {
     let standing = actor.standing(room);
-    let Some(invitation) = reader.invitation(id)?.filter(|found| found.room == room.id()) else {
+    let Some(invitation) = reader.invitations().find(id)?.filter(|found| found.room == room.id()) else {
         // A caller who may not know of the flow's invitations does not learn which numbers there are.
         let refusal = policy::flow(standing, &room.flow, FlowAction::Invite).err();
         return Err(refusal.map_or(Error::NotFound, Error::from).into());
@@ -104,8 +104,8 @@ fn find_invitation(
 
 /// The invitation as it is now, held against others, unless it is over.
 fn lock_pending(tx: &mut Tx<'_>, room: RoomId, id: InvitationId) -> TxResult<Invitation> {
-    tx.lock_room(room)?;
-    let invitation = tx.invitation(id)?.ok_or(Error::NotFound)?;
+    tx.rooms().lock(room)?;
+    let invitation = tx.invitations().find(id)?.ok_or(Error::NotFound)?;
     if invitation.state != InvitationState::Pending {
         return Err(Error::Conflict("the invitation was accepted already".into()).into());
     }

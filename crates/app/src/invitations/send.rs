@@ -109,13 +109,13 @@ impl<'a> Sending<'a> {
         let room = self.room.id();
         let pending = self.pending_in_force(tx, keys)?;
         let ids: Vec<InvitationId> = pending.iter().map(|invitation| invitation.id).collect();
-        let queued = tx.invitations_with_mail(&ids)?;
+        let queued = tx.mails().list_waiting_invitations(&ids)?;
         let mut pending: HashMap<String, Invitation> =
             pending.into_iter().map(|invitation| (email_key(&invitation.email), invitation)).collect();
         let limit = self.limits.invitations.pending;
         let mut left = match limit {
             0 => i64::MAX,
-            limit => i64::from(limit) - tx.count_pending_invitations(room, self.inviter.is_some())?,
+            limit => i64::from(limit) - tx.invitations().count_pending(room, self.inviter.is_some())?,
         };
         let since = tx.now().plus_millis(-self.limits.invitations.pause_millis);
         let mut fate = |key: &String| match pending.remove(key) {
@@ -133,7 +133,7 @@ impl<'a> Sending<'a> {
     /// The pending invitations to some addresses. Those that cannot be accepted any more end, and their addresses
     /// get new ones.
     fn pending_in_force(&self, tx: &mut Tx<'_>, keys: &[String]) -> StoreResult<Vec<Invitation>> {
-        let pending = tx.pending_invitations_to(self.room.id(), keys)?;
+        let pending = tx.invitations().list_pending_to(self.room.id(), keys)?;
         let mut known: HashMap<Option<UserId>, bool> = HashMap::new();
         let (mut in_force, mut over) = (Vec::new(), Vec::new());
         for invitation in pending {
@@ -170,16 +170,16 @@ impl<'a> Sending<'a> {
             fates.iter().filter(|fate| wanted(fate)).filter_map(Fate::id).collect()
         };
         if let Some(inviter) = self.inviter {
-            tx.touch_invitations(&known(|_| true), inviter, self.message)?;
+            tx.invitations().touch(&known(|_| true), inviter, self.message)?;
         }
-        tx.set_invitations_sent(&known(Fate::is_mailed), now)?;
+        tx.invitations().set_sent(&known(Fate::is_mailed), now)?;
         let new: Vec<&Email> = emails
             .iter()
             .zip(fates)
             .filter(|(_, fate)| matches!(fate, Fate::New))
             .map(|(email, _)| *email)
             .collect();
-        let made = tx.insert_invitations(NewInvitations {
+        let made = tx.invitations().insert(NewInvitations {
             room: self.room.id(),
             emails: &new,
             inviter: self.inviter,
@@ -198,7 +198,7 @@ impl<'a> Sending<'a> {
                 detail: None,
             })
             .collect();
-        tx.queue_mails(&mails, now)?;
+        tx.mails().insert(&mails, now)?;
         Ok(made)
     }
 }

@@ -32,16 +32,17 @@ fn invitation(
     mail: &QueuedMail,
     id: InvitationId,
 ) -> StoreResult<Option<Letter>> {
-    let Some(invitation) = tx.invitation(id)?.filter(|found| found.state == InvitationState::Pending) else {
+    let Some(invitation) = tx.invitations().find(id)?.filter(|found| found.state == InvitationState::Pending)
+    else {
         return Ok(None);
     };
-    let Some(flow) = tx.flow(invitation.room)?.filter(|flow| !flow.disabled) else { return Ok(None) };
-    let Some(organization) = tx.organization(flow.organization)? else { return Ok(None) };
+    let Some(flow) = tx.flows().find(invitation.room)?.filter(|flow| !flow.disabled) else { return Ok(None) };
+    let Some(organization) = tx.organizations().find(flow.organization)? else { return Ok(None) };
     if policy::write(&organization).is_err() {
         return Ok(None);
     }
     let inviter = match invitation.inviter {
-        Some(user) => tx.user(user)?,
+        Some(user) => tx.users().find(user)?,
         None => None,
     };
     let now = tx.now();
@@ -66,8 +67,8 @@ fn password_reset(
     user: UserId,
 ) -> StoreResult<Option<Letter>> {
     // The owner of an address that was given up must not get into the account by it.
-    let Some(user) = tx.user(user)? else { return Ok(None) };
-    let address = tx.recovery_key(user.id)?.unwrap_or_else(|| email_key(&user.email));
+    let Some(user) = tx.users().find(user)? else { return Ok(None) };
+    let address = tx.passwords().find_recovery_key(user.id)?.unwrap_or_else(|| email_key(&user.email));
     if address != email_key(&mail.recipient) {
         return Ok(None);
     }
@@ -84,7 +85,7 @@ fn email_change(
     user: UserId,
 ) -> StoreResult<Option<Letter>> {
     // Also where the address is back: somebody changed it, and may hold more than that.
-    let Some(user) = tx.user(user)? else { return Ok(None) };
+    let Some(user) = tx.users().find(user)? else { return Ok(None) };
     let new = mail.detail.as_deref().unwrap_or(&user.email);
     // Counted from the change, so that links end in the order of the changes: the older one wins.
     let link = link(tx, addresses, mail, mail.created_at, UNDO_DAYS * 24, Some(&mail.recipient))?;
@@ -104,7 +105,7 @@ fn link(
     let secret = Secret::generate_hex::<32>();
     let expires_at = from.plus_millis(hours * HOUR_MILLIS);
     let link = Link { purpose: mail.purpose, email: email.map(str::to_owned), expires_at };
-    tx.insert_link(&secret.hash().0, &link)?;
+    tx.mails().insert_link(&secret.hash().0, &link)?;
     Ok(addresses.mailed_page(mail.purpose, &secret))
 }
 

@@ -137,7 +137,7 @@ impl Mailer {
 
     /// The time until mail may be due; `None` when some is.
     async fn nothing_due(&self) -> Result<Option<Duration>> {
-        let due = self.mail.core.store().read(|reader| reader.next_mail_due()).await?;
+        let due = self.mail.core.store().read(|reader| reader.mails().find_next_due()).await?;
         let Some(due) = due else { return Ok(Some(POLL)) };
         let millis = u64::try_from(due.0 - self.mail.core.now().0).unwrap_or_default();
         Ok((millis > 0).then(|| POLL.min(Duration::from_millis(millis))))
@@ -154,10 +154,10 @@ impl Mailer {
             .write(NoCaller::Process, move |tx| {
                 let now = tx.now();
                 let mut letters = VecDeque::new();
-                for mail in tx.claim_due_mails(now, now.plus_millis(HOLD_MILLIS), BATCH)? {
+                for mail in tx.mails().claim_due(now, now.plus_millis(HOLD_MILLIS), BATCH)? {
                     match compose::letter(tx, &addresses, &mail)? {
                         Some(letter) => letters.push_back((mail, letter)),
-                        None => tx.delete_mail(mail.id)?,
+                        None => tx.mails().delete(mail.id)?,
                     }
                 }
                 Ok(letters)
@@ -201,7 +201,7 @@ impl Mailer {
         let mails: Vec<QueuedMail> = letters.into_iter().map(|(mail, _)| mail).collect();
         let given = self.mail.core.store().write(NoCaller::Process, move |tx| {
             let now = tx.now();
-            mails.iter().try_for_each(|mail| tx.release_mail(mail, now))
+            mails.iter().try_for_each(|mail| tx.mails().release(mail, now))
         });
         if let Err(error) = given.await {
             tracing::debug!(%error, "mail that was not sent stays held for some minutes");
@@ -220,8 +220,8 @@ impl Mailer {
             .core
             .store()
             .write(NoCaller::Process, move |tx| match until {
-                Some(until) => tx.postpone_mail(id, until),
-                None => tx.delete_mail(id),
+                Some(until) => tx.mails().postpone(id, until),
+                None => tx.mails().delete(id),
             })
             .await;
         if let Err(error) = noted {

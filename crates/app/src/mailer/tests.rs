@@ -28,7 +28,7 @@ async fn mailer() -> Mailer {
 async fn take(mailer: &Mailer) -> Vec<QueuedMail> {
     let taken = mailer.mail.core.store().write(NoCaller::Process, |tx| {
         let now = tx.now();
-        tx.claim_due_mails(now, now.plus_millis(HOLD_MILLIS), BATCH)
+        tx.mails().claim_due(now, now.plus_millis(HOLD_MILLIS), BATCH)
     });
     taken.await.unwrap().0
 }
@@ -46,7 +46,7 @@ async fn mail_that_was_never_tried_is_given_back_as_it_was() {
         .mail
         .core
         .store()
-        .write(NoCaller::Process, move |tx| tx.queue_mails(&mails, Timestamp(1)))
+        .write(NoCaller::Process, move |tx| tx.mails().insert(&mails, Timestamp(1)))
         .await
         .unwrap();
     let taken = take(&mailer).await;

@@ -19,7 +19,8 @@ impl Messages {
     pub async fn conversations(&self, actor: &Actor) -> Result<Vec<PrivateConversation>> {
         let own = actor.user()?.user.clone();
         let user = own.id;
-        let found = self.core.store().read(move |reader| reader.conversations(user, None)).await?;
+        let found =
+            self.core.store().read(move |reader| reader.rooms().list_conversations(user, None)).await?;
         Ok(found.iter().map(|conversation| self.show_conversation(&own, conversation)).collect())
     }
 
@@ -32,7 +33,8 @@ impl Messages {
         self.rooms.private_room(actor, with, PrivateAction::Read).await?;
         let own = &actor.user()?.user;
         let user = own.id;
-        let found = self.core.store().read(move |reader| reader.conversations(user, Some(with))).await?;
+        let found =
+            self.core.store().read(move |reader| reader.rooms().list_conversations(user, Some(with))).await?;
         let conversation = found.first().ok_or(Error::Denied)?;
         Ok(self.show_conversation(own, conversation))
     }
@@ -52,7 +54,7 @@ impl Messages {
         self.rooms
             .change_private(actor, with, PrivateAction::Read, move |tx, actor, _, room| {
                 let user = actor.user_id().ok_or(Error::Denied)?;
-                Ok(tx.set_open(room.id, user, open)?)
+                Ok(tx.members().set_open(room.id, user, open)?)
             })
             .await?;
         self.conversation(actor, with).await

@@ -55,22 +55,22 @@ pub(crate) fn truncate(tx: &mut Tx<'_>, actor: &Actor, before: &Message) -> Stor
         after.tags.push(format!(":influx:{parent}"));
     }
     after.edited = Some(tx.now());
-    tx.change_message(before, &after, &Mentions::default(), &Tokens::default())?;
+    tx.messages().update(before, &after, &Mentions::default(), &Tokens::default())?;
     let draft = notice(&after, actor, Notice::edit(&after), tx.now());
-    tx.post(&[draft])?;
+    tx.messages().append(&[draft])?;
     Ok(())
 }
 
 /// Takes a message away and tells the streams.
 pub(crate) fn remove(tx: &mut Tx<'_>, actor: &Actor, message: &Message) -> StoreResult<()> {
-    tx.delete_message(message)?;
+    tx.messages().delete(message)?;
     let mut draft = notice(message, actor, Notice::removal(message.id), tx.now());
     // Listeners that follow the thread learn that it counts one less.
     if let Some(root) = message.thread_root
-        && tx.has_thread(message.room, root)?
+        && tx.threads().contains(message.room, root)?
     {
         draft.placement = Placement::InThread(root);
     }
-    tx.post(&[draft])?;
+    tx.messages().append(&[draft])?;
     Ok(())
 }

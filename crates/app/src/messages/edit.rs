@@ -80,9 +80,9 @@ pub(crate) fn write_content(
     let mut after = with_tags(before, extracted);
     content.clone_into(&mut after.content);
     after.edited = Some(tx.now());
-    tx.change_message(before, &after, &mentions, words)?;
+    tx.messages().update(before, &after, &mentions, words)?;
     let draft = notice(&after, actor, Notice::edit(&after), tx.now());
-    tx.post(&[draft])?;
+    tx.messages().append(&[draft])?;
     Ok(after)
 }
 
@@ -99,15 +99,15 @@ pub(crate) fn write_tags(
     if changes.is_empty() {
         return Ok(changes);
     }
-    tx.change_message(before, &after, &mentions, &Tokens::default())?;
+    tx.messages().update(before, &after, &mentions, &Tokens::default())?;
     // One row stands for everyone, so that who is taken off it stands beside.
     if after.tags.iter().any(|tag| tag == tags::USER_EVERYONE) {
         for reader in changes.remove.iter().filter_map(|tag| tags::parse_unread(tag)) {
-            tx.mark_mention_seen(before.room, reader, before.id)?;
+            tx.messages().set_mention_seen(before.room, reader, before.id)?;
         }
     }
     let draft = notice(&after, actor, Notice::tag_change(&after, &changes), tx.now());
-    tx.post(&[draft])?;
+    tx.messages().append(&[draft])?;
     Ok(changes)
 }
 

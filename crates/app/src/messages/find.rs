@@ -44,8 +44,10 @@ impl Messages {
         Ok(self
             .core
             .store()
-            .read(move |reader| match reader.message(room, id)? {
-                Some(message) if message.event.is_listed() => Ok(reader.views(room, vec![message])?.pop()),
+            .read(move |reader| match reader.messages().find(room, id)? {
+                Some(message) if message.event.is_listed() => {
+                    Ok(reader.messages().list_views(room, vec![message])?.pop())
+                }
                 _ => Ok(None),
             })
             .await?)

@@ -99,8 +99,8 @@ impl Messages {
         let latest = Arc::clone(&self.latest);
         let answer = self.core.store().read(move |reader| {
             // Read first: what happens meanwhile may be in the answer, but is never taken to be.
-            let read_at = reader.log_head()?.seq;
-            let page = reader.list_messages(key.0, &query, LIST_BYTES)?;
+            let read_at = reader.log().find_head()?.seq;
+            let page = reader.messages().list(key.0, &query, LIST_BYTES)?;
             let answer = MessageList::encode(&encoder, &page, &query, Place::Flow(&flow));
             latest.answers.insert(key, Kept { read_at, answer: answer.clone() });
             Ok(answer)

@@ -121,7 +121,7 @@ impl Messages {
         let ((changed, at), event) = self
             .rooms
             .change_room(actor, room.id(), FlowAction::Read, move |tx, actor, room| {
-                match tx.message(room.id(), id)? {
+                match tx.messages().find(room.id(), id)? {
                     Some(message) if message.event.is_listed() => {
                         Ok((change(tx, actor, room, message)?, tx.now()))
                     }

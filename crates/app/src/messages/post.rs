@@ -286,9 +286,9 @@ fn content(new: &NewPost, prepared: Option<&Prepared>) -> Result<String> {
 
 /// Posts one draft, and makes a status the state of its author.
 pub(crate) fn post_one(tx: &mut Tx<'_>, draft: &Draft) -> StoreResult<Outcome> {
-    let outcome = tx.post(std::slice::from_ref(draft))?.pop().unwrap_or(Outcome::NoRoom);
+    let outcome = tx.messages().append(std::slice::from_ref(draft))?.pop().unwrap_or(Outcome::NoRoom);
     if let (Outcome::Added(_), Event::Status, Some(user)) = (&outcome, draft.event, draft.author.user) {
-        tx.set_status(user, Some(&draft.content))?;
+        tx.users().set_status(user, Some(&draft.content))?;
     }
     Ok(outcome)
 }

@@ -61,9 +61,9 @@ fn own_sources(
     application: ApplicationId,
     room: RoomId,
 ) -> StoreResult<Vec<PostingIdentity>> {
-    let found = reader.application_sources_in(application, room, 2)?;
+    let found = reader.sources().list_of_application(application, room, 2)?;
     let posters = found.into_iter().map(|source| {
-        let shown = reader.source_shown(&source)?;
+        let shown = reader.sources().find_shown(&source)?;
         let thread_owner = ThreadOwner { source: Some(source.id), application: source.application };
         Ok(PostingIdentity { thread_owner, source: Some(Arc::new(shown)) })
     });

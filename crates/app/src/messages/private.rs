@@ -247,7 +247,7 @@ impl Messages {
                 let changes = write_tags(tx, actor, &message, tags_as_wanted(&message, wanted, user, pair))?;
                 // A user who takes off their own mark has read the message.
                 if changes.remove.iter().any(|tag| tags::parse_unread(tag) == Some(user)) {
-                    tx.mark_mention_seen(message.room, user, message.id)?;
+                    tx.messages().set_mention_seen(message.room, user, message.id)?;
                 }
             }
             Ok(())
@@ -284,7 +284,7 @@ impl Messages {
     {
         self.rooms
             .change_private(actor, with, PrivateAction::Write, move |tx, actor, pair, room| {
-                match tx.message(room.id, id)? {
+                match tx.messages().find(room.id, id)? {
                     Some(message) if message.event.is_listed() => change(tx, actor, pair, message),
                     _ => Err(Error::NotFound.into()),
                 }

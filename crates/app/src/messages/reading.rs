@@ -39,13 +39,13 @@ impl Messages {
         self.core
             .transaction_as(actor, move |tx, _| {
                 // Looked at again: the user may be out by now.
-                if tx.room_membership(room, user)?.is_none_or(|membership| membership.blocked) {
+                if tx.members().find(room, user)?.is_none_or(|membership| membership.blocked) {
                     return Err(Error::Denied.into());
                 }
-                if tx.last_message_id(room)?.is_none_or(|last| message > last) {
+                if tx.rooms().find_last_message_id(room)?.is_none_or(|last| message > last) {
                     return Err(beyond().into());
                 }
-                if tx.set_read(room, user, message)? {
+                if tx.members().set_read(room, user, message)? {
                     tx.record_event(Control::Read { room, user, message });
                 }
                 Ok(())

@@ -115,7 +115,8 @@ impl OAuth {
         new: NewApplication,
     ) -> Result<(Application, Option<Secret>)> {
         let name = organization.to_lowercase();
-        let found = self.core.store().read(move |reader| reader.organization_id_by_name(&name)).await?;
+        let found =
+            self.core.store().read(move |reader| reader.organizations().find_id_by_name(&name)).await?;
         self.lock_application_shared(found.ok_or(Error::NotFound)?, new, None).await
     }
 
@@ -163,14 +164,14 @@ impl OAuth {
         let sealing = self.sealing.clone();
         let insert = move |tx: &mut Tx<'_>| {
             // Held, so that the applications can be counted.
-            let organization = tx.lock_organization(organization)?.ok_or(Error::NotFound)?;
+            let organization = tx.organizations().lock(organization)?.ok_or(Error::NotFound)?;
             if let Some(creator) = creator {
                 may_register(tx, &organization, creator)?;
             }
             if sealed.is_some() {
                 check_key(tx, &sealing)?;
             }
-            let id = tx.insert_application(&application, sealed.as_deref())?;
+            let id = tx.applications().insert(&application, sealed.as_deref())?;
             Ok(Application { id, ..application.clone() })
         };
         let (application, _) = match actor {
@@ -191,7 +192,11 @@ impl OAuth {
         organization: OrganizationId,
     ) -> Result<Vec<Application>> {
         policy::organization(actor.user()?.role_in(organization), OrganizationAction::See)?;
-        Ok(self.core.store().read(move |reader| reader.organization_applications(organization)).await?)
+        Ok(self
+            .core
+            .store()
+            .read(move |reader| reader.applications().list_of_organization(organization))
+            .await?)
     }
 
     /// An application of one of the caller's organizations, if the caller may do `action` with it.
@@ -205,8 +210,12 @@ impl OAuth {
         id: ApplicationId,
         action: ApplicationAction,
     ) -> Result<Application> {
-        let found =
-            self.core.store().read(move |reader| reader.application(id)).await?.ok_or(Error::NotFound)?;
+        let found = self
+            .core
+            .store()
+            .read(move |reader| reader.applications().find(id))
+            .await?
+            .ok_or(Error::NotFound)?;
         let caller = actor.user()?;
         policy::application(caller.user.id, caller.role_in(found.organization), &found, action)?;
         Ok(found)
@@ -236,7 +245,7 @@ impl OAuth {
         self.with_application(actor, id, Needs::Writing, move |tx, application| {
             let before = (application.name.clone(), application.icon_url.clone());
             changes.apply(application);
-            tx.update_application(application)?;
+            tx.applications().update(application)?;
             if before == (application.name.clone(), application.icon_url.clone()) {
                 return Ok(());
             }
@@ -260,7 +269,7 @@ impl OAuth {
         let sealing = self.sealing.clone();
         self.with_application(actor, id, Needs::Writing, move |tx, application| {
             check_key(tx, &sealing)?;
-            tx.set_application_secret(application.id, &sealed)
+            tx.applications().set_secret(application.id, &sealed)
         })
         .await?;
         Ok(secret)
@@ -281,7 +290,9 @@ impl OAuth {
             end_grants(tx, GrantsOf::Application(application.id))
         };
         self.with_application(actor, id, Needs::Nothing, end).await?;
-        for room in self.core.store().read(move |reader| reader.rooms_of_application(id)).await? {
+        for room in
+            self.core.store().read(move |reader| reader.sources().list_rooms_of_application(id)).await?
+        {
             let remove = move |tx: &mut Tx<'_>, application: &mut Application| {
                 sources::remove_in(tx, application.id, room, by)
             };
@@ -290,7 +301,7 @@ impl OAuth {
         self.with_application(actor, id, Needs::Flows, move |tx, application| {
             end_grants(tx, GrantsOf::Application(application.id))?;
             sources::remove_all(tx, application.id, by)?;
-            tx.delete_application(application.id)
+            tx.applications().delete(application.id)
         })
         .await?;
         Ok(())
@@ -307,21 +318,21 @@ impl OAuth {
         // Flows are held before applications.
         let lock = move |tx: &mut Tx<'_>| {
             match needs {
-                Needs::Flow(room) => tx.lock_room(room)?,
+                Needs::Flow(room) => tx.rooms().lock(room)?,
                 Needs::Flows => sources::lock_flows(tx, id)?,
                 Needs::Writing | Needs::Nothing => {}
             }
-            tx.lock_application(id).map(drop)
+            tx.applications().lock(id).map(drop)
         };
         let (application, event) = self
             .core
             .locked_transaction_as(actor, lock, move |tx, actor| {
-                let mut application = tx.application(id)?.ok_or(Error::NotFound)?;
+                let mut application = tx.applications().find(id)?.ok_or(Error::NotFound)?;
                 let (caller, change) = (actor.user()?, ApplicationAction::Change);
                 let role = caller.role_in(application.organization);
                 policy::application(caller.user.id, role, &application, change).map_err(Error::from)?;
                 if needs == Needs::Writing
-                    && let Some(organization) = tx.organization(application.organization)?
+                    && let Some(organization) = tx.organizations().find(application.organization)?
                 {
                     policy::write(&organization).map_err(Error::from)?;
                 }
@@ -348,10 +359,15 @@ enum Needs {
 
 /// Whether somebody may still register an application for an organization.
 fn may_register(tx: &mut Tx<'_>, organization: &Organization, user: UserId) -> TxResult<()> {
-    let role = tx.memberships_of(user)?.iter().find(|m| m.organization == organization.id).map(|m| m.role);
+    let role = tx
+        .organization_members()
+        .list_of_user(user)?
+        .iter()
+        .find(|m| m.organization == organization.id)
+        .map(|m| m.role);
     let allowed =
         policy::organization(role, OrganizationAction::See).and_then(|()| policy::write(organization));
-    if tx.organization_applications(organization.id)?.len() >= MAX_APPLICATIONS {
+    if tx.applications().list_of_organization(organization.id)?.len() >= MAX_APPLICATIONS {
         let text = format!("the organization has {MAX_APPLICATIONS} applications, and can't have more");
         return Err(Error::Conflict(text).into());
     }

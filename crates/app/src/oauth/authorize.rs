@@ -54,10 +54,10 @@ impl OAuth {
     ) -> std::result::Result<AuthorizationPrompt, AuthorizeError> {
         let client_id = parameters.client_id().map_err(|error| self.asking_failure(error))?.to_owned();
         let found = self.core.store().read(move |reader| {
-            let Some((application, _)) = reader.application_by_client_id(&client_id)? else {
+            let Some((application, _)) = reader.applications().find_by_client_id(&client_id)? else {
                 return Ok(None);
             };
-            let organization = reader.organization(application.organization)?;
+            let organization = reader.organizations().find(application.organization)?;
             Ok(organization.map(|organization| (application, organization.name)))
         });
         let Some((mut application, organization_name)) = found.await.map_err(Error::from)? else {
@@ -108,12 +108,14 @@ impl OAuth {
         self.core
             .transaction_as(actor, move |tx, _| {
                 // A transaction that ends all that was allowed locks the user too, and no code must come after that.
-                tx.lock_user(user)?;
-                if !tx.lock_application_shared(id)? {
+                tx.users().lock(user)?;
+                if !tx.applications().lock_shared(id)? {
                     return Err(Error::NotFound.into());
                 }
                 let expires_at = tx.now().plus_millis(code_millis);
-                Ok(tx.insert_code(&hash.0, &AuthorizationCode { expires_at, ..record.clone() })?)
+                Ok(tx
+                    .oauth_tokens()
+                    .insert_code(&hash.0, &AuthorizationCode { expires_at, ..record.clone() })?)
             })
             .await?;
         Ok(code)
@@ -150,11 +152,11 @@ impl OAuth {
     pub async fn shown_code(&self, actor: &Actor, code: &Secret) -> Result<Application> {
         let (hash, user, now) = (code.hash(), actor.user()?.user.id, self.core.now());
         let found = self.core.store().read(move |reader| {
-            let code = reader.code(&hash.0)?.filter(|code| {
+            let code = reader.oauth_tokens().find_code(&hash.0)?.filter(|code| {
                 let shown = code.redirect_uri == eddyline_model::applications::OUT_OF_BAND;
                 code.user == user && code.grant.is_none() && code.expires_at > now && shown
             });
-            code.map_or(Ok(None), |code| reader.application(code.application))
+            code.map_or(Ok(None), |code| reader.applications().find(code.application))
         });
         found.await?.ok_or(Error::NotFound)
     }

@@ -42,9 +42,9 @@ pub struct AuthorizedByMember {
 /// Ends grants with all that came of them, and codes that would lead to more. Users are locked first,
 /// if at all.
 pub(crate) fn end_grants(tx: &mut Tx<'_>, whose: GrantsOf) -> StoreResult<()> {
-    tx.delete_codes_of(whose)?;
-    for Grant { id, user, .. } in tx.grants_of(whose)? {
-        if tx.end_grant(id)? {
+    tx.oauth_tokens().delete_codes(whose)?;
+    for Grant { id, user, .. } in tx.grants().list(whose)? {
+        if tx.grants().delete(id)? {
             tx.record_event(Control::GrantEnd { user, grant: id });
         }
     }
@@ -61,7 +61,7 @@ fn organization_names<'a>(
     let mut names = OrganizationNames::new();
     for Application { organization: id, .. } in applications {
         if !names.contains_key(id)
-            && let Some(organization) = reader.organization(*id)?
+            && let Some(organization) = reader.organizations().find(*id)?
         {
             names.insert(*id, organization.name);
         }
@@ -96,7 +96,7 @@ impl OAuth {
     pub async fn authorized(&self, actor: &Actor) -> Result<Vec<Authorized>> {
         let (user, now) = (actor.user()?.user.id, self.core.now());
         let found = self.core.store().read(move |reader| {
-            let found = reader.user_grants(user, now)?;
+            let found = reader.grants().list_of_user(user, now)?;
             let names = organization_names(reader, found.iter().map(|(_, application)| application))?;
             Ok((found, names))
         });
@@ -125,7 +125,7 @@ impl OAuth {
         policy::organization(actor.user()?.role_in(organization), OrganizationAction::Administer)?;
         let now = self.core.now();
         let found = self.core.store().read(move |reader| {
-            let found = reader.organization_grants(organization, now)?;
+            let found = reader.grants().list_of_organization(organization, now)?;
             let names = organization_names(reader, found.iter().map(|(.., application)| application))?;
             Ok((found, names))
         });
@@ -157,7 +157,7 @@ impl OAuth {
         let ((), event) = self
             .core
             .transaction_as(actor, move |tx, actor| {
-                tx.lock_user(user)?;
+                tx.users().lock(user)?;
                 // It may be among those that end.
                 actor.keep(tx)?;
                 Ok(end_grants(tx, GrantsOf::UserAt(user, application))?)
@@ -184,7 +184,11 @@ impl OAuth {
             .transaction_as(actor, move |tx, actor| {
                 let role = actor.user()?.role_in(organization);
                 policy::organization(role, OrganizationAction::Administer).map_err(Error::from)?;
-                if !tx.memberships_of(user)?.iter().any(|membership| membership.organization == organization)
+                if !tx
+                    .organization_members()
+                    .list_of_user(user)?
+                    .iter()
+                    .any(|membership| membership.organization == organization)
                 {
                     return Err(Error::NotFound.into());
                 }

@@ -32,7 +32,8 @@ impl OAuth {
         let guard = &self.client_guard;
         waits_for(guard.check(address, self.core.now()))?;
         let client_id = credentials.client_id.clone();
-        let found = self.core.store().read(move |reader| reader.application_by_client_id(&client_id)).await?;
+        let found =
+            self.core.store().read(move |reader| reader.applications().find_by_client_id(&client_id)).await?;
         // Looked at again: otherwise guesses made side by side all pass before any fails.
         waits_for(guard.check(address, self.core.now()))?;
         let Some((application, sealed)) = found else {

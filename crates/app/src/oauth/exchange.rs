@@ -106,15 +106,16 @@ impl OAuth {
         let (hash, id) = (code.hash(), application.id);
         self.exchange(move |tx| {
             // In the order in which everybody takes them: the user, the application, the code.
-            let code = tx.code(&hash.0)?.ok_or(UNKNOWN)?;
-            tx.lock_user(code.user)?;
-            if !tx.lock_application_shared(id)? {
+            let code = tx.oauth_tokens().find_code(&hash.0)?.ok_or(UNKNOWN)?;
+            tx.users().lock(code.user)?;
+            if !tx.applications().lock_shared(id)? {
                 return Err(GONE.into());
             }
             let now = tx.now();
-            let code = tx.lock_code(&hash.0)?.filter(|code| code.application == id).ok_or(UNKNOWN)?;
+            let code =
+                tx.oauth_tokens().lock_code(&hash.0)?.filter(|code| code.application == id).ok_or(UNKNOWN)?;
             if let Some(grant) = code.grant {
-                if tx.end_grant(grant)? {
+                if tx.grants().delete(grant)? {
                     tx.record_event(Control::GrantEnd { user: code.user, grant });
                 }
                 let why = "the code was used before; what it gave has ended";
@@ -122,13 +123,13 @@ impl OAuth {
             }
             check_code(&code, redirect_uri.as_deref(), verifier.as_deref(), now).map_err(Refused::Guess)?;
             // The place may have been taken from the application since, for good reasons.
-            let application = tx.application(id)?;
+            let application = tx.applications().find(id)?;
             if application.and_then(|one| one.redirect_uri(Some(&code.redirect_uri))).is_none() {
                 let why = "the application is not sent codes there any more";
                 return Err(Refused::NoGuess(OAuthError::InvalidGrant(why)).into());
             }
             let share = begin(tx, code.application, (code.user, code.scopes), &new_tokens)?;
-            tx.use_code(&hash.0, share.grant)?;
+            tx.oauth_tokens().set_code_used(&hash.0, share.grant)?;
             Ok(Ok(share))
         })
         .await
@@ -151,11 +152,11 @@ impl OAuth {
         let (key, id) = (names::email_key(username), application.id);
         self.exchange(move |tx| {
             // As with signing in, the password must not have been changed since it was checked.
-            tx.lock_user(user)?;
+            tx.users().lock(user)?;
             if !still_opens(tx, &key, user, checked.as_deref())? {
                 return Err(WRONG.into());
             }
-            if !tx.lock_application_shared(id)? {
+            if !tx.applications().lock_shared(id)? {
                 return Err(GONE.into());
             }
             Ok(Ok(begin(tx, id, (user, scopes), &new_tokens)?))
@@ -172,10 +173,10 @@ impl OAuth {
     ) -> Result<Outcome, ClientFailure> {
         let (hash, id) = (token.hash(), application.id);
         self.exchange(move |tx| {
-            let found = tx.refresh_token(&hash.0)?.filter(|(_, grant)| grant.application == id);
+            let found = tx.oauth_tokens().find_refresh(&hash.0)?.filter(|(_, grant)| grant.application == id);
             let (token, grant) = found.ok_or(UNKNOWN)?;
             // Which token is the present one is only known while nobody else can replace it.
-            let grant = tx.lock_grant(grant.id)?.ok_or(UNKNOWN)?;
+            let grant = tx.grants().lock(grant.id)?.ok_or(UNKNOWN)?;
             let now = tx.now();
             let refused = |why| Refused::NoGuess(OAuthError::InvalidGrant(why));
             match token.presented(grant.generation, now) {
@@ -183,7 +184,7 @@ impl OAuth {
                 Refresh::Refuse => Err(refused("the refresh token was replaced").into()),
                 Refresh::Expired => Err(refused("the refresh token has ended").into()),
                 Refresh::EndFamily => {
-                    tx.end_grant(grant.id)?;
+                    tx.grants().delete(grant.id)?;
                     tx.record_event(Control::GrantEnd { user: grant.user, grant: grant.id });
                     let why = "the refresh token was replaced, and its successor used; all tokens have ended";
                     Ok(Err(refused(why)))
@@ -220,14 +221,14 @@ fn begin(
     (user, scopes): (UserId, Scopes),
     new_tokens: &NewTokens,
 ) -> StoreResult<TokenGrant> {
-    let mut others = tx.grants_of(GrantsOf::UserAt(user, application))?;
+    let mut others = tx.grants().list(GrantsOf::UserAt(user, application))?;
     others.sort_by_key(|grant| (grant.used_at, grant.id));
     for Grant { id, .. } in others.iter().take((others.len() + 1).saturating_sub(MAX_GRANTS)) {
-        tx.end_grant(*id)?;
+        tx.grants().delete(*id)?;
         tx.record_event(Control::GrantEnd { user, grant: *id });
     }
     let now = tx.now();
-    let grant = tx.insert_grant(application, user, scopes, now)?;
+    let grant = tx.grants().insert(application, user, scopes, now)?;
     let share = TokenGrant { grant, granted: scopes, scopes, generation: 0 };
     new_tokens.issue(tx, share)?;
     Ok(share)
@@ -244,7 +245,7 @@ fn rotate(
         return Err(Refused::NoGuess(OAuthError::InvalidScope).into());
     }
     let (now, generation) = (tx.now(), grant.generation + 1);
-    tx.advance_grant(grant.id, generation, now)?;
+    tx.grants().advance(grant.id, generation, now)?;
     let share = TokenGrant { grant: grant.id, granted: grant.scopes, scopes, generation };
     new_tokens.issue(tx, share)?;
     Ok(share)

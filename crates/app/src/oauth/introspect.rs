@@ -46,9 +46,9 @@ impl OAuth {
         let (hash, id, now) = (token.hash(), application.id, self.core.now());
         let client_id = application.client_id.clone();
         let found = self.core.store().read(move |reader| {
-            let (grant, scopes, issued_at, expires_at) = match reader.access_token(&hash.0)? {
+            let (grant, scopes, issued_at, expires_at) = match reader.oauth_tokens().find_access(&hash.0)? {
                 Some((token, grant)) => (grant, token.scopes, Some(token.created_at), token.expires_at),
-                None => match reader.refresh_token(&hash.0)? {
+                None => match reader.oauth_tokens().find_refresh(&hash.0)? {
                     Some((token, grant)) if token.generation == grant.generation => {
                         let scopes = grant.scopes;
                         (grant, scopes, None, token.expires_at)
@@ -59,7 +59,7 @@ impl OAuth {
             if grant.application != id || expires_at <= now {
                 return Ok(None);
             }
-            let user = reader.user(grant.user)?;
+            let user = reader.users().find(grant.user)?;
             Ok(user.map(|user| Introspection {
                 user: grant.user,
                 username: user.email,

@@ -67,25 +67,25 @@ fn adopt(tx: &mut Tx<'_>, proof: &[u8]) -> TxResult<()> {
                     less than 12 seconds ago";
         return Err(Error::Conflict(text.into()).into());
     }
-    Ok(tx.upsert_setting(PROOF_SETTING, proof)?)
+    Ok(tx.settings().upsert(PROOF_SETTING, proof)?)
 }
 
 /// Whether a server runs on the database.
 fn is_served(tx: &mut Tx<'_>) -> StoreResult<bool> {
     let since = tx.now().plus_millis(-SILENCE_MILLIS);
-    Ok(tx.count_nodes(since)? > 0)
+    Ok(tx.nodes().count(since)? > 0)
 }
 
 /// What is sealed, for a text; `None` for nothing.
 fn sealed(reader: &mut Reader<'_>) -> StoreResult<Option<String>> {
-    let count = reader.count_sealed_secrets()?;
+    let count = reader.applications().count_sealed_secrets()?;
     if count == 0 {
         return Ok(None);
     }
     let mut names = Vec::new();
     let mut after = ApplicationId(0);
     while names.len() < NAMED {
-        let page = reader.applications_page(None, after, NAMED as i64)?;
+        let page = reader.applications().list_page(None, after, NAMED as i64)?;
         let Some(last) = page.last() else { break };
         after = last.id;
         names.extend(page.into_iter().filter(|known| !known.public).map(|known| known.name));
@@ -120,7 +120,7 @@ pub(super) fn check_key(reader: &mut Reader<'_>, key: &SealingKey) -> StoreResul
 
 /// Whether it is the key that the database is used with.
 fn is_present(reader: &mut Reader<'_>, key: &SealingKey) -> StoreResult<bool> {
-    let proof = reader.setting(PROOF_SETTING)?;
+    let proof = reader.settings().find(PROOF_SETTING)?;
     Ok(proof.is_some_and(|proof| key.open(PROOF, &proof).is_some()))
 }
 
@@ -159,14 +159,14 @@ pub async fn renew_secret_key(store: &Store, material: Option<&KeyMaterial>) -> 
             let mut renewed = Vec::new();
             let mut after = ApplicationId(0);
             loop {
-                let page = tx.applications_page(None, after, 500)?;
+                let page = tx.applications().list_page(None, after, 500)?;
                 let Some(last) = page.last() else { break };
                 after = last.id;
                 for known in page.into_iter().filter(|known| !known.public) {
                     renewed.extend(renew(tx, &key, known.id)?);
                 }
             }
-            tx.upsert_setting(PROOF_SETTING, &prove(&key))?;
+            tx.settings().upsert(PROOF_SETTING, &prove(&key))?;
             Ok::<_, eddyline_storage::Abort<Error>>(renewed)
         })
         .await
@@ -175,8 +175,8 @@ pub async fn renew_secret_key(store: &Store, material: Option<&KeyMaterial>) -> 
 }
 
 fn renew(tx: &mut Tx<'_>, key: &SealingKey, id: ApplicationId) -> StoreResult<Option<RenewedSecret>> {
-    let Some(known) = tx.lock_application(id)? else { return Ok(None) };
+    let Some(known) = tx.applications().lock(id)? else { return Ok(None) };
     let secret = Secret::generate_long();
-    tx.set_application_secret(id, &key.seal(&known.client_id, &secret))?;
+    tx.applications().set_secret(id, &key.seal(&known.client_id, &secret))?;
     Ok(Some(RenewedSecret { id, client_id: known.client_id, name: known.name, secret }))
 }

@@ -27,10 +27,10 @@ impl OAuth {
             .core
             .store()
             .transaction(NoCaller::OAuthClient, move |tx| {
-                let refresh = tx.refresh_token(&hash.0)?.map(|(_, grant)| (grant, true));
+                let refresh = tx.oauth_tokens().find_refresh(&hash.0)?.map(|(_, grant)| (grant, true));
                 let found = match refresh {
                     Some(found) => Some(found),
-                    None => tx.access_token(&hash.0)?.map(|(_, grant)| (grant, false)),
+                    None => tx.oauth_tokens().find_access(&hash.0)?.map(|(_, grant)| (grant, false)),
                 };
                 let Some((grant, family)) = found else { return Ok(()) };
                 if grant.application != id {
@@ -39,10 +39,10 @@ impl OAuth {
                 }
                 let user = grant.user;
                 if family {
-                    if tx.end_grant(grant.id)? {
+                    if tx.grants().delete(grant.id)? {
                         tx.record_event(Control::GrantEnd { user, grant: grant.id });
                     }
-                } else if tx.delete_access_token(&hash.0)? {
+                } else if tx.oauth_tokens().delete_access(&hash.0)? {
                     tx.record_event(Control::CredentialEnd { user, credential: hash.credential() });
                 }
                 Ok(())

@@ -59,11 +59,11 @@ impl NewTokens {
         let ends = |millis| Timestamp(now.0.saturating_add(millis));
         let (grant, scopes) = (share.grant, share.scopes);
         let access = AccessToken { grant, scopes, created_at: now, expires_at: ends(self.access_millis) };
-        tx.insert_access_token(&hash(&self.access), access)?;
+        tx.oauth_tokens().insert_access(&hash(&self.access), access)?;
         if share.granted.contains(Scope::OfflineAccess) {
             let expires_at = ends(self.refresh_millis);
             let refresh = RefreshToken { grant, generation: share.generation, expires_at };
-            tx.insert_refresh_token(&hash(&self.refresh), refresh)?;
+            tx.oauth_tokens().insert_refresh(&hash(&self.refresh), refresh)?;
         }
         Ok(())
     }

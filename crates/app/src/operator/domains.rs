@@ -25,13 +25,13 @@ impl Operator {
         let belongs = format!("the domain {domain} belongs to another organization");
         let work = move |tx: &mut Tx<'_>| {
             let organization = find_organization(tx, &name)?;
-            match tx.domain_holder(&domain)? {
+            match tx.organizations().find_by_domain(&domain)? {
                 Some(holder) if holder == organization => return Ok(0),
                 Some(holder) => return Err(held_by(tx, &domain, holder)?),
                 None => {}
             }
             let now = tx.now();
-            tx.insert_domain(&domain, organization, now)?;
+            tx.organizations().insert_domain(&domain, organization, now)?;
             set_proved(tx, organization, &domain, true)
         };
         let (proved, _) = self
@@ -53,7 +53,7 @@ impl Operator {
         let (name, domain) = (organization.to_owned(), domain.as_str().to_owned());
         let work = move |tx: &mut Tx<'_>| {
             let organization = find_organization(tx, &name)?;
-            if !tx.delete_domain(&domain, organization)? {
+            if !tx.organizations().delete_domain(&domain, organization)? {
                 return Err(Error::NotFound.into());
             }
             set_proved(tx, organization, &domain, false)
@@ -72,7 +72,7 @@ impl Operator {
         self.core
             .read(move |reader| {
                 let organization = find_organization(reader, &name)?;
-                Ok(reader.domains_of(organization)?)
+                Ok(reader.organizations().list_domains(organization)?)
             })
             .await
     }
@@ -84,7 +84,7 @@ fn held_by(
     domain: &str,
     holder: OrganizationId,
 ) -> TxResult<eddyline_storage::Abort<Error>> {
-    let name = reader.organization(holder)?.ok_or(Error::NotFound)?.parameterized_name;
+    let name = reader.organizations().find(holder)?.ok_or(Error::NotFound)?.parameterized_name;
     let text = format!(
         "the domain {domain} belongs to the organization {name}, and with it to all below that; remove it there \
          first"
@@ -97,8 +97,8 @@ fn held_by(
 /// mailed link is that of an account which was not used yet.
 fn set_proved(tx: &mut Tx<'_>, organization: OrganizationId, domain: &str, proved: bool) -> TxResult<usize> {
     let mut tree = vec![organization];
-    tree.extend(tx.organizations_below(organization)?);
-    let changed = tx.set_stated_emails_proved(domain, &tree, proved)?;
+    tree.extend(tx.organizations().list_below(organization)?);
+    let changed = tx.emails().set_stated_proved(domain, &tree, proved)?;
     let (action, count) = if proved { ("domain.add", "proved") } else { ("domain.remove", "unproved") };
     note(tx, organization, (OPERATOR, action), None, &json!({"domain": domain, count: changed}))?;
     Ok(changed)

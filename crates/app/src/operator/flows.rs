@@ -35,7 +35,7 @@ impl Operator {
             .transaction(NoCaller::Operator, move |tx| {
                 let organization = find_organization(tx, &new.organization)?;
                 let room = insert_flow(tx, organization, &new.name, None)?;
-                Ok(tx.flow(room)?.ok_or(Error::NotFound)?)
+                Ok(tx.flows().find(room)?.ok_or(Error::NotFound)?)
             })
             .await?;
         Ok((flow.id.0, flow.parameterized_name))
@@ -53,17 +53,22 @@ impl Operator {
             .core
             .transaction(NoCaller::Operator, move |tx| {
                 let room = find_flow(tx, &organization, &flow)?.ok_or(Error::NotFound)?;
-                tx.lock_room(room)?;
-                let account = tx.account_by_email(&key)?.ok_or(Error::NotFound)?;
+                tx.rooms().lock(room)?;
+                let account = tx.users().find_account_by_email(&key)?.ok_or(Error::NotFound)?;
                 let organization = find_organization(tx, &organization)?;
                 if !holds_address(tx, &account.user, organization)? {
                     return Err(unproved().into());
                 }
                 let user = account.user.id;
-                if !tx.memberships_of(user)?.iter().any(|m| m.organization == organization) {
+                if !tx
+                    .organization_members()
+                    .list_of_user(user)?
+                    .iter()
+                    .any(|m| m.organization == organization)
+                {
                     return Err(Error::Conflict("the user is not a member of the organization".into()).into());
                 }
-                if tx.room_membership(room, user)?.is_none() {
+                if tx.members().find(room, user)?.is_none() {
                     admit_member(tx, room, &account.user)?;
                 }
                 Ok(user)
@@ -84,8 +89,8 @@ impl Operator {
             .core
             .transaction(NoCaller::Operator, move |tx| {
                 let room = find_flow(tx, &organization, &flow)?.ok_or(Error::NotFound)?;
-                tx.lock_room(room)?;
-                let before = tx.flow(room)?.ok_or(Error::NotFound)?;
+                tx.rooms().lock(room)?;
+                let before = tx.flows().find(room)?.ok_or(Error::NotFound)?;
                 let after = Flow { disabled: archived, ..before.clone() };
                 write_flow(tx, &before, &after)?;
                 Ok(after.id.0)
@@ -107,7 +112,7 @@ impl Operator {
             .transaction(NoCaller::Operator, move |tx| {
                 let room = find_flow(tx, &organization, &flow)?.ok_or(Error::NotFound)?;
                 let now = tx.now();
-                Ok(tx.insert_flow_token(&hash.0, room, None, now)?)
+                Ok(tx.sources().insert_token(&hash.0, room, None, now)?)
             })
             .await?;
         Ok(token)
@@ -119,8 +124,8 @@ pub(super) fn find_flow(
     organization: &str,
     flow: &str,
 ) -> eddyline_storage::Result<Option<RoomId>> {
-    match reader.organization_id_by_name(organization)? {
-        Some(organization) => reader.room_by_flow_name(organization, flow),
+    match reader.organizations().find_id_by_name(organization)? {
+        Some(organization) => reader.flows().find_room_by_name(organization, flow),
         None => Ok(None),
     }
 }

@@ -40,7 +40,7 @@ impl Operator {
         self.core
             .read(move |reader| {
                 let organization = find_organization(reader, &name)?;
-                Ok(reader.groups_of(&[organization])?)
+                Ok(reader.groups().list_of_organizations(&[organization])?)
             })
             .await
     }
@@ -56,7 +56,8 @@ impl Operator {
             .read(move |reader| {
                 let organization = find_organization(reader, &organization)?;
                 let group = find(reader, organization, &name)?;
-                let people = reader.organization_users(organization)?.into_iter().map(|(user, _)| user);
+                let people =
+                    reader.organization_members().list_users(organization)?.into_iter().map(|(user, _)| user);
                 let users = people.filter(|user| group.users.contains(&user.id)).collect();
                 Ok((group, users))
             })
@@ -80,11 +81,11 @@ impl Operator {
         let (name, key) = (name.to_owned(), email.key());
         self.operate_on_groups(organization, move |tx, organization| {
             let group = find(tx, organization, &name)?;
-            let user = tx.account_by_email(&key)?.ok_or(Error::NotFound)?.user;
+            let user = tx.users().find_account_by_email(&key)?.ok_or(Error::NotFound)?.user;
             if is_member && !holds_address(tx, &user, organization)? {
                 return Err(unproved().into());
             }
-            if tx.members_among(organization, &[user.id])?.is_empty() {
+            if tx.organization_members().list_among(organization, &[user.id])?.is_empty() {
                 return Err(Error::Conflict("the user is not a member of the organization".into()).into());
             }
             change::set_member(tx, &group, user.id, is_member, OPERATOR)?;
@@ -119,7 +120,7 @@ impl Operator {
             .core
             .transaction(NoCaller::Operator, move |tx| {
                 let organization = find_organization(tx, &name)?;
-                tx.lock_organization(organization)?;
+                tx.organizations().lock(organization)?;
                 work(tx, organization)
             })
             .await?;
@@ -130,6 +131,6 @@ impl Operator {
 
 /// A group by its name, in any case.
 fn find(reader: &mut Reader<'_>, organization: OrganizationId, name: &str) -> TxResult<Group> {
-    let id = reader.group_by_name(organization, &nick_key(name))?.ok_or(Error::NotFound)?;
+    let id = reader.groups().find_by_name(organization, &nick_key(name))?.ok_or(Error::NotFound)?;
     change::find(reader, organization, id)
 }

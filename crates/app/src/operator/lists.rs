@@ -58,7 +58,7 @@ impl Operator {
     ///
     /// [`Error::Unavailable`].
     pub async fn organizations(&self, after: OrganizationId, limit: i64) -> Result<Vec<Organization>> {
-        self.core.read(move |reader| Ok(reader.organizations_page(after, limit)?)).await
+        self.core.read(move |reader| Ok(reader.organizations().list_page(after, limit)?)).await
     }
 
     /// An organization, by its name in URLs.
@@ -71,21 +71,24 @@ impl Operator {
         self.core
             .read(move |reader| {
                 let id = find_organization(reader, &name)?;
-                let organization = reader.organization(id)?.ok_or(Error::NotFound)?;
+                let organization = reader.organizations().find(id)?.ok_or(Error::NotFound)?;
                 let parent = match organization.parent {
-                    Some(parent) => reader.organization(parent)?.map(|parent| parent.parameterized_name),
+                    Some(parent) => {
+                        reader.organizations().find(parent)?.map(|parent| parent.parameterized_name)
+                    }
                     None => None,
                 };
-                let administrators = reader.administrators(id)?;
-                let administrators = reader.users(&administrators)?;
+                let administrators = reader.organization_members().list_administrators(id)?;
+                let administrators = reader.users().list(&administrators)?;
                 Ok(OrganizationDetails {
                     organization,
                     parent,
-                    names: reader.names_of_organization(id)?,
+                    names: reader.organizations().list_names(id)?,
                     administrators: administrators.into_iter().map(|user| user.email).collect(),
-                    domains: reader.domains_of(id)?,
+                    domains: reader.organizations().list_domains(id)?,
                     provider: reader
-                        .provider_details(id)?
+                        .identities()
+                        .find_provider_details(id)?
                         .filter(|known| known.enabled)
                         .map(|known| known.uid),
                 })
@@ -110,10 +113,12 @@ impl Operator {
             .read(move |reader| match name {
                 Some(name) => {
                     let organization = find_organization(reader, &name)?;
-                    let page = reader.organization_users_page(organization, after, limit)?;
+                    let page = reader.organization_members().list_users_page(organization, after, limit)?;
                     Ok(page.into_iter().map(|(user, admin)| (user, Some(admin))).collect())
                 }
-                None => Ok(reader.users_page(after, limit)?.into_iter().map(|user| (user, None)).collect()),
+                None => {
+                    Ok(reader.users().list_page(after, limit)?.into_iter().map(|user| (user, None)).collect())
+                }
             })
             .await
     }
@@ -127,21 +132,21 @@ impl Operator {
         let key = email.key();
         self.core
             .read(move |reader| {
-                let account = reader.account_by_email(&key)?.ok_or(Error::NotFound)?;
+                let account = reader.users().find_account_by_email(&key)?.ok_or(Error::NotFound)?;
                 let id = account.user.id;
                 let mut organizations = Vec::new();
-                for membership in reader.memberships_of(id)? {
+                for membership in reader.organization_members().list_of_user(id)? {
                     let admin =
                         membership.role == eddyline_model::organizations::OrganizationRole::Administrator;
                     organizations.extend(name_of(reader, membership.organization)?.map(|name| (name, admin)));
                 }
-                let known = reader.identity(id)?.filter(|known| known.removed_at.is_none());
+                let known = reader.identities().find(id)?.filter(|known| known.removed_at.is_none());
                 let provided_by = match known {
                     Some(known) => name_of(reader, known.organization)?,
                     None => None,
                 };
-                let (api_tokens, sessions) = reader.count_credentials(id)?;
-                let flows = reader.room_memberships_of(id)?.iter().filter(|place| !place.blocked).count();
+                let (api_tokens, sessions) = reader.users().count_credentials(id)?;
+                let flows = reader.members().list_of_user(id)?.iter().filter(|place| !place.blocked).count();
                 let has_password = account.password_hash.is_some();
                 let user = account.user;
                 Ok(UserDetails {
@@ -166,10 +171,10 @@ impl Operator {
         let key = email.key();
         self.core
             .read(move |reader| {
-                let id = reader.account_by_email(&key)?.ok_or(Error::NotFound)?.user.id;
+                let id = reader.users().find_account_by_email(&key)?.ok_or(Error::NotFound)?.user.id;
                 let mut alone = Vec::new();
-                for membership in reader.memberships_of(id)? {
-                    if reader.administrators(membership.organization)? == [id] {
+                for membership in reader.organization_members().list_of_user(id)? {
+                    if reader.organization_members().list_administrators(membership.organization)? == [id] {
                         alone.extend(name_of(reader, membership.organization)?);
                     }
                 }
@@ -189,7 +194,7 @@ impl Operator {
         self.core
             .read(move |reader| {
                 let organization = find_organization(reader, &name)?;
-                Ok(reader.flows_page(organization, after, limit)?)
+                Ok(reader.flows().list_page(organization, after, limit)?)
             })
             .await
     }
@@ -211,7 +216,7 @@ impl Operator {
             .read(move |reader| {
                 let organization = name.map(|name| find_organization(reader, &name)).transpose()?;
                 let mut found = Vec::new();
-                for application in reader.applications_page(organization, after, limit)? {
+                for application in reader.applications().list_page(organization, after, limit)? {
                     let name = name_of(reader, application.organization)?.unwrap_or_default();
                     found.push((application, name));
                 }
@@ -231,9 +236,9 @@ impl Operator {
             .read(move |reader| {
                 let room = find_flow(reader, &organization, &flow)?.ok_or(Error::NotFound)?;
                 let mut found = Vec::new();
-                for source in reader.sources_of(&[room])? {
+                for source in reader.sources().list_of_rooms(&[room])? {
                     let application = match source.application {
-                        Some(id) => reader.application(id)?.map(|application| application.name),
+                        Some(id) => reader.applications().find(id)?.map(|application| application.name),
                         None => None,
                     };
                     found.push((source, application));
@@ -258,12 +263,12 @@ impl Operator {
         self.core
             .read(move |reader| {
                 let organization = find_organization(reader, &name)?;
-                Ok(reader.audit_of(organization, before, limit)?)
+                Ok(reader.audit().list(organization, before, limit)?)
             })
             .await
     }
 }
 
 fn name_of(reader: &mut Reader<'_>, id: OrganizationId) -> eddyline_storage::Result<Option<String>> {
-    Ok(reader.organization(id)?.map(|organization| organization.parameterized_name))
+    Ok(reader.organizations().find(id)?.map(|organization| organization.parameterized_name))
 }

@@ -28,20 +28,20 @@ impl Operator {
         let (user, event) = self.core
             .transaction(NoCaller::Operator, move |tx| {
                 let organization = find_organization(tx, &name)?;
-                tx.lock_organization(organization)?;
-                let user = tx.account_by_email(&key)?.ok_or(Error::NotFound)?.user.id;
-                tx.lock_user(user)?;
-                let (_, before) = tx.organization_user(organization, user)?.ok_or(Error::NotFound)?;
+                tx.organizations().lock(organization)?;
+                let user = tx.users().find_account_by_email(&key)?.ok_or(Error::NotFound)?.user.id;
+                tx.users().lock(user)?;
+                let (_, before) = tx.organization_members().find_user(organization, user)?.ok_or(Error::NotFound)?;
                 if before == admin {
                     return Ok(user);
                 }
-                if !admin && !policy::may_do_without(&tx.administrators(organization)?, user) {
+                if !admin && !policy::may_do_without(&tx.organization_members().list_administrators(organization)?, user) {
                     let text = "this is the last administrator of the organization; let another user administer \
                                 it first";
                     return Err(Error::Conflict(text.into()).into());
                 }
                 let role = if admin { OrganizationRole::Administrator } else { OrganizationRole::Member };
-                tx.set_organization_role(organization, user, role)?;
+                tx.organization_members().set_role(organization, user, role)?;
                 let detail = json!({"admin": [before, admin]});
                 note(tx, organization, (OPERATOR, "user.update"), Some(user), &detail)?;
                 tx.record_event(Control::UserEdit { user });
@@ -65,19 +65,23 @@ impl Operator {
         let (user, event) = self
             .core
             .transaction(NoCaller::Operator, move |tx| {
-                let id = tx.account_by_email(&key)?.ok_or(Error::NotFound)?.user.id;
-                let known = tx.identity(id)?.filter(|known| known.removed_at.is_none());
+                let id = tx.users().find_account_by_email(&key)?.ok_or(Error::NotFound)?.user.id;
+                let known = tx.identities().find(id)?.filter(|known| known.removed_at.is_none());
                 let organizations = match &name {
                     Some(name) => vec![find_organization(tx, name)?],
                     // That of the provider too: it may have suspended the membership.
                     None => {
-                        let of = tx.memberships_of(id)?.into_iter().map(|membership| membership.organization);
+                        let of = tx
+                            .organization_members()
+                            .list_of_user(id)?
+                            .into_iter()
+                            .map(|membership| membership.organization);
                         of.chain(known.as_ref().map(|known| known.organization)).collect()
                     }
                 };
                 lock_for_removal(tx, &organizations, id)?;
-                let user = tx.user(id)?.ok_or(Error::NotFound)?;
-                let memberships = tx.memberships_of(id)?;
+                let user = tx.users().find(id)?.ok_or(Error::NotFound)?;
+                let memberships = tx.organization_members().list_of_user(id)?;
                 if name.is_none() && memberships.iter().any(|now| !organizations.contains(&now.organization))
                 {
                     let text = "the user has just come into another organization; ask again";
@@ -116,9 +120,9 @@ impl Operator {
             .core
             .transaction(NoCaller::Operator, move |tx| {
                 let room = find_flow(tx, &organization, &flow)?.ok_or(Error::NotFound)?;
-                tx.lock_room(room)?;
-                let user = tx.account_by_email(&key)?.ok_or(Error::NotFound)?.user.id;
-                let place = tx.room_membership(room, user)?.ok_or(Error::NotFound)?;
+                tx.rooms().lock(room)?;
+                let user = tx.users().find_account_by_email(&key)?.ok_or(Error::NotFound)?.user.id;
+                let place = tx.members().find(room, user)?.ok_or(Error::NotFound)?;
                 if place.blocked {
                     let text = "the user is blocked from the flow, which is more than being out of it";
                     return Err(Error::Conflict(text.into()).into());

@@ -57,7 +57,7 @@ pub use users::NewPerson;
 
 /// The organization with this name, as in URLs.
 fn find_organization(reader: &mut Reader<'_>, name: &str) -> TxResult<OrganizationId> {
-    Ok(reader.organization_id_by_name(name)?.ok_or(Error::NotFound)?)
+    Ok(reader.organizations().find_id_by_name(name)?.ok_or(Error::NotFound)?)
 }
 
 /// Who it is in records of what was done.

@@ -65,15 +65,16 @@ impl Operator {
                     Some(parent) => Some(find_organization(tx, parent)?),
                     None => None,
                 };
-                if tx.organization_id_by_name(&name)?.is_some() {
+                if tx.organizations().find_id_by_name(&name)?.is_some() {
                     return Err(Error::Conflict(text.clone()).into());
                 }
                 let now = tx.now();
-                let id = tx.insert_organization(&display, &name, new.user_limit, now)?;
-                let mut made = tx.organization(id)?.ok_or(StoreError::Corrupt("a new organization"))?;
+                let id = tx.organizations().insert(&display, &name, new.user_limit, now)?;
+                let mut made =
+                    tx.organizations().find(id)?.ok_or(StoreError::Corrupt("a new organization"))?;
                 if parent.is_some() {
                     made.parent = parent;
-                    tx.update_organization(&made)?;
+                    tx.organizations().update(&made)?;
                 }
                 Ok(made)
             })
@@ -109,13 +110,17 @@ impl Operator {
                 let id = find_organization(tx, &organization)?;
                 // Rooms before organizations, as everybody holds them.
                 if changes.active.is_some() {
-                    let people: Vec<UserId> =
-                        tx.organization_users(id)?.into_iter().map(|(user, _)| user.id).collect();
-                    tx.lock_rooms_of(&[id], &people)?;
+                    let people: Vec<UserId> = tx
+                        .organization_members()
+                        .list_users(id)?
+                        .into_iter()
+                        .map(|(user, _)| user.id)
+                        .collect();
+                    tx.rooms().lock_of_organizations(&[id], &people)?;
                 }
-                let before = tx.lock_organization(id)?.ok_or(Error::NotFound)?;
+                let before = tx.organizations().lock(id)?.ok_or(Error::NotFound)?;
                 let after = changes.applied_to(&before);
-                if let Some(owner) = tx.organization_id_by_name(&after.parameterized_name)?
+                if let Some(owner) = tx.organizations().find_id_by_name(&after.parameterized_name)?
                     && owner != id
                 {
                     let text = format!("the name {} is taken", after.parameterized_name);
@@ -152,14 +157,14 @@ impl OrganizationChanges {
 }
 
 fn apply(tx: &mut Tx<'_>, before: &Organization, after: &Organization) -> StoreResult<()> {
-    tx.update_organization(after)?;
+    tx.organizations().update(after)?;
     if before.active != after.active {
         // What is on its way into a flow or to somebody is checked again.
-        for flow in tx.flows_of(&[after.id])? {
-            tx.bump_access(flow.room)?;
+        for flow in tx.flows().list_of_organizations(&[after.id])? {
+            tx.rooms().advance_access(flow.room)?;
         }
-        for (user, _) in tx.organization_users(after.id)? {
-            tx.bump_private_rooms_of(user.id)?;
+        for (user, _) in tx.organization_members().list_users(after.id)? {
+            tx.rooms().advance_private_access_of_user(user.id)?;
         }
     }
     tx.record_event(Control::OrganizationChange);

@@ -60,8 +60,8 @@ impl Provisioning {
         let (uid, _) = self.core
             .transaction(NoCaller::Operator, move |tx| {
                 let organization = find_organization(tx, &name)?;
-                tx.lock_organization(organization)?;
-                let known = tx.provider_details(organization)?;
+                tx.organizations().lock(organization)?;
+                let known = tx.identities().find_provider_details(organization)?;
                 let has_token = known.as_ref().is_some_and(|known| known.enabled);
                 if !rotate && has_token {
                     let text = "an identity provider is let in already; --rotate gives it another token, and the \
@@ -71,7 +71,7 @@ impl Provisioning {
                 let action = if has_token { "scim.rotate" } else { "scim.enable" };
                 let uid = known.map_or_else(|| uid.clone(), |provider| provider.uid);
                 let now = tx.now();
-                tx.upsert_provider(organization, &uid, &hash.0, now)?;
+                tx.identities().upsert_provider(organization, &uid, &hash.0, now)?;
                 note(tx, organization, (OPERATOR, action), None, &json!({"uid": uid}))?;
                 Ok(uid)
             })
@@ -89,7 +89,7 @@ impl Provisioning {
         let name = organization.to_owned();
         let found = self.core.read(move |reader| {
             let organization = find_organization(reader, &name)?;
-            Ok(reader.provider_details(organization)?)
+            Ok(reader.identities().find_provider_details(organization)?)
         });
         let of = |known: ProviderDetails| ScimDetails {
             url: self.core.config().addresses.scim(&known.uid),
@@ -114,12 +114,13 @@ impl Provisioning {
             .core
             .transaction(NoCaller::Operator, move |tx| {
                 let organization = find_organization(tx, &name)?;
-                tx.lock_organization(organization)?;
-                let known = tx.provider_details(organization)?.filter(|known| known.enabled);
+                tx.organizations().lock(organization)?;
+                let known =
+                    tx.identities().find_provider_details(organization)?.filter(|known| known.enabled);
                 let none = || Error::Conflict("no identity provider is let in".into());
                 let uid = known.ok_or_else(none)?.uid;
                 let now = tx.now();
-                tx.clear_provider_token(organization, now)?;
+                tx.identities().clear_provider_token(organization, now)?;
                 note(tx, organization, (OPERATOR, "scim.disable"), None, &json!({"uid": uid}))?;
                 Ok(uid)
             })
@@ -140,23 +141,25 @@ impl Provisioning {
             .core
             .transaction(NoCaller::Operator, move |tx| {
                 let organization = find_organization(tx, &name)?;
-                tx.lock_organization(organization)?;
-                if tx.provider_of(organization)?.is_none() {
+                tx.organizations().lock(organization)?;
+                if tx.identities().find_provider_of_organization(organization)?.is_none() {
                     let text =
                         "the organization has no identity provider; let one in first with `scim enable`";
                     return Err(Error::Conflict(text.into()).into());
                 }
-                let account = tx.account_by_email(&email.key())?.ok_or(Error::NotFound)?;
-                tx.lock_user(account.user.id)?;
-                let (user, _) =
-                    tx.organization_user(organization, account.user.id)?.ok_or(Error::NotFound)?;
+                let account = tx.users().find_account_by_email(&email.key())?.ok_or(Error::NotFound)?;
+                tx.users().lock(account.user.id)?;
+                let (user, _) = tx
+                    .organization_members()
+                    .find_user(organization, account.user.id)?
+                    .ok_or(Error::NotFound)?;
                 if !user.email_proved {
                     return Err(unproved().into());
                 }
                 if user.bot {
                     return Err(Error::Conflict("identity providers do not see bots".into()).into());
                 }
-                let known = tx.identity(user.id)?;
+                let known = tx.identities().find(user.id)?;
                 if known.as_ref().is_some_and(|known| known.removed_at.is_none()) {
                     return match known.is_some_and(|known| known.organization == organization) {
                         true => Ok(user.id),
@@ -181,8 +184,8 @@ impl Provisioning {
         let (name, key) = (organization.to_owned(), email.key());
         let work = move |tx: &mut Tx<'_>| {
             let organization = find_organization(tx, &name)?;
-            let user = tx.account_by_email(&key)?.ok_or(Error::NotFound)?.user.id;
-            tx.lock_user(user)?;
+            let user = tx.users().find_account_by_email(&key)?.ok_or(Error::NotFound)?.user.id;
+            tx.users().lock(user)?;
             match give_up(tx, &[organization], user, (OPERATOR, "user.unlink"))? {
                 true => Ok(user),
                 false => Err(Error::NotFound.into()),
@@ -195,21 +198,21 @@ impl Provisioning {
 
 /// Notes that the provider knows a user by an address.
 fn link(tx: &mut Tx<'_>, organization: OrganizationId, user: UserId, email: &str) -> TxResult<()> {
-    match tx.identity_by_subject(organization, &email_key(email))? {
+    match tx.identities().find_by_subject(organization, &email_key(email))? {
         Some(other) if other.user != user && other.removed_at.is_none() => {
             let text = "the provider knows somebody else by this address";
             return Err(Error::Conflict(text.into()).into());
         }
         Some(other) => {
-            tx.lock_user(other.user)?;
-            tx.delete_identity(other.user)?;
+            tx.users().lock(other.user)?;
+            tx.identities().delete(other.user)?;
         }
         None => {}
     }
     // One that a provider gave up.
-    tx.delete_identity(user)?;
+    tx.identities().delete(user)?;
     let now = tx.now();
-    tx.insert_identity(&Identity {
+    tx.identities().insert(&Identity {
         user,
         organization,
         subject: email.to_owned(),

@@ -31,7 +31,7 @@ impl Operator {
         let key = email.key();
         self.core
             .read(move |reader| {
-                let user = reader.account_by_email(&key)?.ok_or(Error::NotFound)?.user.id;
+                let user = reader.users().find_account_by_email(&key)?.ok_or(Error::NotFound)?.user.id;
                 Ok(tokens_of(reader, user)?.into_iter().map(|(_, token)| token).collect())
             })
             .await
@@ -48,8 +48,8 @@ impl Operator {
         let ((), event) = self
             .core
             .transaction(NoCaller::Operator, move |tx| {
-                let user = tx.account_by_email(&key)?.ok_or(Error::NotFound)?.user.id;
-                tx.lock_user(user)?;
+                let user = tx.users().find_account_by_email(&key)?.ok_or(Error::NotFound)?.user.id;
+                tx.users().lock(user)?;
                 let all = tokens_of(tx, user)?;
                 let (hash, _) = all.iter().find(|(_, token)| token.id == id).ok_or(Error::NotFound)?;
                 Ok(end_token(tx, user, hash)?)
@@ -70,10 +70,10 @@ impl Operator {
             .read(move |reader| {
                 let room = find_flow(reader, &organization, &flow)?.ok_or(Error::NotFound)?;
                 let mut found = Vec::new();
-                for token in reader.flow_tokens_of(room)? {
+                for token in reader.sources().list_tokens(room)? {
                     let Some(hash) = TokenHash::from_bytes(&token.hash) else { continue };
                     let source = match token.source {
-                        Some(id) => reader.source(id)?,
+                        Some(id) => reader.sources().find(id)?,
                         None => None,
                     };
                     // Its token is refused already.
@@ -100,14 +100,14 @@ impl Operator {
             .core
             .transaction(NoCaller::Operator, move |tx| {
                 let room = find_flow(tx, &organization, &flow)?.ok_or(Error::NotFound)?;
-                tx.lock_room(room)?;
+                tx.rooms().lock(room)?;
                 let named =
                     |hash: &[u8]| TokenHash::from_bytes(hash).is_some_and(|hash| hash.credential() == id);
-                let all = tx.flow_tokens_of(room)?;
+                let all = tx.sources().list_tokens(room)?;
                 let token = all.iter().find(|token| named(&token.hash)).ok_or(Error::NotFound)?;
-                tx.delete_flow_token(&token.hash)?;
+                tx.sources().delete_token(&token.hash)?;
                 // Posts that were let in before are looked at again.
-                tx.bump_access(room)?;
+                tx.rooms().advance_access(room)?;
                 tx.record_event(Control::FlowTokens { room });
                 Ok(())
             })

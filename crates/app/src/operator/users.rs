@@ -65,21 +65,26 @@ impl Operator {
             .transaction(NoCaller::Operator, move |tx| {
                 let organization = find_organization(tx, &new.organization)?;
                 // Held from here on: an identity provider may be about to change the account.
-                tx.lock_organization(organization)?;
+                tx.organizations().lock(organization)?;
                 let id = find_or_insert_user(tx, &new, password_hash.clone())?;
-                tx.lock_user(id)?;
-                if tx.memberships_of(id)?.iter().any(|member| member.organization == organization) {
+                tx.users().lock(id)?;
+                if tx
+                    .organization_members()
+                    .list_of_user(id)?
+                    .iter()
+                    .any(|member| member.organization == organization)
+                {
                     let text = format!("{} is in the organization already", new.email.as_str());
                     return Err(Error::Conflict(text).into());
                 }
                 let role = if new.admin { OrganizationRole::Administrator } else { OrganizationRole::Member };
-                let user = tx.user(id)?.ok_or(Error::NotFound)?;
+                let user = tx.users().find(id)?.ok_or(Error::NotFound)?;
                 if !user.active {
                     return Err(inactive().into());
                 }
                 enter(tx, organization, &user, role)?;
                 let now = tx.now();
-                tx.insert_api_token(&hash.0, id, "command line", now)?;
+                tx.api_tokens().insert(&hash.0, id, "command line", now)?;
                 Ok(user)
             })
             .await
@@ -99,13 +104,13 @@ impl Operator {
         let (id, _) = self
             .core
             .transaction(NoCaller::Operator, move |tx| {
-                let account = tx.account_by_email(&key)?.ok_or(Error::NotFound)?;
-                tx.lock_user(account.user.id)?;
-                if !tx.user(account.user.id)?.is_some_and(|user| user.active) {
+                let account = tx.users().find_account_by_email(&key)?.ok_or(Error::NotFound)?;
+                tx.users().lock(account.user.id)?;
+                if !tx.users().find(account.user.id)?.is_some_and(|user| user.active) {
                     return Err(inactive().into());
                 }
                 let now = tx.now();
-                tx.insert_api_token(&hash.0, account.user.id, "command line", now)?;
+                tx.api_tokens().insert(&hash.0, account.user.id, "command line", now)?;
                 Ok(account.user.id)
             })
             .await?;
@@ -124,7 +129,7 @@ impl Operator {
         let (user, event) = self
             .core
             .transaction(NoCaller::Operator, move |tx| {
-                let account = tx.account_by_email(&key)?.ok_or(Error::NotFound)?;
+                let account = tx.users().find_account_by_email(&key)?.ok_or(Error::NotFound)?;
                 replace(tx, account.user.id, &hash)?;
                 Ok(account.user)
             })
@@ -144,14 +149,14 @@ impl Operator {
         let (id, event) = self
             .core
             .transaction(NoCaller::Operator, move |tx| {
-                let id = tx.account_by_email(&key)?.ok_or(Error::NotFound)?.user.id;
+                let id = tx.users().find_account_by_email(&key)?.ok_or(Error::NotFound)?.user.id;
                 if !active {
-                    let memberships = tx.memberships_of(id)?;
+                    let memberships = tx.organization_members().list_of_user(id)?;
                     let organizations: Vec<_> = memberships.iter().map(|m| m.organization).collect();
                     lock_for_removal(tx, &organizations, id)?;
                 }
-                tx.lock_user(id)?;
-                let user = tx.user(id)?.ok_or(Error::NotFound)?;
+                tx.users().lock(id)?;
+                let user = tx.users().find(id)?.ok_or(Error::NotFound)?;
                 if user.active != active {
                     set_active(tx, id, active)?;
                 }
@@ -165,11 +170,12 @@ impl Operator {
 
 fn set_active(tx: &mut Tx<'_>, id: UserId, active: bool) -> eddyline_storage::Result<()> {
     let now = tx.now();
-    tx.set_active(id, active)?;
-    tx.touch_identity(id, now)?;
+    tx.users().set_active(id, active)?;
+    tx.identities().touch(id, now)?;
     // Where a provider knows the user, and wherever else the user belongs.
-    let known = tx.identity(id)?.map(|known| known.organization);
-    let member = tx.memberships_of(id)?.into_iter().map(|membership| membership.organization);
+    let known = tx.identities().find(id)?.map(|known| known.organization);
+    let member =
+        tx.organization_members().list_of_user(id)?.into_iter().map(|membership| membership.organization);
     let concerned: BTreeSet<OrganizationId> = known.into_iter().chain(member).collect();
     for organization in concerned {
         let detail = json!({"active": [!active, active]});
@@ -179,7 +185,7 @@ fn set_active(tx: &mut Tx<'_>, id: UserId, active: bool) -> eddyline_storage::Re
     if active {
         return Ok(());
     }
-    for membership in tx.memberships_of(id)? {
+    for membership in tx.organization_members().list_of_user(id)? {
         end_ways_in(tx, membership.organization, id)?;
     }
     end_access(tx, id)?;
@@ -198,7 +204,7 @@ fn inactive() -> Error {
 }
 
 fn find_or_insert_user(tx: &mut Tx<'_>, new: &NewPerson, password_hash: Option<String>) -> TxResult<UserId> {
-    if let Some(account) = tx.account_by_email(&new.email.key())? {
+    if let Some(account) = tx.users().find_account_by_email(&new.email.key())? {
         if !account.user.email_proved {
             return Err(unproved().into());
         }
@@ -217,16 +223,16 @@ fn find_or_insert_user(tx: &mut Tx<'_>, new: &NewPerson, password_hash: Option<S
         return Ok(account.user.id);
     }
     let created_at = tx.now();
-    if tx.email_is_claimed(&new.email.key(), UserId(0), created_at)? {
+    if tx.emails().is_claimed(&new.email.key(), UserId(0), created_at)? {
         let text = "the address was given up lately by a user who may still take it back";
         return Err(Error::Conflict(text.into()).into());
     }
     if let Some(id) = new.id
-        && tx.user(id)?.is_some()
+        && tx.users().find(id)?.is_some()
     {
         return Err(Error::Conflict(format!("another user has the number {}", id.0)).into());
     }
-    Ok(tx.insert_user(&NewUser {
+    Ok(tx.users().insert(&NewUser {
         id: new.id,
         email: new.email.as_str().to_owned(),
         email_key: new.email.key(),

@@ -60,7 +60,7 @@ impl PresenceTracker {
             return Ok(());
         }
         let (node, since) = (self.core.node.clone(), self.core.now().plus_millis(-SILENCE_MILLIS));
-        let others = self.core.store().read(move |reader| reader.other_nodes(&node, since)).await?;
+        let others = self.core.store().read(move |reader| reader.nodes().list_others(&node, since)).await?;
         self.forget_missing(&others).await;
         if others.is_empty() {
             return self.end_publishing(published).await;
@@ -118,14 +118,14 @@ impl PresenceTracker {
             // Later than all rows before, whatever the clock does.
             let at = tx.now().max(from.unwrap_or_default().plus_millis(1));
             let is_listed = match from {
-                Some(from) => tx.advance_presence(&node, from, at)?,
-                None => tx.start_presence(&node, at)?,
+                Some(from) => tx.nodes().advance_presence(&node, from, at)?,
+                None => tx.nodes().set_presence_start(&node, at)?,
             };
             if let Some(before) = clear.filter(|_| is_listed) {
-                tx.clear_presence(&node, before)?;
+                tx.nodes().delete_absent(&node, before)?;
             }
             if is_listed {
-                rows.iter().try_for_each(|rows| tx.upsert_presence(&node, at, rows))?;
+                rows.iter().try_for_each(|rows| tx.nodes().upsert_presence(&node, at, rows))?;
             }
             Ok(is_listed.then_some(at))
         });
@@ -137,7 +137,7 @@ impl PresenceTracker {
     async fn end_publishing(&self, published: &mut Published) -> Result<()> {
         if published.at.is_some() {
             let node = self.core.node.clone();
-            self.core.store().write(NoCaller::Process, move |tx| tx.end_presence(&node)).await?;
+            self.core.store().write(NoCaller::Process, move |tx| tx.nodes().delete_presence(&node)).await?;
             published.at = None;
         }
         self.online.state().outgoing = None;
@@ -161,8 +161,11 @@ impl PresenceTracker {
         let (mut events, mut last) = (0, UserId(0));
         loop {
             let node = other.id.clone();
-            let rows =
-                self.core.store().read(move |reader| reader.presence_since(&node, after, last, ROWS)).await?;
+            let rows = self
+                .core
+                .store()
+                .read(move |reader| reader.nodes().list_presence_since(&node, after, last, ROWS))
+                .await?;
             let is_last = (rows.len() as i64) < ROWS;
             for PresenceRow { user, places, .. } in rows {
                 gone.remove(&user);
@@ -179,7 +182,7 @@ impl PresenceTracker {
             self.apply_paced(&mut events, &other.id, user, Box::default(), self.core.now()).await;
         }
         let node = other.id.clone();
-        let from = self.core.store().read(move |reader| reader.presence_from(&node)).await?;
+        let from = self.core.store().read(move |reader| reader.nodes().find_presence_start(&node)).await?;
         // Otherwise rows that were not read may have been removed meanwhile: the next round reads all.
         if whole || from.is_none_or(|from| from <= read) {
             self.online.state().elsewhere.note(&other.id, other.presence_at, other.heartbeat);

@@ -348,7 +348,7 @@ impl PresenceTracker {
         for part in rows.chunks(FLUSH_PART) {
             let part = part.to_vec();
             if let Err(error) =
-                self.core.store().write(NoCaller::Process, move |tx| tx.touch_members(&part)).await
+                self.core.store().write(NoCaller::Process, move |tx| tx.members().touch(&part)).await
             {
                 tracing::debug!(%error, "who was seen could not be written down");
                 return;

@@ -75,11 +75,11 @@ impl Room {
     /// The room as the store has it now, where no groups are mentioned; [`Rooms::load_room`] and
     /// [`Rooms::change_room`] give it those of its organization.
     pub(crate) fn load(reader: &mut Reader<'_>, id: RoomId) -> StoreResult<Option<Self>> {
-        let Some(flow) = reader.flow(id)? else { return Ok(None) };
-        let Some(organization) = reader.organization(flow.organization)? else { return Ok(None) };
+        let Some(flow) = reader.flows().find(id)? else { return Ok(None) };
+        let Some(organization) = reader.organizations().find(flow.organization)? else { return Ok(None) };
         let mut members = HashMap::new();
         let mut nicks = HashMap::new();
-        for (membership, user) in reader.room_users(&[id])? {
+        for (membership, user) in reader.members().list_of_rooms(&[id])? {
             if !membership.blocked {
                 add_nick(&mut nicks, &user.nick, user.id);
             }
@@ -267,7 +267,7 @@ impl Rooms {
         F: Fn(&mut Tx<'_>, &Actor, &Room) -> TxResult<R> + Send + 'static,
     {
         let groups = self.load_room(id).await?.groups.clone();
-        let lock = move |tx: &mut Tx<'_>| tx.lock_room(id);
+        let lock = move |tx: &mut Tx<'_>| tx.rooms().lock(id);
         self.core
             .locked_transaction_as(actor, lock, move |tx, actor| {
                 let loaded = Room::load(tx, id)?.ok_or(Error::NotFound)?;
@@ -311,9 +311,11 @@ impl Rooms {
         let key = name_key(organization, flow);
         let load = || {
             let (organization, flow) = (organization.to_lowercase(), flow.to_lowercase());
-            self.core.store().read(move |reader| match reader.organization_id_by_name(&organization)? {
-                Some(organization) => reader.room_by_flow_name(organization, &flow),
-                None => Ok(None),
+            self.core.store().read(move |reader| {
+                match reader.organizations().find_id_by_name(&organization)? {
+                    Some(organization) => reader.flows().find_room_by_name(organization, &flow),
+                    None => Ok(None),
+                }
             })
         };
         // What a name led to lately may lead astray for a moment, but nobody in: that is decided anew.
@@ -322,7 +324,7 @@ impl Rooms {
 
     pub(crate) async fn room_id_by_public_id(&self, public_id: &str) -> Result<RoomId> {
         let wanted = public_id.to_owned();
-        let load = || self.core.store().read(move |reader| reader.room_by_flow_id(&wanted));
+        let load = || self.core.store().read(move |reader| reader.flows().find_room_by_id(&wanted));
         self.cache.by_public_id.find(true, public_id.to_owned(), load).await?.ok_or(Error::NotFound)
     }
 }

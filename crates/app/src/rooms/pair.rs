@@ -32,11 +32,11 @@ impl Pair {
     /// `None` when one of them is not there.
     fn load(reader: &mut Reader<'_>, one: UserId, other: UserId) -> StoreResult<Option<Self>> {
         // The room first: who loses a right after it was read has changed its access version.
-        let room = reader.private_room(one, other)?;
-        let common = reader.common_organizations(one, other)?;
+        let room = reader.rooms().find_private(one, other)?;
+        let common = reader.organization_members().list_common(one, other)?;
         let mut people = Vec::with_capacity(2);
         for id in [one, other] {
-            let Some(user) = reader.user(id)? else { return Ok(None) };
+            let Some(user) = reader.users().find(id)? else { return Ok(None) };
             people.push((id, nick_key(&user.nick)));
         }
         let Ok(people) = people.try_into() else { return Ok(None) };
@@ -153,13 +153,13 @@ impl Rooms {
             self.core
                 .transaction_as(actor, move |tx, _| {
                     // Locked, so that neither user leaves meanwhile: leaving ends only the conversations that exist.
-                    for (organization, _) in tx.common_organizations(own, other)? {
-                        tx.lock_organization(organization)?;
+                    for (organization, _) in tx.organization_members().list_common(own, other)? {
+                        tx.organizations().lock(organization)?;
                     }
                     let pair = Pair::load(tx, own, other)?.ok_or(Error::NotFound)?;
                     pair.allow(action)?;
                     if pair.room.is_none() {
-                        tx.insert_private_room(own, other)?;
+                        tx.rooms().insert_private(own, other)?;
                     }
                     Ok(())
                 })
@@ -184,8 +184,8 @@ impl Rooms {
         F: Fn(&mut Tx<'_>, &Actor, &Pair, PrivateRoom) -> TxResult<R> + Send + 'static,
     {
         let own = actor.user()?.user.id;
-        let lock = move |tx: &mut Tx<'_>| match tx.private_room(own, other)? {
-            Some(room) => tx.lock_room(room.id),
+        let lock = move |tx: &mut Tx<'_>| match tx.rooms().find_private(own, other)? {
+            Some(room) => tx.rooms().lock(room.id),
             None => Ok(()),
         };
         let (changed, _) = self

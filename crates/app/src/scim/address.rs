@@ -24,9 +24,13 @@ pub(super) fn reserve_email(
     user: UserId,
 ) -> TxResult<()> {
     let (key, now) = (email.key(), tx.now());
-    let holder = tx.account_by_email(&key)?.map(|account| account.user).filter(|holder| holder.id != user);
+    let holder = tx
+        .users()
+        .find_account_by_email(&key)?
+        .map(|account| account.user)
+        .filter(|holder| holder.id != user);
     let proved = holder.as_ref().is_some_and(|holder| holder.email_proved);
-    if proved || tx.email_is_claimed(&key, user, now)? {
+    if proved || tx.emails().is_claimed(&key, user, now)? {
         return Err(taken("another user has this address").into());
     }
     if let Some(squatter) = holder {
@@ -54,8 +58,8 @@ pub(super) fn follow_up(
 ) -> StoreResult<()> {
     let (id, key) = (before.id, email_key(new));
     follow_up_change(tx, before, new)?;
-    let mut owned = tx.recovery_key(id)?;
-    if owned.is_none() && (before.email_proved || tx.has_password(id)?) {
+    let mut owned = tx.passwords().find_recovery_key(id)?;
+    if owned.is_none() && (before.email_proved || tx.passwords().contains(id)?) {
         owned = Some(email_key(&before.email));
     }
     let is_proved = vouches(tx, organization, &key)?
@@ -63,6 +67,6 @@ pub(super) fn follow_up(
             Some(owned) => vouches(tx, organization, owned)?,
             None => true,
         };
-    tx.set_email_proved(id, is_proved)?;
-    tx.set_recovery_key(id, owned.filter(|_| !is_proved).as_deref())
+    tx.emails().set_proved(id, is_proved)?;
+    tx.passwords().set_recovery_key(id, owned.filter(|_| !is_proved).as_deref())
 }

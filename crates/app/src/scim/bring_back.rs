@@ -20,11 +20,14 @@ use crate::core::transaction::TxResult;
 /// by now, whose matter it would be as well.
 pub(super) fn may_come_back(tx: &mut Tx<'_>, identity: &Identity, wanted: &ValidUser) -> StoreResult<bool> {
     let here = identity.organization;
-    let elsewhere =
-        tx.memberships_of(identity.user)?.iter().any(|membership| membership.organization != here);
+    let elsewhere = tx
+        .organization_members()
+        .list_of_user(identity.user)?
+        .iter()
+        .any(|membership| membership.organization != here);
     let key = wanted.email.key();
     let is_stated = identity.stated_email.as_ref() == Some(&key);
-    let user = tx.user(identity.user)?;
+    let user = tx.users().find(identity.user)?;
     let same = user.is_some_and(|user| email_key(&user.email) == key && (user.email_proved || is_stated));
     Ok(same && !elsewhere)
 }
@@ -38,7 +41,7 @@ pub(super) fn bring_back(
     random: &str,
 ) -> TxResult<(User, Identity)> {
     let id = identity.user;
-    let user = tx.user(id)?.ok_or(Error::NotFound)?;
+    let user = tx.users().find(id)?.ok_or(Error::NotFound)?;
     let everywhere = everywhere(tx, id, identity.organization)?;
     // Where the provider asks for no nick, the user has the old one again if it is free.
     let mut nick = wanted.nick.clone();
@@ -49,24 +52,29 @@ pub(super) fn bring_back(
         nick = Some(old);
     }
     let nick = nick_for(tx, &everywhere, id, (nick.as_ref(), &wanted.name), random)?;
-    let organization = tx.organization(identity.organization)?.ok_or(Error::NotFound)?;
-    if !tx.memberships_of(id)?.iter().any(|membership| membership.organization == organization.id) {
+    let organization = tx.organizations().find(identity.organization)?.ok_or(Error::NotFound)?;
+    if !tx
+        .organization_members()
+        .list_of_user(id)?
+        .iter()
+        .any(|membership| membership.organization == organization.id)
+    {
         if organization.user_count >= organization.user_limit {
             return Err(full().into());
         }
         let role = OrganizationRole::Member;
         let membership = OrganizationMembership { organization: organization.id, user: id, role };
         let now = tx.now();
-        tx.insert_organization_member(membership, &nick.key(), now)?;
-        tx.bump_private_rooms_of(id)?;
+        tx.organization_members().insert(membership, &nick.key(), now)?;
+        tx.rooms().advance_private_access_of_user(id)?;
         tx.record_event(Control::UserEdit { user: id });
         // It counts one more.
         tx.record_event(Control::OrganizationChange);
     }
     // A domain that the organization was given since makes the address proved.
-    let is_owned = tx.recovery_key(id)?.is_some();
+    let is_owned = tx.passwords().find_recovery_key(id)?.is_some();
     if !user.email_proved && !is_owned && vouches(tx, organization.id, &wanted.email.key())? {
-        tx.set_email_proved(id, true)?;
+        tx.emails().set_proved(id, true)?;
     }
     let wanted = ValidUser { nick: Some(nick), ..wanted.clone() };
     apply(tx, provider, (user, identity), &wanted, Change::Nothing, ("user.return", random))

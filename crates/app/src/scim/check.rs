@@ -114,7 +114,7 @@ pub(super) fn is_taken(
     nick: &Nick,
 ) -> StoreResult<bool> {
     for organization in organizations {
-        if tx.nick_is_taken(*organization, &nick.key(), user)? {
+        if tx.organization_members().has_nick(*organization, &nick.key(), user)? {
             return Ok(true);
         }
     }

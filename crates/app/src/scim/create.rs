@@ -67,8 +67,8 @@ fn removed_with_address(
     organization: OrganizationId,
     new: &ValidUser,
 ) -> StoreResult<Option<Identity>> {
-    let Some(account) = tx.account_by_email(&new.email.key())? else { return Ok(None) };
-    let known = tx.identity(account.user.id)?;
+    let Some(account) = tx.users().find_account_by_email(&new.email.key())? else { return Ok(None) };
+    let known = tx.identities().find(account.user.id)?;
     Ok(known.filter(|known| known.organization == organization && known.removed_at.is_some()))
 }
 
@@ -79,9 +79,9 @@ fn create(
     random: &str,
 ) -> TxResult<(User, Identity)> {
     // Held, so that nobody else takes the subject, the nick or the last place.
-    let organization = tx.lock_organization(provider.organization)?.ok_or(Error::NotFound)?;
+    let organization = tx.organizations().lock(provider.organization)?.ok_or(Error::NotFound)?;
     policy::write(&organization).map_err(Error::from)?;
-    let before = match tx.identity_by_subject(organization.id, &new.subject_key())? {
+    let before = match tx.identities().find_by_subject(organization.id, &new.subject_key())? {
         None => removed_with_address(tx, organization.id, new)?,
         known => known,
     };
@@ -89,14 +89,15 @@ fn create(
         return Err(taken("there is a user with this userName").into());
     }
     if let Some(identity) = before {
-        tx.lock_user(identity.user)?;
+        tx.users().lock(identity.user)?;
         if bring_back::may_come_back(tx, &identity, new)? {
             return bring_back::bring_back(tx, provider, identity, new, random);
         }
         // The account has gone its own way since.
-        tx.delete_identity(identity.user)?;
+        tx.identities().delete(identity.user)?;
     }
-    let named = tx.account_by_email(&new.subject_key())?.filter(|account| account.user.email_proved);
+    let named =
+        tx.users().find_account_by_email(&new.subject_key())?.filter(|account| account.user.email_proved);
     if named.is_some() {
         return Err(taken("there is a user with this userName as address already").into());
     }
@@ -107,7 +108,7 @@ fn create(
     let nick =
         nick_for(tx, &[organization.id], UserId(0), (new.nick.as_ref(), &new.name), random)?.into_string();
     let now = tx.now();
-    let id = tx.insert_user(&NewUser {
+    let id = tx.users().insert(&NewUser {
         id: None,
         email: new.email.as_str().to_owned(),
         email_key: new.email.key(),
@@ -120,10 +121,10 @@ fn create(
         created_at: now,
     })?;
     let is_proved = vouches(tx, organization.id, &new.email.key())?;
-    tx.set_email_proved(id, is_proved)?;
+    tx.emails().set_proved(id, is_proved)?;
     let membership =
         OrganizationMembership { organization: organization.id, user: id, role: OrganizationRole::Member };
-    tx.insert_organization_member(membership, &nick_key(&nick), now)?;
+    tx.organization_members().insert(membership, &nick_key(&nick), now)?;
     let identity = Identity {
         user: id,
         organization: organization.id,
@@ -136,11 +137,11 @@ fn create(
         suspended_at: None,
         removed_at: None,
     };
-    tx.insert_identity(&identity)?;
+    tx.identities().insert(&identity)?;
     let detail = json!({
         "userName": new.user_name, "email": new.email.as_str(), "proved": is_proved, "active": new.active,
     });
     note(tx, organization.id, (&provider.actor(), "user.create"), Some(id), &detail)?;
-    let user = tx.user(id)?.ok_or(StoreError::Corrupt("a new user"))?;
+    let user = tx.users().find(id)?.ok_or(StoreError::Corrupt("a new user"))?;
     Ok((user, identity))
 }

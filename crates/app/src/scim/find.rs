@@ -34,8 +34,11 @@ impl Scim {
     pub async fn users(&self, provider: &ScimProvider, wanted: UsersWanted) -> Result<(Vec<Shown>, i64)> {
         let Some(query) = query(&wanted) else { return Ok((Vec::new(), 0)) };
         let organization = provider.organization;
-        let (found, total) =
-            self.core.store().read(move |reader| reader.provided_users(organization, &query)).await?;
+        let (found, total) = self
+            .core
+            .store()
+            .read(move |reader| reader.identities().list_users(organization, &query))
+            .await?;
         Ok((found.iter().map(|(user, identity)| self.shown(&provider.uid, user, identity)).collect(), total))
     }
 
@@ -61,7 +64,7 @@ pub(super) fn provided(
     provider: &ScimProvider,
     id: UserId,
 ) -> TxResult<(User, Identity)> {
-    Ok(reader.provided_user(provider.organization, id)?.ok_or(Error::NotFound)?)
+    Ok(reader.identities().find_user(provider.organization, id)?.ok_or(Error::NotFound)?)
 }
 
 /// The query of a filter; `None` for one that nobody can meet.

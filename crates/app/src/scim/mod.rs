@@ -71,7 +71,8 @@ impl Scim {
             return Err(ScimError::new(401, "Authentication is required: send the token as a Bearer").into());
         };
         let wanted = uid.to_owned();
-        let provider = self.core.store().read(move |reader| reader.provider(&wanted)).await?;
+        let provider =
+            self.core.store().read(move |reader| reader.identities().find_provider(&wanted)).await?;
         let token = match Credentials::parse(header) {
             Ok(Credentials::Bearer(token)) => Some(token.hash()),
             _ => None,

@@ -10,14 +10,14 @@ use eddyline_storage::{Reader, Result as StoreResult, Tx};
 /// compared: when its domain belongs to the organization, or to one above it. It stays so until the transaction
 /// ends.
 pub(super) fn vouches(tx: &mut Tx<'_>, organization: OrganizationId, email_key: &str) -> StoreResult<bool> {
-    let Some(holder) = tx.lock_domain(domain_of(email_key))? else { return Ok(false) };
-    Ok(holder == organization || tx.organizations_below(holder)?.contains(&organization))
+    let Some(holder) = tx.organizations().lock_domain(domain_of(email_key))? else { return Ok(false) };
+    Ok(holder == organization || tx.organizations().list_below(holder)?.contains(&organization))
 }
 
 /// The organizations that a provider reaches: its own, which comes first, and all below it.
 pub(super) fn tree(reader: &mut Reader<'_>, own: OrganizationId) -> StoreResult<Vec<OrganizationId>> {
     let mut tree = vec![own];
-    tree.extend(reader.organizations_below(own)?);
+    tree.extend(reader.organizations().list_below(own)?);
     Ok(tree)
 }
 
@@ -29,11 +29,11 @@ pub(super) fn is_shared(reader: &mut Reader<'_>, identity: &Identity) -> StoreRe
         return Ok(true);
     }
     let own = identity.organization;
-    let mut others = reader.memberships_of(identity.user)?;
+    let mut others = reader.organization_members().list_of_user(identity.user)?;
     others.retain(|membership| membership.organization != own);
     if others.is_empty() {
         return Ok(false);
     }
-    let below = reader.organizations_below(own)?;
+    let below = reader.organizations().list_below(own)?;
     Ok(others.iter().any(|membership| !below.contains(&membership.organization)))
 }

@@ -56,14 +56,14 @@ pub(super) fn lock_memberships(tx: &mut Tx<'_>, identity: &Identity) -> StoreRes
 /// suspending and restoring in turn.
 pub(super) fn suspend(tx: &mut Tx<'_>, user: &User, own: OrganizationId) -> StoreResult<bool> {
     let tree = tree(tx, own)?;
-    let (now, last) = (tx.now(), tx.access_ended_at(user.id)?);
+    let (now, last) = (tx.now(), tx.organization_members().find_access_end(user.id)?);
     let ends = ends_access(last, now);
     let ended_at = last.filter(|_| !ends).unwrap_or(now);
-    tx.delete_suspended_memberships(user.id)?;
-    let mut memberships = tx.memberships_of(user.id)?;
+    tx.organization_members().delete_suspended(user.id)?;
+    let mut memberships = tx.organization_members().list_of_user(user.id)?;
     memberships.retain(|membership| tree.contains(&membership.organization));
     for membership in &memberships {
-        tx.insert_suspended_membership(*membership, ended_at)?;
+        tx.organization_members().insert_suspended(*membership, ended_at)?;
     }
     end_memberships(tx, &memberships, user, Leaving::Announced)?;
     Ok(ends)
@@ -76,8 +76,8 @@ fn ends_access(last: Option<Timestamp>, now: Timestamp) -> bool {
 
 /// The memberships that a user gets back.
 fn to_restore(reader: &mut Reader<'_>, identity: &Identity) -> StoreResult<Vec<OrganizationMembership>> {
-    let present = reader.memberships_of(identity.user)?;
-    let mut kept = reader.suspended_memberships(identity.user)?;
+    let present = reader.organization_members().list_of_user(identity.user)?;
+    let mut kept = reader.organization_members().list_suspended(identity.user)?;
     kept.retain(|kept| present.iter().all(|membership| membership.organization != kept.organization));
     Ok(kept)
 }
@@ -91,16 +91,16 @@ fn to_restore(reader: &mut Reader<'_>, identity: &Identity) -> StoreResult<Vec<O
 pub(super) fn restore(tx: &mut Tx<'_>, user: &User, identity: &Identity) -> TxResult<()> {
     let (now, nick) = (tx.now(), nick_key(&user.nick));
     for membership in to_restore(tx, identity)? {
-        let organization = tx.organization(membership.organization)?;
+        let organization = tx.organizations().find(membership.organization)?;
         if organization.is_none_or(|organization| organization.user_count >= organization.user_limit) {
             return Err(full().into());
         }
-        if tx.nick_is_taken(membership.organization, &nick, user.id)? {
+        if tx.organization_members().has_nick(membership.organization, &nick, user.id)? {
             return Err(taken(&format!("nickName {} is taken", user.nick)).into());
         }
-        tx.insert_organization_member(membership, &nick, now)?;
+        tx.organization_members().insert(membership, &nick, now)?;
     }
-    tx.bump_private_rooms_of(user.id)?;
+    tx.rooms().advance_private_access_of_user(user.id)?;
     tx.record_event(Control::UserEdit { user: user.id });
     // They count one more.
     tx.record_event(Control::OrganizationChange);

@@ -118,7 +118,7 @@ fn update(
             if wanted.nick.as_ref().is_none_or(|nick| nick.key() != nick_key(&user.nick)) {
                 lock_names(tx, id)?;
             }
-            tx.lock_user(id)?;
+            tx.users().lock(id)?;
         }
         Change::Nothing => suspension::lock_memberships(tx, &identity)?,
         Change::Suspend | Change::Restore => suspension::lock_memberships(tx, &identity)?,
@@ -152,8 +152,12 @@ pub(super) fn everywhere(
     user: UserId,
     here: OrganizationId,
 ) -> StoreResult<Vec<OrganizationId>> {
-    let mut all: Vec<OrganizationId> =
-        tx.memberships_of(user)?.iter().map(|membership| membership.organization).collect();
+    let mut all: Vec<OrganizationId> = tx
+        .organization_members()
+        .list_of_user(user)?
+        .iter()
+        .map(|membership| membership.organization)
+        .collect();
     all.push(here);
     all.sort_unstable();
     all.dedup();
@@ -204,7 +208,7 @@ pub(super) fn apply(
     let is_deactivated = before.active && !after.active;
     if is_deactivated {
         // A membership that ended took the ways in with it.
-        for membership in tx.memberships_of(before.id)? {
+        for membership in tx.organization_members().list_of_user(before.id)? {
             end_ways_in(tx, membership.organization, before.id)?;
         }
     }
@@ -213,7 +217,7 @@ pub(super) fn apply(
     }
     identity.version += 1;
     identity.updated_at = tx.now();
-    tx.update_identity(&identity)?;
+    tx.identities().update(&identity)?;
     note(tx, identity.organization, (&provider.actor(), action), Some(before.id), &Value::Object(detail))?;
     Ok((after, identity))
 }
@@ -260,15 +264,15 @@ fn reserve_subject(tx: &mut Tx<'_>, known: &Identity, subject: &str) -> TxResult
     if subject == email_key(&known.subject) {
         return Ok(());
     }
-    let named = tx.account_by_email(subject)?.map(|account| account.user);
+    let named = tx.users().find_account_by_email(subject)?.map(|account| account.user);
     if named.is_some_and(|user| user.id != known.user && user.email_proved) {
         return Err(taken("there is a user with this userName as address already").into());
     }
-    let other = tx.identity_by_subject(known.organization, subject)?;
+    let other = tx.identities().find_by_subject(known.organization, subject)?;
     match other.filter(|other| other.user != known.user) {
         Some(other) if other.removed_at.is_some() => {
-            tx.lock_user(other.user)?;
-            Ok(tx.delete_identity(other.user)?)
+            tx.users().lock(other.user)?;
+            Ok(tx.identities().delete(other.user)?)
         }
         Some(_) => Err(taken("there is a user with this userName").into()),
         None => Ok(()),
@@ -278,13 +282,13 @@ fn reserve_subject(tx: &mut Tx<'_>, known: &Identity, subject: &str) -> TxResult
 fn write_user(tx: &mut Tx<'_>, before: &User, after: &User) -> StoreResult<()> {
     let (id, email) = (after.id, email_key(&after.email));
     if (&before.nick, &before.email) != (&after.nick, &after.email) {
-        tx.update_user(id, (&after.nick, &nick_key(&after.nick)), (&after.email, &email))?;
+        tx.users().update(id, (&after.nick, &nick_key(&after.nick)), (&after.email, &email))?;
     }
     if before.name != after.name {
-        tx.set_name(id, &after.name)?;
+        tx.users().set_name(id, &after.name)?;
     }
     if before.active != after.active {
-        tx.set_active(id, after.active)?;
+        tx.users().set_active(id, after.active)?;
     }
     if before != after {
         tx.record_event(Control::UserEdit { user: id });

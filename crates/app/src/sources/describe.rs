@@ -74,7 +74,7 @@ impl Around {
         if let Some(known) = self.applications.get(&id) {
             return Ok(known.clone());
         }
-        let found = reader.application(id)?;
+        let found = reader.applications().find(id)?;
         self.applications.insert(id, found.clone());
         Ok(found)
     }
@@ -83,8 +83,10 @@ impl Around {
         if let Some(known) = self.flows.get(&room) {
             return Ok(known.clone());
         }
-        let found = match reader.flow(room)? {
-            Some(flow) => reader.organization(flow.organization)?.map(|organization| (flow, organization)),
+        let found = match reader.flows().find(room)? {
+            Some(flow) => {
+                reader.organizations().find(flow.organization)?.map(|organization| (flow, organization))
+            }
             None => None,
         };
         self.flows.insert(room, found.clone());

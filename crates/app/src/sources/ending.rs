@@ -9,7 +9,10 @@ use crate::action_message::action;
 
 /// Holds the flows in which an application has sources. To be called before the application is held.
 pub(crate) fn lock_flows(tx: &mut Tx<'_>, application: ApplicationId) -> StoreResult<()> {
-    tx.rooms_of_application(application)?.into_iter().try_for_each(|room| tx.lock_room(room))
+    tx.sources()
+        .list_rooms_of_application(application)?
+        .into_iter()
+        .try_for_each(|room| tx.rooms().lock(room))
 }
 
 /// Removes what sources an application that goes has in a flow, which is held, and tells the flow who did
@@ -21,36 +24,36 @@ pub(crate) fn remove_in(
     by: Option<UserId>,
 ) -> StoreResult<()> {
     let now = tx.now();
-    let Some(flow) = tx.flow(room)? else { return Ok(()) };
+    let Some(flow) = tx.flows().find(room)? else { return Ok(()) };
     let by = match by {
-        Some(user) if tx.organization_user(flow.organization, user)?.is_some() => Some(user),
+        Some(user) if tx.organization_members().find_user(flow.organization, user)?.is_some() => Some(user),
         _ => None,
     };
     let mut told = Vec::new();
-    for source in tx.application_sources_in(application, room, i64::MAX)? {
+    for source in tx.sources().list_of_application(application, room, i64::MAX)? {
         told.push(action(tx, room, by, "source-remove", &json!(source.name)));
     }
-    tx.remove_application_sources(application, room, now)?;
+    tx.sources().delete_of_application(application, room, now)?;
     // Posts that were let in before are looked at again.
-    tx.bump_access(room)?;
+    tx.rooms().advance_access(room)?;
     tx.record_event(Control::FlowTokens { room });
-    tx.post(&told)?;
+    tx.messages().append(&told)?;
     Ok(())
 }
 
 /// Removes what sources an application has left, and parts all from it.
 pub(crate) fn remove_all(tx: &mut Tx<'_>, application: ApplicationId, by: Option<UserId>) -> StoreResult<()> {
-    for room in tx.rooms_of_application(application)? {
+    for room in tx.sources().list_rooms_of_application(application)? {
         // Another server may have made a source there since the flows were held.
-        tx.lock_room(room)?;
+        tx.rooms().lock(room)?;
         remove_in(tx, application, room, by)?;
     }
-    tx.detach_sources(application)
+    tx.sources().clear_application(application)
 }
 
 /// Invalidates what is cached of an application's sources, since the application is shown differently.
 pub(crate) fn forget_all(tx: &mut Tx<'_>, application: ApplicationId) -> StoreResult<()> {
-    for room in tx.rooms_of_application(application)? {
+    for room in tx.sources().list_rooms_of_application(application)? {
         tx.record_event(Control::FlowTokens { room });
     }
     Ok(())

@@ -127,7 +127,7 @@ impl Sources {
                 let creator = actor.user_id();
                 let source = insert(tx, room.id(), application, &new, creator, &hash.0)?;
                 let draft = action(tx, room.id(), creator, "source-add", &json!(source.name));
-                tx.post(&[draft])?;
+                tx.messages().append(&[draft])?;
                 Ok(describe(tx, &addresses, &source)?)
             })
             .await?;
@@ -149,10 +149,12 @@ impl Sources {
         let (made, event) = self
             .core
             .transaction(NoCaller::Operator, move |tx| {
-                tx.lock_room(room)?;
+                tx.rooms().lock(room)?;
                 let found = match application.parse::<ApplicationId>() {
-                    Ok(id) => tx.application(id)?,
-                    Err(_) => tx.application_by_client_id(&application)?.map(|(application, _)| application),
+                    Ok(id) => tx.applications().find(id)?,
+                    Err(_) => {
+                        tx.applications().find_by_client_id(&application)?.map(|(application, _)| application)
+                    }
                 };
                 let application = found.ok_or(Error::NotFound)?;
                 let source = insert(tx, room, application.id, &new, None, &hash.0)?;
@@ -189,8 +191,8 @@ impl Sources {
         let caller = actor.user()?.clone();
         let rooms = self.core.store().read(move |reader| {
             let mut visible = Vec::new();
-            for place in reader.room_memberships_of(caller.user.id)? {
-                if let Some(flow) = reader.flow(place.room)?
+            for place in reader.members().list_of_user(caller.user.id)? {
+                if let Some(flow) = reader.flows().find(place.room)?
                     && !place.blocked
                     && !flow.disabled
                     && caller.role_in(flow.organization).is_some()
@@ -206,7 +208,7 @@ impl Sources {
     async fn describe_sources(&self, rooms: Vec<RoomId>) -> Result<Vec<WireSource>> {
         let addresses = self.core.config().addresses.clone();
         let found = self.core.store().read(move |reader| {
-            let sources = reader.sources_of(&rooms)?;
+            let sources = reader.sources().list_of_rooms(&rooms)?;
             let mut around = Around::default();
             sources.iter().map(|source| around.describe(reader, &addresses, source)).collect()
         });
@@ -220,7 +222,7 @@ impl Sources {
     /// [`Error::NotFound`].
     pub async fn get(&self, room: &Room, id: SourceId) -> Result<WireSource> {
         let (addresses, room) = (self.core.config().addresses.clone(), room.id());
-        let found = self.core.store().read(move |reader| match reader.source(id)? {
+        let found = self.core.store().read(move |reader| match reader.sources().find(id)? {
             Some(source) if source.room == room && source.removed_at.is_none() => {
                 describe(reader, &addresses, &source).map(Some)
             }
@@ -261,7 +263,7 @@ impl Sources {
             changes.apply(&mut source);
             if source != before {
                 source.updated_at = tx.now();
-                tx.update_source(&source)?;
+                tx.sources().update(&source)?;
             }
             // Its name is what threads show of it then, and that is cached with its token.
             if source.name != before.name && source.application.is_none() {
@@ -280,12 +282,12 @@ impl Sources {
     pub async fn remove(&self, actor: &Actor, (room, id): (RoomId, SourceId)) -> Result<()> {
         self.with_source(actor, room, id, move |tx, actor, source| {
             let now = tx.now();
-            tx.remove_source(source.id, now)?;
+            tx.sources().delete(source.id, now)?;
             // Posts that were let in before are looked at again.
-            tx.bump_access(room)?;
+            tx.rooms().advance_access(room)?;
             tx.record_event(Control::FlowTokens { room });
             let draft = action(tx, room, actor.user_id(), "source-remove", &json!(source.name));
-            tx.post(&[draft]).map(drop)
+            tx.messages().append(&[draft]).map(drop)
         })
         .await
     }
@@ -301,10 +303,10 @@ impl Sources {
             .core
             .locked_transaction_as(
                 actor,
-                move |tx| tx.lock_room(room),
+                move |tx| tx.rooms().lock(room),
                 move |tx, actor| {
                     let room = Room::load(tx, room)?.ok_or(Error::NotFound)?;
-                    let source = tx.source(id)?.ok_or(Error::NotFound)?;
+                    let source = tx.sources().find(id)?.ok_or(Error::NotFound)?;
                     let thread_owner = match &**actor {
                         Actor::FlowToken { thread_owner, .. } => Some(*thread_owner),
                         Actor::User { .. } => None,
@@ -341,15 +343,15 @@ fn insert(
     creator: Option<UserId>,
     hash: &[u8],
 ) -> TxResult<Source> {
-    if !tx.lock_application_shared(application)? {
+    if !tx.applications().lock_shared(application)? {
         return Err(Error::NotFound.into());
     }
-    if tx.sources_of(&[room])?.len() >= MAX_SOURCES {
+    if tx.sources().list_of_rooms(&[room])?.len() >= MAX_SOURCES {
         let text = format!("the flow has {MAX_SOURCES} sources, and can't have more");
         return Err(Error::Conflict(text).into());
     }
     let now = tx.now();
-    let id = tx.insert_source(&StoredSource {
+    let id = tx.sources().insert(&StoredSource {
         room,
         application,
         name: new.name.clone(),
@@ -357,8 +359,8 @@ fn insert(
         creator,
         created_at: now,
     })?;
-    tx.insert_flow_token(hash, room, Some(id), now)?;
+    tx.sources().insert_token(hash, room, Some(id), now)?;
     // An application's posts may go to another source now, or to none.
-    tx.bump_access(room)?;
-    Ok(tx.source(id)?.ok_or(Error::NotFound)?)
+    tx.rooms().advance_access(room)?;
+    Ok(tx.sources().find(id)?.ok_or(Error::NotFound)?)
 }

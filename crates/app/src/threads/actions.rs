@@ -93,12 +93,12 @@ fn chosen(
     position: usize,
     name: Option<&str>,
 ) -> TxResult<(Action, Option<ThreadOwner>)> {
-    let item = reader.thread(room, root)?.and_then(|thread| thread.item);
+    let item = reader.threads().find(room, root)?.and_then(|thread| thread.item);
     let action = item.and_then(|item| item.actions.get(position).cloned()).ok_or(Error::NotFound)?;
     if name.is_some_and(|name| name != action.name()) {
         return Err(Error::Conflict("The thread has changed".into()).into());
     }
-    Ok((action, reader.thread_owner_of(room, root)?))
+    Ok((action, reader.threads().find_owner(room, root)?))
 }
 
 /// The application whose secret signs requests for a thread owner: the one that named their address. No other
@@ -111,16 +111,16 @@ fn signed_with(
     let cannot = |text: &str| Error::from(IntegrationFailed::unasked(text));
     let thread_owner = thread_owner.ok_or_else(|| cannot("No integration keeps this thread"))?;
     if let Some(source) = thread_owner.source
-        && reader.source(source)?.is_none_or(|source| source.removed_at.is_some())
+        && reader.sources().find(source)?.is_none_or(|source| source.removed_at.is_some())
     {
         return Err(Error::Gone.into());
     }
     let unsigned = "No application keeps this thread, so its requests cannot be signed";
     let application = thread_owner.application.ok_or_else(|| cannot(unsigned))?;
     let gone = "The application that keeps this thread is gone";
-    let application = reader.application(application)?.ok_or_else(|| cannot(gone))?;
+    let application = reader.applications().find(application)?.ok_or_else(|| cannot(gone))?;
     let without = "The application that keeps this thread has no secret, so its requests cannot be signed";
-    let sealed = reader.application_secret(application.id)?.ok_or_else(|| cannot(without))?;
+    let sealed = reader.applications().find_secret(application.id)?.ok_or_else(|| cannot(without))?;
     let secret = sealing
         .open(&application.client_id, &sealed)
         .ok_or_else(|| Error::Internal("the secret of an application cannot be opened".into()))?;

@@ -63,13 +63,13 @@ impl Threads {
                 ThreadsOf::Inbox => threads::Threads::Inbox,
                 ThreadsOf::Application(name) => match name.parse() {
                     Ok(id) => threads::Threads::Of(id),
-                    Err(_) => match reader.application_by_client_id(name)? {
+                    Err(_) => match reader.applications().find_by_client_id(name)? {
                         Some((application, _)) => threads::Threads::Of(application.id),
                         None => return Ok(ThreadPage::default()),
                     },
                 },
             };
-            reader.threads(room, &query, LIST_BYTES)
+            reader.threads().list(room, &query, LIST_BYTES)
         });
         Ok(found.await?)
     }
@@ -81,7 +81,7 @@ impl Threads {
     /// [`Error::NotFound`].
     pub async fn get(&self, room: &Room, thread_id: &str) -> Result<ThreadState> {
         let (root, room) = (self.messages.thread_root(room, thread_id)?, room.id());
-        let found = self.core.store().read(move |reader| reader.thread(room, root));
+        let found = self.core.store().read(move |reader| reader.threads().find(room, root));
         found.await?.ok_or(Error::NotFound)
     }
 }

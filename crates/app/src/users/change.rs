@@ -82,10 +82,10 @@ impl Users {
                 if changes.nick.is_some() {
                     lock_names(tx, id)?;
                 }
-                tx.lock_user(id)?;
+                tx.users().lock(id)?;
                 // It may end with the password.
                 actor.keep(tx)?;
-                let before = tx.user(id)?.ok_or(Error::NotFound)?;
+                let before = tx.users().find(id)?.ok_or(Error::NotFound)?;
                 let after = changed(&before, &changes);
                 check(tx, &before, &after, evidence.checked.as_deref())?;
                 if email_key(&before.email) != email_key(&after.email) && before.email_proved {
@@ -178,8 +178,8 @@ fn changed(before: &User, changes: &UserChanges) -> User {
 fn check(tx: &mut Tx<'_>, before: &User, after: &User, checked: Option<&str>) -> TxResult<()> {
     let nick = nick_key(&after.nick);
     if nick != nick_key(&before.nick) {
-        for membership in tx.memberships_of(before.id)? {
-            if tx.nick_is_taken(membership.organization, &nick, before.id)? {
+        for membership in tx.organization_members().list_of_user(before.id)? {
+            if tx.organization_members().has_nick(membership.organization, &nick, before.id)? {
                 let text = format!("the nick {} is taken in your organization", after.nick);
                 return Err(Error::Conflict(text).into());
             }
@@ -187,13 +187,13 @@ fn check(tx: &mut Tx<'_>, before: &User, after: &User, checked: Option<&str>) ->
     }
     let email = email_key(&after.email);
     let now = tx.now();
-    if tx.account_by_email(&email)?.is_some_and(|account| account.user.id != before.id)
-        || tx.email_is_claimed(&email, before.id, now)?
+    if tx.users().find_account_by_email(&email)?.is_some_and(|account| account.user.id != before.id)
+        || tx.emails().is_claimed(&email, before.id, now)?
     {
         return Err(Error::Conflict("the email is the address of another account".into()).into());
     }
     if checked.is_some() {
-        let account = tx.account_by_email(&email_key(&before.email))?;
+        let account = tx.users().find_account_by_email(&email_key(&before.email))?;
         if !account.is_some_and(|now| now.user.id == before.id && now.password_hash.as_deref() == checked) {
             return Err(Error::Conflict("the password was changed meanwhile".into()).into());
         }
@@ -204,21 +204,21 @@ fn check(tx: &mut Tx<'_>, before: &User, after: &User, checked: Option<&str>) ->
 fn apply(tx: &mut Tx<'_>, before: &User, after: &User, password: Option<&str>) -> StoreResult<()> {
     let (id, email) = (after.id, email_key(&after.email));
     if (&before.nick, &before.email) != (&after.nick, &after.email) {
-        tx.update_user(id, (&after.nick, &nick_key(&after.nick)), (&after.email, &email))?;
+        tx.users().update(id, (&after.nick, &nick_key(&after.nick)), (&after.email, &email))?;
     }
     if (&before.name, &before.website) != (&after.name, &after.website) {
-        tx.set_profile(id, &after.name, &after.website)?;
+        tx.users().set_profile(id, &after.name, &after.website)?;
     }
     if email != email_key(&before.email) {
         follow_up_change(tx, before, &after.email)?;
         // The owner says where links to a new password go, whatever a provider had changed before.
-        tx.set_recovery_key(id, None)?;
+        tx.passwords().set_recovery_key(id, None)?;
     }
     if before != after {
         // What an identity provider sees.
         if (&before.name, &before.nick, &before.email) != (&after.name, &after.nick, &after.email) {
             let now = tx.now();
-            tx.touch_identity(id, now)?;
+            tx.identities().touch(id, now)?;
         }
         tx.record_event(Control::UserEdit { user: id });
     }

@@ -57,7 +57,7 @@ impl Users {
     /// [`Error::Denied`] for flow tokens.
     pub async fn list(&self, actor: &Actor) -> Result<Vec<User>> {
         let own = actor.user()?.user.id;
-        let found = self.core.store().read(move |reader| reader.users_seen_by(own)).await?;
+        let found = self.core.store().read(move |reader| reader.users().list_seen_by(own)).await?;
         let base = &self.core.config().addresses.base;
         Ok(found.iter().map(|user| User::of(user, base)).collect())
     }
@@ -74,7 +74,11 @@ impl Users {
             actor.require_any(&[Scope::Flow, Scope::Manage])?;
         }
         let user = self.core.store().read(move |reader| {
-            if own == id || reader.share_organization(own, id)? { reader.user(id) } else { Ok(None) }
+            if own == id || reader.organization_members().have_common(own, id)? {
+                reader.users().find(id)
+            } else {
+                Ok(None)
+            }
         });
         let user = user.await?.ok_or(Error::NotFound)?;
         Ok(User::of(&user, &self.core.config().addresses.base))
@@ -90,7 +94,8 @@ impl Users {
         if own == id {
             return Ok(());
         }
-        let known = self.core.store().read(move |reader| reader.share_organization(own, id)).await?;
+        let known =
+            self.core.store().read(move |reader| reader.organization_members().have_common(own, id)).await?;
         Err(if known { Error::Denied } else { Error::NotFound })
     }
 }

@@ -7,10 +7,11 @@ use eddyline_model::MessageId;
 use eddyline_model::items::Item;
 use eddyline_model::messages::{Draft, Message, MessageView, Placement, ThreadCounts, ThreadPost, reference};
 
-use super::{LockedRoom, Outcome};
+use super::Outcome;
 use crate::Result;
-use crate::messages::{Referred, Row, join_tags};
-use crate::threads::{self, Record};
+use crate::messages::join_tags;
+use crate::rows::{LockedRoom, MessageRow, ThreadRow};
+use crate::threads::{self, Record, Referred};
 
 /// A batch under way: what its rooms, threads and earlier items look like by now.
 #[derive(Default)]
@@ -44,7 +45,7 @@ impl<'d> Batch<'d> {
     }
 
     /// Gives the draft its number and place, or says why it has none.
-    pub(super) fn place(&mut self, draft: &'d Draft) -> std::result::Result<Row, Outcome> {
+    pub(super) fn place(&mut self, draft: &'d Draft) -> std::result::Result<MessageRow, Outcome> {
         let room = self.rooms.get(&draft.room.0).copied().ok_or(Outcome::NoRoom)?;
         if draft.access_version.is_some_and(|version| version != room.access_version) {
             return Err(Outcome::Stale);
@@ -105,7 +106,7 @@ impl<'d> Batch<'d> {
     }
 
     /// Makes later items of the batch see this one.
-    fn note(&mut self, draft: &'d Draft, row: &Row) {
+    fn note(&mut self, draft: &'d Draft, row: &MessageRow) {
         if let Some(room) = self.rooms.get_mut(&row.room_id) {
             room.last_message_id = row.id;
             room.last_message_at = Some(room.last_message_at.unwrap_or(row.sent).max(row.sent));
@@ -130,7 +131,7 @@ impl<'d> Batch<'d> {
     }
 
     /// One more message in a thread that is there.
-    fn go_on(&mut self, draft: &'d Draft, row: &Row, root: i64) {
+    fn go_on(&mut self, draft: &'d Draft, row: &MessageRow, root: i64) {
         let begun = match self.referred.get(&(row.room_id, root)) {
             Some(first) => ThreadCounts::begun_by(first.event, first.sent),
             None => ThreadCounts::begun_by(draft.event, draft.sent),
@@ -158,7 +159,7 @@ impl<'d> Batch<'d> {
     }
 
     /// The first message of a thread of the inbox.
-    fn begin(&mut self, draft: &'d Draft, row: &Row, post: &'d ThreadPost) {
+    fn begin(&mut self, draft: &'d Draft, row: &MessageRow, post: &'d ThreadPost) {
         let item = post
             .item
             .clone()
@@ -181,7 +182,7 @@ impl<'d> Batch<'d> {
     }
 
     /// The threads that changed, as they are to be written.
-    pub(super) fn thread_rows(&self) -> Vec<threads::Row> {
+    pub(super) fn thread_rows(&self) -> Vec<ThreadRow> {
         let changed = self.changed_threads.iter();
         changed
             .filter_map(|(room, root)| Some(self.threads.get(&(*room, *root))?.row(*room, *root)))
@@ -247,8 +248,8 @@ fn keeps(post: &ThreadPost, thread: Option<&Record>) -> bool {
         .is_some_and(|thread_owner| post.thread_owner.keeps(thread_owner))
 }
 
-fn row(draft: &Draft, id: i64, thread_root: Option<i64>, parent_id: Option<i64>) -> Row {
-    Row {
+fn row(draft: &Draft, id: i64, thread_root: Option<i64>, parent_id: Option<i64>) -> MessageRow {
+    MessageRow {
         room_id: draft.room.0,
         id,
         event: draft.event.code(),

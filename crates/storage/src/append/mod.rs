@@ -5,7 +5,6 @@ mod batch;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use diesel::prelude::*;
 use eddyline_model::files::NewFile;
 use eddyline_model::messages::{Draft, MessageView, Placement};
 use eddyline_model::search::Tokens;
@@ -13,9 +12,11 @@ use eddyline_model::{MessageId, RoomId, UserId};
 
 use self::batch::{Batch, Earlier, mirror_of};
 use crate::Result;
+use crate::areas::{Files, Members, Messages, Rooms, Threads};
 use crate::find;
-use crate::messages::{MentionRow, Row, is_indexed, mention_keys, message};
-use crate::reader::{Reader, dialect};
+use crate::messages::{is_indexed, mention_keys, message};
+use crate::reader::{Access, dialect};
+use crate::rows::{LockedRoom, MentionRow, MessageRow};
 use crate::transaction::Tx;
 
 /// What became of a draft.
@@ -39,16 +40,7 @@ pub enum Outcome {
     NoRoom,
 }
 
-/// A room as a batch sees it.
-#[derive(Clone, Copy, Queryable)]
-pub(crate) struct LockedRoom {
-    id: i64,
-    last_message_id: i64,
-    last_message_at: Option<i64>,
-    access_version: i64,
-}
-
-impl Reader<'_> {
+impl<C: Access> Messages<'_, C> {
     fn load_uuids<'d>(&mut self, drafts: &'d [Draft], batch: &mut Batch<'d>) -> Result<()> {
         let wanted: HashMap<(i64, &str), &str> =
             drafts.iter().filter_map(|d| d.uuid.as_deref().map(|uuid| ((d.room.0, uuid), uuid))).collect();
@@ -100,7 +92,7 @@ impl Reader<'_> {
         }
         ids.sort_unstable();
         ids.dedup();
-        let found = self.referred(room, &ids)?;
+        let found = Threads(self.0).list_referred(room, &ids)?;
         let roots: Vec<i64> = found
             .iter()
             .map(|(id, m)| m.thread_root.map_or(*id, |root| root.0))
@@ -109,22 +101,42 @@ impl Reader<'_> {
             .into_iter()
             .collect();
         let missing: Vec<i64> = roots.iter().copied().filter(|id| !found.contains_key(id)).collect();
-        let further = self.referred(room, &missing)?;
+        let further = Threads(self.0).list_referred(room, &missing)?;
         batch.referred.extend(found.into_iter().chain(further).map(|(id, m)| ((room.0, id), m)));
-        let records = self.thread_records(room, &roots)?;
+        let records = Threads(self.0).list_records(room, &roots)?;
         batch.threads.extend(records.into_iter().map(|(id, record)| ((room.0, id), record)));
         Ok(())
     }
 }
 
-impl Tx<'_> {
-    /// Adds the drafts, in order, within the transaction at hand, and says what became of each.
-    /// Nothing is written to the log; that comes last, with [`Tx::append_log`].
-    pub(crate) fn append_messages(
+impl Messages<'_, Tx<'_>> {
+    /// Adds messages and their log entries.
+    ///
+    /// # Errors
+    ///
+    /// As any query.
+    pub fn append(&mut self, drafts: &[Draft]) -> Result<Vec<Outcome>> {
+        self.append_if(drafts, |_| true)
+    }
+
+    /// The same, but those that are not admitted are [`Outcome::Stale`].
+    pub(crate) fn append_if(
         &mut self,
         drafts: &[Draft],
         admits: impl Fn(&Draft) -> bool,
     ) -> Result<Vec<Outcome>> {
+        let outcomes = self.append_drafts(drafts, admits)?;
+        for outcome in &outcomes {
+            if let Outcome::Added(view) = outcome {
+                self.0.record_message(view.clone());
+            }
+        }
+        Ok(outcomes)
+    }
+
+    /// Adds the drafts, in order, within the transaction at hand, and says what became of each.
+    /// Nothing is written to the log; that comes last, with [`Log::append_pending`](crate::areas::Log::append_pending).
+    fn append_drafts(&mut self, drafts: &[Draft], admits: impl Fn(&Draft) -> bool) -> Result<Vec<Outcome>> {
         let mut batch = self.load_batch(drafts)?;
         let mut rows = Vec::with_capacity(drafts.len());
         let mut added: Vec<(usize, Arc<MessageView>)> = Vec::with_capacity(drafts.len());
@@ -152,16 +164,6 @@ impl Tx<'_> {
         Ok(outcomes.into_iter().flatten().collect())
     }
 
-    /// Holds a room against other writers until the transaction ends.
-    ///
-    /// # Errors
-    ///
-    /// As any query.
-    pub fn lock_room(&mut self, room: RoomId) -> Result<()> {
-        let _locked: Vec<LockedRoom> = dialect!(self, lock_rooms, &[room.0])?;
-        Ok(())
-    }
-
     fn load_batch<'d>(&mut self, drafts: &'d [Draft]) -> Result<Batch<'d>> {
         let ids: Vec<i64> = drafts.iter().map(|d| d.room.0).collect::<BTreeSet<_>>().into_iter().collect();
         let locked: Vec<LockedRoom> = dialect!(self, lock_rooms, &ids)?;
@@ -177,7 +179,7 @@ impl Tx<'_> {
     fn write_batch(
         &mut self,
         drafts: &[Draft],
-        rows: &[Row],
+        rows: &[MessageRow],
         added: &[(usize, Arc<MessageView>)],
         batch: &Batch<'_>,
     ) -> Result<()> {
@@ -222,11 +224,11 @@ impl Tx<'_> {
         }
         if let Some(now) = added.iter().map(|(_, view)| view.message.sent).max().filter(|_| !files.is_empty())
         {
-            self.keep_files(&files, now)?;
+            Files(self.0).insert(&files, now)?;
         }
         let items = batch.item_rows()?;
         if !items.is_empty() {
-            self.insert_items(&items)?;
+            Threads(self.0).insert_items(&items)?;
         }
         let threads = batch.thread_rows();
         if !threads.is_empty() {
@@ -234,7 +236,7 @@ impl Tx<'_> {
         }
         // What is unread shows itself (specification, section 3).
         for (room, user) in arrived {
-            self.open_if_closed(RoomId(room), UserId(user))?;
+            Members(self.0).set_open_if_closed(RoomId(room), UserId(user))?;
         }
         let rooms: Vec<(i64, i64, Option<i64>)> = batch
             .changed
@@ -243,5 +245,17 @@ impl Tx<'_> {
             .map(|room| (room.id, room.last_message_id, room.last_message_at))
             .collect();
         dialect!(self, update_rooms, &rooms)
+    }
+}
+
+impl Rooms<'_, Tx<'_>> {
+    /// Holds a room against other writers until the transaction ends.
+    ///
+    /// # Errors
+    ///
+    /// As any query.
+    pub fn lock(&mut self, room: RoomId) -> Result<()> {
+        let _locked: Vec<LockedRoom> = dialect!(self, lock_rooms, &[room.0])?;
+        Ok(())
     }
 }

@@ -11,10 +11,12 @@ use eddyline_model::messages::MessageView;
 use eddyline_model::{RoomId, UserId};
 use eddyline_portable::portable;
 
+use self::row::new_row;
 use self::row::{MESSAGE, Row, USER_EDIT, control, event_id};
-pub(crate) use self::row::{NewRow, new_row};
 use crate::Result;
-use crate::reader::{Reader, dialect};
+use crate::areas::{Log, Messages};
+use crate::reader::{Access, dialect};
+use crate::rows::NewLogRow;
 use crate::schema::event_log;
 use crate::transaction::Tx;
 
@@ -42,7 +44,7 @@ pub struct LogPage {
 }
 
 #[portable]
-impl Reader<'_> {
+impl<C: Access> Log<'_, C> {
     fn last_row(c: &mut Connection) -> Result<Option<Row>> {
         Ok(event_log::table.select(Row::as_select()).order(event_log::seq.desc()).first(c).optional()?)
     }
@@ -62,7 +64,7 @@ impl Reader<'_> {
     }
 
     /// Whether anything happened in a room after a position.
-    pub(crate) fn log_has_news(c: &mut Connection, room: RoomId, after: Seq) -> Result<bool> {
+    pub(crate) fn has_news(c: &mut Connection, room: RoomId, after: Seq) -> Result<bool> {
         let news = event_log::table.filter(event_log::room_id.eq(room.0)).filter(event_log::seq.gt(after.0));
         Ok(diesel::select(diesel::dsl::exists(news)).get_result(c)?)
     }
@@ -150,29 +152,29 @@ impl Reader<'_> {
     }
 }
 
-impl Reader<'_> {
+impl<C: Access> Log<'_, C> {
     /// Whether anything happened in each of these rooms after its position, in the same order.
-    pub(crate) fn log_has_news_of_each(&mut self, asked: &[(RoomId, Seq)]) -> Result<Vec<bool>> {
+    pub(crate) fn has_news_of_each(&mut self, asked: &[(RoomId, Seq)]) -> Result<Vec<bool>> {
         #[cfg(feature = "postgres")]
-        if let (crate::reader::Inner::Postgres(c), [_, _, ..]) = (&mut self.0, asked) {
+        if let (crate::reader::Inner::Postgres(c), [_, _, ..]) = (self.0.connection(), asked) {
             return crate::postgres::news_of_each(c, asked);
         }
-        asked.iter().map(|&(room, after)| self.log_has_news(room, after)).collect()
+        asked.iter().map(|&(room, after)| self.has_news(room, after)).collect()
     }
 
     /// The last entry of the log; position 0 when there is none.
-    pub fn log_head(&mut self) -> Result<EventId> {
+    pub fn find_head(&mut self) -> Result<EventId> {
         Ok(self.last_row()?.map_or_else(EventId::default, |row| event_id(&row)))
     }
 
     /// The last entry by which a credential or a grant ended.
-    pub fn log_last_end(&mut self) -> Result<Option<EventId>> {
+    pub fn find_last_end(&mut self) -> Result<Option<EventId>> {
         Ok(self.last_end_row()?.map(|row| event_id(&row)))
     }
 
     /// Whether this log holds an entry with that position and check value. The beginning, position
     /// 0, is part of every log.
-    pub fn log_holds(&mut self, id: EventId) -> Result<bool> {
+    pub fn contains(&mut self, id: EventId) -> Result<bool> {
         if id == EventId::default() {
             return Ok(true);
         }
@@ -180,14 +182,14 @@ impl Reader<'_> {
     }
 
     /// The entries after a position, at most `limit`, ascending.
-    pub fn log_after(&mut self, after: Seq, limit: i64) -> Result<Vec<LogItem>> {
+    pub fn list_after(&mut self, after: Seq, limit: i64) -> Result<Vec<LogItem>> {
         let rows = self.rows_after(after, limit)?;
         self.items(&rows)
     }
 
     /// The next entries that a filter wants, about `limit` at most, of those after one position and
     /// not after another.
-    pub fn log_page(&mut self, after: Seq, through: Seq, filter: &LogFilter, limit: i64) -> Result<LogPage> {
+    pub fn list_page(&mut self, after: Seq, through: Seq, filter: &LogFilter, limit: i64) -> Result<LogPage> {
         let (rows, through) = if filter.rooms.len() <= FEW_ROOMS {
             self.merge_rooms(after, through, filter, limit)?
         } else {
@@ -244,8 +246,8 @@ impl Reader<'_> {
         }
         let mut views = HashMap::new();
         for (room, ids) in wanted {
-            let found = self.rows_by_id(RoomId(room), &ids)?;
-            for view in self.views_as_left(RoomId(room), found)? {
+            let found = Messages(self.0).list_rows(RoomId(room), &ids)?;
+            for view in Messages(self.0).list_views_as_left(RoomId(room), found)? {
                 views.insert((room, view.message.id.0), Arc::new(view));
             }
         }
@@ -253,9 +255,17 @@ impl Reader<'_> {
     }
 }
 
-impl Tx<'_> {
+impl Log<'_, Tx<'_>> {
+    /// Writes the events of the transaction to the log. Comes last in it.
+    pub(crate) fn append_pending(&mut self) -> Result<Vec<LogItem>> {
+        let (events, now) = (self.0.take_events(), self.0.now());
+        let rows: Vec<NewLogRow> = events.iter().filter_map(|body| new_row(body, now)).collect();
+        let ids = self.append(rows)?;
+        Ok(ids.into_iter().zip(events).map(|(id, body)| LogItem { id, body }).collect())
+    }
+
     /// Writes the log rows of a transaction and gives them their positions. Comes last in it.
-    pub(crate) fn append_log(&mut self, mut rows: Vec<NewRow>) -> Result<Vec<EventId>> {
+    fn append(&mut self, mut rows: Vec<NewLogRow>) -> Result<Vec<EventId>> {
         if rows.is_empty() {
             return Ok(Vec::new());
         }
@@ -287,7 +297,7 @@ fn cut(rows: &mut Vec<Row>, limit: i64, through: Seq) -> Seq {
     rows.last().map_or(through, |row| Seq(row.seq))
 }
 
-fn fill_checks(rows: &mut [NewRow]) {
+fn fill_checks(rows: &mut [NewLogRow]) {
     // One call of the system for all rows.
     let mut bytes = vec![0u8; rows.len() * 4];
     eddyline_random::fill(&mut bytes);

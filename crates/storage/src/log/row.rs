@@ -5,6 +5,7 @@ use eddyline_model::log::{Control, EventId, LogBody, Seq};
 use eddyline_model::messages::Message;
 use eddyline_model::{CredentialId, GrantId, MessageId, OrganizationId, RoomId, Timestamp, UserId};
 
+use crate::rows::NewLogRow;
 use crate::schema::event_log;
 use crate::{Error, Result};
 
@@ -37,22 +38,8 @@ pub(super) struct Row {
     pub(super) peer_id: Option<i64>,
 }
 
-/// A row about to be written.
-#[derive(Clone, Copy)]
-pub(crate) struct NewRow {
-    /// Its position; 0 until the clock has been moved.
-    pub(crate) seq: i64,
-    pub(crate) check_value: i64,
-    pub(crate) kind: i16,
-    pub(crate) room_id: Option<i64>,
-    pub(crate) message_id: Option<i64>,
-    pub(crate) user_id: Option<i64>,
-    pub(crate) peer_id: Option<i64>,
-    pub(crate) created_at: i64,
-}
-
-pub(crate) fn new_row(body: &LogBody, now: Timestamp) -> Option<NewRow> {
-    let row = |kind, room: Option<RoomId>, message: Option<MessageId>, user: Option<UserId>| NewRow {
+pub(crate) fn new_row(body: &LogBody, now: Timestamp) -> Option<NewLogRow> {
+    let row = |kind, room: Option<RoomId>, message: Option<MessageId>, user: Option<UserId>| NewLogRow {
         seq: 0,
         check_value: 0,
         kind,
@@ -66,7 +53,7 @@ pub(crate) fn new_row(body: &LogBody, now: Timestamp) -> Option<NewRow> {
         LogBody::Message(view) => {
             let message = &view.as_ref()?.message;
             let (user_id, peer_id) = parties(message);
-            NewRow { user_id, peer_id, ..row(MESSAGE, Some(message.room), Some(message.id), None) }
+            NewLogRow { user_id, peer_id, ..row(MESSAGE, Some(message.room), Some(message.id), None) }
         }
         LogBody::Control(control) => match *control {
             Control::FlowAdd { room, user } => row(FLOW_ADD, Some(room), None, Some(user)),
@@ -78,15 +65,15 @@ pub(crate) fn new_row(body: &LogBody, now: Timestamp) -> Option<NewRow> {
             Control::UserEdit { user } => row(USER_EDIT, None, None, Some(user)),
             Control::Revoked { user } => row(REVOKED, None, None, Some(user)),
             Control::CredentialEnd { user, credential } => {
-                NewRow { message_id: Some(credential.0), ..row(CREDENTIAL_END, None, None, Some(user)) }
+                NewLogRow { message_id: Some(credential.0), ..row(CREDENTIAL_END, None, None, Some(user)) }
             }
             Control::GrantEnd { user, grant } => {
-                NewRow { message_id: Some(grant.0), ..row(GRANT_END, None, None, Some(user)) }
+                NewLogRow { message_id: Some(grant.0), ..row(GRANT_END, None, None, Some(user)) }
             }
             Control::OrganizationRemove { user } => row(ORGANIZATION_REMOVE, None, None, Some(user)),
             Control::OrganizationChange => row(ORGANIZATION_CHANGE, None, None, None),
             Control::GroupChange { organization } => {
-                NewRow { message_id: Some(organization.0), ..row(GROUP_CHANGE, None, None, None) }
+                NewLogRow { message_id: Some(organization.0), ..row(GROUP_CHANGE, None, None, None) }
             }
             Control::FlowTokens { room } => row(FLOW_TOKENS, Some(room), None, None),
             Control::Read { room, user, message } => row(READ, Some(room), Some(message), Some(user)),

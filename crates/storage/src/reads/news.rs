@@ -168,7 +168,7 @@ impl Store {
         match self.ask_with_others(room, after).await {
             Some(has_news) => Ok(has_news),
             // This read has the budget and the error of the caller.
-            None => self.read(move |reader| reader.log_has_news(room, after)).await,
+            None => self.read(move |reader| reader.log().has_news(room, after)).await,
         }
     }
 
@@ -194,7 +194,7 @@ impl Store {
 
 fn answer(reader: &mut Reader<'_>, questions: Questions) -> Result<()> {
     let asked: Vec<(RoomId, Seq)> = questions.keys().copied().collect();
-    let answers = reader.log_has_news_of_each(&asked)?;
+    let answers = reader.log().has_news_of_each(&asked)?;
     if answers.len() != asked.len() {
         return Err(Error::Corrupt("a room without an answer"));
     }
@@ -249,7 +249,7 @@ mod tests {
         let permit = store.readers().acquire(SHARED).await.unwrap();
         let other = tokio::spawn({
             let store = store.clone();
-            async move { store.read(|reader| reader.log_head()).await }
+            async move { store.read(|reader| reader.log().find_head()).await }
         });
         while !store.readers().semaphore.is_awaited() {
             tokio::task::yield_now().await;

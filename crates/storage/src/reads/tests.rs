@@ -114,8 +114,8 @@ fn a_read_that_is_given_up_leaves_the_line_and_never_runs() {
 async fn is_interrupted_at_its_deadline(store: &Store) {
     assert!(matches!(ANN.scope(store.read(endless)).await, Err(Error::Deadline)));
     // The connection goes on, also for reads of the background, which may take longer.
-    ANN.scope(store.read(|reader| reader.log_head())).await.unwrap();
-    store.read(|reader| reader.log_head()).await.unwrap();
+    ANN.scope(store.read(|reader| reader.log().find_head())).await.unwrap();
+    store.read(|reader| reader.log().find_head()).await.unwrap();
 }
 
 #[test]
@@ -149,7 +149,7 @@ async fn is_interrupted_when_given_up(store: Store) {
     }));
     begins.recv().await.unwrap();
     read.abort();
-    BEN.scope(store.read(|reader| reader.log_head())).await.unwrap();
+    BEN.scope(store.read(|reader| reader.log().find_head())).await.unwrap();
 }
 
 #[test]
@@ -182,9 +182,9 @@ async fn a_read_cannot_write(store: Store) {
         };
         let error = store.read(write).await.expect_err("the database refuses it").to_string();
         assert!(error.contains("readonly database") || error.contains("read-only transaction"), "{error}");
-        store.write(|tx| tx.upsert_setting("written", b"by a transaction")).await.expect("it is written");
+        store.write(|tx| tx.settings().upsert("written", b"by a transaction")).await.expect("it is written");
     }
-    let found = store.read(|reader| reader.setting("written")).await.expect("it is read");
+    let found = store.read(|reader| reader.settings().find("written")).await.expect("it is read");
     assert_eq!(found.as_deref(), Some(b"by a transaction".as_slice()));
 }
 

@@ -9,8 +9,7 @@ use diesel::sql_types::{BigInt, Nullable, SmallInt, Text};
 use diesel::sqlite::Sqlite;
 
 use crate::Result;
-use crate::log::NewRow;
-use crate::messages::Row;
+use crate::rows::{MessageRow, NewLogRow};
 
 /// Gives where the clock of the log stands.
 #[derive(Debug, QueryId)]
@@ -126,7 +125,7 @@ macro_rules! inserts {
 }
 
 inserts! {
-    InsertMessages, insert_messages(Row) into "messages" {
+    InsertMessages, insert_messages(MessageRow) into "messages" {
         room_id: BigInt,
         id: BigInt,
         event: SmallInt,
@@ -147,7 +146,7 @@ inserts! {
 }
 
 inserts! {
-    InsertLog, insert_log(NewRow) into "event_log" {
+    InsertLog, insert_log(NewLogRow) into "event_log" {
         seq: BigInt,
         check_value: BigInt,
         kind: SmallInt,
@@ -186,7 +185,7 @@ mod tests {
     fn no_row_of_a_post_makes_a_table_of_its_own() {
         let mut c = SqliteConnection::establish(":memory:").unwrap();
         c.run_pending_migrations(MIGRATIONS).unwrap();
-        let row = || Row {
+        let row = || MessageRow {
             room_id: 1,
             id: 1,
             event: 0,
@@ -204,7 +203,7 @@ mod tests {
             to_user_id: None,
             thread_left: None,
         };
-        let entry = NewRow {
+        let entry = NewLogRow {
             seq: 1,
             check_value: 0,
             kind: 0,

@@ -7,9 +7,8 @@ use eddyline_model::RoomId;
 use eddyline_model::messages::MessageQuery;
 
 use crate::Result;
-use crate::append::LockedRoom;
 use crate::find::{Statement, Wording, last_candidate, statement};
-use crate::messages::{MentionRow, Row};
+use crate::rows::{LockedRoom, MentionRow, MessageRow, ThreadRow};
 use crate::schema::{mentions, message_tags, messages, rooms, threads};
 
 mod kept;
@@ -78,11 +77,11 @@ pub(crate) fn update_rooms(c: &mut SqliteConnection, changed: &[(i64, i64, Optio
 
 /// The messages with these uuids in these rooms. One by one: given a list of uuids, SQLite reads the
 /// whole room rather than the index.
-pub(crate) fn same_uuid(c: &mut SqliteConnection, wanted: &[(i64, &str)]) -> Result<Vec<Row>> {
+pub(crate) fn same_uuid(c: &mut SqliteConnection, wanted: &[(i64, &str)]) -> Result<Vec<MessageRow>> {
     let mut found = Vec::new();
     for (room, uuid) in wanted {
         let message = messages::table.filter(messages::room_id.eq(room)).filter(messages::uuid.eq(uuid));
-        found.extend(message.get_result::<Row>(c).optional()?);
+        found.extend(message.get_result::<MessageRow>(c).optional()?);
     }
     Ok(found)
 }
@@ -130,7 +129,7 @@ pub(crate) fn mirrors(c: &mut SqliteConnection, wanted: &[(i64, i64, &str)]) -> 
         .collect()
 }
 
-pub(crate) fn put_threads(c: &mut SqliteConnection, rows: &[crate::threads::Row]) -> Result<()> {
+pub(crate) fn put_threads(c: &mut SqliteConnection, rows: &[ThreadRow]) -> Result<()> {
     for row in rows {
         let counts = (
             threads::activities.eq(row.activities),

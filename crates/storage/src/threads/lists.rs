@@ -2,13 +2,15 @@
 
 use diesel::prelude::*;
 use eddyline_model::messages::{Event, Sort, ThreadCounts, ThreadState};
-use eddyline_model::threads::{ThreadQuery, Threads};
+use eddyline_model::threads::{self as model, ThreadQuery};
 use eddyline_model::{MessageId, RoomId, Timestamp};
 use eddyline_portable::portable;
 
-use super::{CHAT, INBOX, Record, Row};
-use crate::lists::Budget;
-use crate::reader::Reader;
+use super::{CHAT, INBOX, Record};
+use crate::areas::Threads;
+use crate::page_budget::Budget;
+use crate::reader::Access;
+use crate::rows::ThreadRow;
 use crate::schema::{messages, threads};
 use crate::{Error, Result};
 
@@ -20,8 +22,13 @@ enum Range {
 }
 
 #[portable]
-impl Reader<'_> {
-    fn newest_rows(c: &mut Connection, room: RoomId, range: Range, query: &ThreadQuery) -> Result<Vec<Row>> {
+impl<C: Access> Threads<'_, C> {
+    fn newest_rows(
+        c: &mut Connection,
+        room: RoomId,
+        range: Range,
+        query: &ThreadQuery,
+    ) -> Result<Vec<ThreadRow>> {
         let mut found = threads::table.filter(threads::room_id.eq(room.0)).into_boxed();
         found = match range {
             Range::Origin(origin) => found.filter(threads::origin.eq(origin)),
@@ -96,27 +103,27 @@ pub struct ThreadPage {
     pub more: bool,
 }
 
-impl Reader<'_> {
+impl<C: Access> Threads<'_, C> {
     /// The threads of a flow that a query asks for, those that changed last first, of about so many bytes at most.
     ///
     /// # Errors
     ///
     /// As any query.
-    pub fn threads(&mut self, room: RoomId, query: &ThreadQuery, bytes: usize) -> Result<ThreadPage> {
+    pub fn list(&mut self, room: RoomId, query: &ThreadQuery, bytes: usize) -> Result<ThreadPage> {
         let ranges: &[Range] = match query.threads {
-            Threads::All => &[Range::Origin(CHAT), Range::Origin(INBOX)],
-            Threads::Chat => &[Range::Origin(CHAT)],
-            Threads::Inbox => &[Range::Origin(INBOX)],
-            Threads::Of(application) => &[Range::Application(application.0)],
+            model::Threads::All => &[Range::Origin(CHAT), Range::Origin(INBOX)],
+            model::Threads::Chat => &[Range::Origin(CHAT)],
+            model::Threads::Inbox => &[Range::Origin(INBOX)],
+            model::Threads::Of(application) => &[Range::Application(application.0)],
         };
         let mut rows = Vec::new();
         for range in ranges {
             rows.extend(self.newest_rows(room, *range, query)?);
         }
-        rows.sort_by_key(|row: &Row| std::cmp::Reverse((row.updated_at, row.root_id)));
+        rows.sort_by_key(|row: &ThreadRow| std::cmp::Reverse((row.updated_at, row.root_id)));
         rows.truncate(usize::try_from(query.limit).unwrap_or(0));
         let mut found = self.records(rows)?;
-        if query.empty && matches!(query.threads, Threads::All | Threads::Chat) {
+        if query.empty && matches!(query.threads, model::Threads::All | model::Threads::Chat) {
             for (root, event, sent) in self.unanswered(room, query)? {
                 let event = Event::from_code(event).ok_or(Error::Corrupt("event"))?;
                 found.push((root, Record::chat(ThreadCounts::begun_by(event, Timestamp(sent)))));
@@ -126,18 +133,18 @@ impl Reader<'_> {
         let limit = usize::try_from(query.limit).unwrap_or(0);
         found.truncate(limit);
         let count = found.len();
-        let sizes = self.item_sizes(room, found.iter().filter_map(|(_, record)| record.item_id))?;
+        let sizes = self.list_item_sizes(room, found.iter().filter_map(|(_, record)| record.item_id))?;
         let size =
             |record: &Record| record.item_id.and_then(|id| sizes.get(&id)).copied().unwrap_or_default();
         Budget { bytes, sort: Sort::Ascending }.cut(&mut found, |(_, record)| size(record));
         let more = count >= limit || found.len() < count;
-        let items = self.items_of(room, found.iter().filter_map(|(_, record)| record.item_id))?;
+        let items = self.list_items(room, found.iter().filter_map(|(_, record)| record.item_id))?;
         for (_, record) in &mut found {
             *record = record.with_item(&items);
         }
         let titled: Vec<i64> =
             found.iter().filter(|(_, r)| r.item.is_none()).map(|(root, _)| *root).collect();
-        let mut texts = self.referred(room, &titled)?;
+        let mut texts = self.list_referred(room, &titled)?;
         let states = found.into_iter().map(|(root, record)| {
             let text = || texts.remove(&root).map_or_else(String::new, |first| first.text());
             record.state(MessageId(root), text)

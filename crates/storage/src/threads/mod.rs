@@ -1,8 +1,10 @@
 //! Threads that have a row: those of the inbox, and those of the chat that somebody answered.
 
 mod lists;
+mod referred;
 
 pub use lists::ThreadPage;
+pub(crate) use referred::Referred;
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -14,7 +16,9 @@ use eddyline_model::sources::{ThreadOwner, ThreadSource};
 use eddyline_model::{ApplicationId, MessageId, RoomId, SourceId, Timestamp};
 use eddyline_portable::portable;
 
-use crate::reader::Reader;
+use crate::areas::Threads;
+use crate::reader::Access;
+use crate::rows::ThreadRow;
 use crate::schema::{applications, sources, thread_items, threads};
 use crate::transaction::Tx;
 use crate::{Error, Result};
@@ -54,8 +58,8 @@ impl Record {
     }
 
     /// The thread as it is to be written.
-    pub(crate) fn row(&self, room: i64, root: i64) -> Row {
-        Row {
+    pub(crate) fn row(&self, room: i64, root: i64) -> ThreadRow {
+        ThreadRow {
             room_id: room,
             root_id: root,
             activities: self.counts.activities,
@@ -143,25 +147,7 @@ pub(crate) fn source_key(thread_owner: ThreadOwner) -> i64 {
     thread_owner.source.map_or(0, |source| source.0)
 }
 
-#[derive(Clone, Queryable, QueryableByName, Insertable)]
-#[diesel(table_name = threads, treat_none_as_default_value = false)]
-pub(crate) struct Row {
-    pub(crate) room_id: i64,
-    pub(crate) root_id: i64,
-    pub(crate) activities: i64,
-    pub(crate) internal_comments: i64,
-    pub(crate) external_comments: i64,
-    pub(crate) created_at: i64,
-    pub(crate) updated_at: i64,
-    pub(crate) origin: i16,
-    pub(crate) source_id: Option<i64>,
-    pub(crate) application_id: Option<i64>,
-    pub(crate) external_id: Option<String>,
-    pub(crate) item_id: Option<i64>,
-    pub(crate) item_from: Option<i64>,
-}
-
-impl Row {
+impl ThreadRow {
     /// The thread, but for its item and what it shows of its source.
     fn record(self) -> Record {
         let thread_owner = self.source_id.map(|source| ThreadOwner {
@@ -187,8 +173,8 @@ impl Row {
 }
 
 #[portable]
-impl Reader<'_> {
-    fn rows_of_threads(c: &mut Connection, room: RoomId, roots: &[i64]) -> Result<Vec<Row>> {
+impl<C: Access> Threads<'_, C> {
+    fn rows_of_threads(c: &mut Connection, room: RoomId, roots: &[i64]) -> Result<Vec<ThreadRow>> {
         Ok(threads::table
             .filter(threads::room_id.eq(room.0))
             .filter(threads::root_id.eq_any(roots))
@@ -215,7 +201,7 @@ impl Reader<'_> {
     }
 
     /// Whether a thread has a row.
-    pub fn has_thread(c: &mut Connection, room: RoomId, root: MessageId) -> Result<bool> {
+    pub fn contains(c: &mut Connection, room: RoomId, root: MessageId) -> Result<bool> {
         Ok(diesel::select(diesel::dsl::exists(threads::table.find((room.0, root.0)))).get_result(c)?)
     }
 
@@ -242,7 +228,7 @@ impl Reader<'_> {
 }
 
 #[portable]
-impl Tx<'_> {
+impl Threads<'_, Tx<'_>> {
     /// Keeps the states of items: room, the message that brought the first one, state. A new state takes the
     /// place of the one before.
     pub(crate) fn insert_items(c: &mut Connection, items: &[(i64, i64, String)]) -> Result<()> {
@@ -286,15 +272,15 @@ impl Tx<'_> {
     }
 }
 
-impl Reader<'_> {
+impl<C: Access> Threads<'_, C> {
     /// The threads of one room that have a row, by their first messages.
-    pub(crate) fn thread_records(&mut self, room: RoomId, roots: &[i64]) -> Result<HashMap<i64, Record>> {
+    pub(crate) fn list_records(&mut self, room: RoomId, roots: &[i64]) -> Result<HashMap<i64, Record>> {
         if roots.is_empty() {
             return Ok(HashMap::new());
         }
         let rows = self.rows_of_threads(room, roots)?;
         let mut records = self.records(rows)?;
-        let items = self.items_of(room, records.iter().filter_map(|(_, record)| record.item_id))?;
+        let items = self.list_items(room, records.iter().filter_map(|(_, record)| record.item_id))?;
         for (_, record) in &mut records {
             *record = record.with_item(&items);
         }
@@ -302,7 +288,7 @@ impl Reader<'_> {
     }
 
     /// The same without the states of their items, which may be large.
-    pub(crate) fn records_without_items(
+    pub(crate) fn list_records_without_items(
         &mut self,
         room: RoomId,
         roots: &[i64],
@@ -314,7 +300,7 @@ impl Reader<'_> {
         Ok(self.records(rows)?.into_iter().collect())
     }
 
-    fn records(&mut self, rows: Vec<Row>) -> Result<Vec<(i64, Record)>> {
+    fn records(&mut self, rows: Vec<ThreadRow>) -> Result<Vec<(i64, Record)>> {
         let ids: BTreeSet<i64> = rows.iter().filter_map(|row| row.source_id).filter(|id| *id > 0).collect();
         let shown = match ids.is_empty() {
             true => HashMap::new(),
@@ -330,7 +316,7 @@ impl Reader<'_> {
     }
 
     /// How many bytes the states of items take that these messages brought.
-    pub(crate) fn item_sizes(
+    pub(crate) fn list_item_sizes(
         &mut self,
         room: RoomId,
         ids: impl Iterator<Item = i64>,
@@ -344,7 +330,7 @@ impl Reader<'_> {
     }
 
     /// The states of items that these messages brought.
-    pub(crate) fn items_of(
+    pub(crate) fn list_items(
         &mut self,
         room: RoomId,
         ids: impl Iterator<Item = i64>,
@@ -367,9 +353,9 @@ impl Reader<'_> {
     /// # Errors
     ///
     /// As any query.
-    pub fn thread(&mut self, room: RoomId, root: MessageId) -> Result<Option<ThreadState>> {
-        let record = self.thread_records(room, &[root.0])?.remove(&root.0);
-        let first = self.referred(room, &[root.0])?.remove(&root.0);
+    pub fn find(&mut self, room: RoomId, root: MessageId) -> Result<Option<ThreadState>> {
+        let record = self.list_records(room, &[root.0])?.remove(&root.0);
+        let first = self.list_referred(room, &[root.0])?.remove(&root.0);
         Ok(match (record, first) {
             (Some(record), first) => {
                 Some(record.state(root, || first.map_or_else(String::new, |m| m.text())))
@@ -387,20 +373,20 @@ impl Reader<'_> {
     /// # Errors
     ///
     /// As any query.
-    pub fn thread_owner_of(&mut self, room: RoomId, root: MessageId) -> Result<Option<ThreadOwner>> {
-        Ok(self.thread_records(room, &[root.0])?.remove(&root.0).and_then(|record| record.thread_owner))
+    pub fn find_owner(&mut self, room: RoomId, root: MessageId) -> Result<Option<ThreadOwner>> {
+        Ok(self.list_records(room, &[root.0])?.remove(&root.0).and_then(|record| record.thread_owner))
     }
 }
 
-impl Tx<'_> {
+impl Threads<'_, Tx<'_>> {
     /// Takes a deleted message out of its thread's count, and deletes the state that it gave the item.
-    pub(crate) fn remove_from_thread(&mut self, gone: &Message) -> Result<()> {
+    pub(crate) fn delete_message(&mut self, gone: &Message) -> Result<()> {
         let Some(root) = gone.thread_root else { return Ok(()) };
         let mut one = ThreadCounts::begun_by(gone.event, gone.sent);
         one.updated_at = gone.sent;
         self.subtract_counts(gone.room, root, one.activities, one.internal_comments, one.external_comments)?;
         let is_inbox = matches!(gone.event, Event::Activity | Event::Discussion | Event::Mail);
-        let record = self.records_without_items(gone.room, &[root.0])?.remove(&root.0);
+        let record = self.list_records_without_items(gone.room, &[root.0])?.remove(&root.0);
         if let Some(Record { item_id: Some(item), item_from, .. }) = record
             && item_from.map_or(is_inbox, |from| from == gone.id.0)
         {

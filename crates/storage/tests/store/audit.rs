@@ -27,7 +27,7 @@ fn entry(organization: OrganizationId, action: &str) -> AuditEntry {
 }
 
 async fn note(world: &World, entry: AuditEntry) {
-    world.store.write(move |tx| tx.insert_audit_entry(&entry)).await.expect("it is noted");
+    world.store.write(move |tx| tx.audit().insert(&entry)).await.expect("it is noted");
 }
 
 async fn records(
@@ -36,7 +36,7 @@ async fn records(
     before: Option<i64>,
     limit: i64,
 ) -> Vec<(i64, AuditEntry)> {
-    world.read(move |reader| reader.audit_of(organization, before, limit)).await
+    world.read(move |reader| reader.audit().list(organization, before, limit)).await
 }
 
 async fn records_are_read_back_from_the_newest(home: Arc<Home>) {
@@ -62,7 +62,7 @@ async fn a_record_goes_with_the_change_it_is_of(home: Arc<Home>) {
     let world = World::new(&home).await;
     let acme = world.organization;
     let refused = world.store.write(move |tx| {
-        tx.insert_audit_entry(&entry(acme, "user.create"))?;
+        tx.audit().insert(&entry(acme, "user.create"))?;
         Err::<(), _>(Error::Refused("it was not to be"))
     });
     assert!(matches!(refused.await, Err(Error::Refused(_))));

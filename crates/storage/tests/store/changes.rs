@@ -37,14 +37,14 @@ pub(crate) async fn change(world: &World, before: &Message, after: &Message, men
     let (before, after, words) = (before.clone(), after.clone(), search::tokens(&after.content));
     world
         .store
-        .write(move |tx| tx.change_message(&before, &after, &mentioned, &words))
+        .write(move |tx| tx.messages().update(&before, &after, &mentioned, &words))
         .await
         .expect("the message is changed");
 }
 
 pub(crate) async fn delete(world: &World, gone: &Message) {
     let gone = gone.clone();
-    world.store.write(move |tx| tx.delete_message(&gone)).await.expect("the message is deleted");
+    world.store.write(move |tx| tx.messages().delete(&gone)).await.expect("the message is deleted");
 }
 
 fn tagged(tag: &str) -> MessageQuery {
@@ -150,13 +150,16 @@ async fn a_deleted_message_is_gone_but_its_place_in_the_log_stays(home: Arc<Home
     world.say(chat(room, world.ann, "second")).await;
     delete(&world, &said.message).await;
 
-    assert_eq!(world.read(move |reader| reader.message(room, MessageId(1))).await, None);
+    assert_eq!(world.read(move |reader| reader.messages().find(room, MessageId(1))).await, None);
     for query in [MessageQuery::default(), search("hello"), tagged("tag"), unread(bob), unread(world.cid)] {
         let expected: &[i64] = if query == MessageQuery::default() { &[2] } else { &[] };
         assert_eq!(world.find(query.clone()).await, expected, "{query:?}");
     }
-    assert_eq!(world.read(move |reader| reader.unread_mentions(room, bob, MessageId(0))).await, 0);
-    let log = world.read(|reader| reader.log_after(Seq(0), 10)).await;
+    assert_eq!(
+        world.read(move |reader| reader.members().count_unread_mentions(room, bob, MessageId(0))).await,
+        0
+    );
+    let log = world.read(|reader| reader.log().list_after(Seq(0), 10)).await;
     assert_eq!(log.len(), 2);
     assert_eq!(log[0].body, LogBody::Message(None));
     assert!(matches!(&log[1].body, LogBody::Message(Some(view)) if view.message.id == MessageId(2)));
@@ -185,7 +188,7 @@ async fn a_notice_has_the_text_of_its_message_as_it_is_when_it_is_read(home: Arc
     let third = reworded(&second, "third");
     change(&world, &second, &third, Mentions::default()).await;
     let read = async || {
-        let log = world.read(|reader| reader.log_after(Seq(1), 1)).await;
+        let log = world.read(|reader| reader.log().list_after(Seq(1), 1)).await;
         match &log[0].body {
             LogBody::Message(Some(view)) => view.clone(),
             other => panic!("{other:?}"),
@@ -213,7 +216,7 @@ async fn a_change_of_tags_that_is_read_from_the_log_at_once_names_what_it_remove
     };
     let told = world.say(draft).await;
     let read = async |after: i64| {
-        let mut items = world.read(move |reader| reader.log_after(Seq(after), 2)).await;
+        let mut items = world.read(move |reader| reader.log().list_after(Seq(after), 2)).await;
         let kept = items.clone();
         world.store.restore_live_notices(Seq(after), &mut items);
         (kept.last().expect("an entry").body.clone(), items.last().expect("an entry").body.clone())
@@ -260,7 +263,9 @@ async fn mentions_are_counted_after_the_read_marker(home: Arc<Home>) {
         world.say(mentioning(&users, everyone, chat(room, author, "hey"))).await;
     }
     world.say(mentioning(&[bob], false, chat(world.side, ann, "elsewhere"))).await;
-    let count = |user, after| world.read(move |reader| reader.unread_mentions(room, user, MessageId(after)));
+    let count = |user, after| {
+        world.read(move |reader| reader.members().count_unread_mentions(room, user, MessageId(after)))
+    };
     assert_eq!([count(ann, 0).await, count(bob, 0).await, count(cid, 0).await], [2, 3, 3]);
     assert_eq!([count(ann, 3).await, count(bob, 1).await, count(cid, 4).await], [1, 2, 0]);
     assert_eq!(world.find(unread(bob)).await, [1, 2, 4]);
@@ -274,8 +279,13 @@ async fn a_mention_dealt_with_is_read(home: Arc<Home>) {
     world.say(mentioning(&[], true, chat(room, world.ann, "all"))).await;
     world.say(mentioning(&[bob], true, chat(room, world.ann, "all and bob"))).await;
     for (id, left) in [(1, vec![2, 3]), (3, vec![2]), (2, vec![])] {
-        world.store.write(move |tx| tx.mark_mention_seen(room, bob, MessageId(id))).await.expect("seen");
-        let count = world.read(move |reader| reader.unread_mentions(room, bob, MessageId(0))).await;
+        world
+            .store
+            .write(move |tx| tx.messages().set_mention_seen(room, bob, MessageId(id)))
+            .await
+            .expect("seen");
+        let count =
+            world.read(move |reader| reader.members().count_unread_mentions(room, bob, MessageId(0))).await;
         assert_eq!(count, left.len() as i64, "after {id}");
         assert_eq!(world.find(unread(bob)).await, left, "after {id}");
     }
@@ -290,19 +300,19 @@ async fn a_failed_write_leaves_nothing(home: Arc<Home>) {
     let refused = world
         .store
         .write(move |tx| {
-            tx.post(&[chat(room, ann, "never #said")])?;
-            tx.set_status(ann, Some("never"))?;
+            tx.messages().append(&[chat(room, ann, "never #said")])?;
+            tx.users().set_status(ann, Some("never"))?;
             tx.record_event(Control::UserEdit { user: ann });
             Err::<(), _>(Error::Refused("no"))
         })
         .await;
     assert!(matches!(refused, Err(Error::Refused("no"))));
-    let twice = world.store.write(move |tx| tx.insert_room_member(room, ann, Timestamp(1))).await;
+    let twice = world.store.write(move |tx| tx.members().insert(room, ann, Timestamp(1))).await;
     assert!(matches!(twice, Err(Error::Exists(_))), "{twice:?}");
 
-    assert_eq!(world.read(|reader| reader.log_head()).await.seq, Seq(1));
+    assert_eq!(world.read(|reader| reader.log().find_head()).await.seq, Seq(1));
     assert_eq!(world.find(search("never")).await, [0; 0]);
-    assert_eq!(world.read(move |reader| reader.user(ann)).await.and_then(|ann| ann.status), None);
+    assert_eq!(world.read(move |reader| reader.users().find(ann)).await.and_then(|ann| ann.status), None);
     let next = world.post(chat(room, ann, "second")).await;
     assert_eq!(next.event.map(|event| event.seq), Some(Seq(2)));
     assert_eq!(crate::world::added(next).message.id, MessageId(2));
@@ -314,8 +324,8 @@ async fn a_change_decided_against_leaves_nothing_and_gives_the_reason(home: Arc<
     let (room, ann) = (world.main, world.ann);
     let change = |decided: Option<&'static str>| {
         world.store.transaction(move |tx| {
-            let posted = tx.post(&[chat(room, ann, "hardly #said")])?;
-            tx.set_status(ann, Some("hardly"))?;
+            let posted = tx.messages().append(&[chat(room, ann, "hardly #said")])?;
+            tx.users().set_status(ann, Some("hardly"))?;
             tx.record_event(Control::UserEdit { user: ann });
             match decided {
                 Some(reason) => Err(Abort::Rejected(reason)),
@@ -325,10 +335,10 @@ async fn a_change_decided_against_leaves_nothing_and_gives_the_reason(home: Arc<
     };
     let refused = change(Some("not today")).await;
     assert!(matches!(refused, Err(Abort::Rejected("not today"))), "{refused:?}");
-    assert_eq!(world.read(|reader| reader.log_head()).await.seq, Seq(0));
+    assert_eq!(world.read(|reader| reader.log().find_head()).await.seq, Seq(0));
     assert_eq!(world.find(search("hardly")).await, [0; 0]);
     assert_eq!(world.find(tagged("said")).await, [0; 0]);
-    assert_eq!(world.read(move |reader| reader.user(ann)).await.and_then(|ann| ann.status), None);
+    assert_eq!(world.read(move |reader| reader.users().find(ann)).await.and_then(|ann| ann.status), None);
     assert!(feed.try_recv().is_err(), "nobody hears of it");
 
     let (posted, event) = change(None).await.expect("the same is done without a reason against it");
@@ -337,7 +347,7 @@ async fn a_change_decided_against_leaves_nothing_and_gives_the_reason(home: Arc<
     let broken = world
         .store
         .transaction(move |tx| -> Result<(), Abort<&'static str>> {
-            Ok(tx.insert_room_member(room, ann, Timestamp(1))?)
+            Ok(tx.members().insert(room, ann, Timestamp(1))?)
         })
         .await;
     assert!(matches!(broken, Err(Abort::Store(Error::Exists(_)))), "{broken:?}");
@@ -371,12 +381,12 @@ async fn a_write_tells_the_log_in_order(home: Arc<Home>) {
             for control in &controls {
                 tx.record_event(control.clone());
             }
-            tx.post(&[chat(room, ann, "and a message")])
+            tx.messages().append(&[chat(room, ann, "and a message")])
         })
         .await
         .expect("a write");
     assert_eq!(outcomes.len(), 1);
-    let log = world.read(|reader| reader.log_after(Seq(0), 100)).await;
+    let log = world.read(|reader| reader.log().list_after(Seq(0), 100)).await;
     assert_eq!(log.last().map(|item| item.id), last);
     assert_eq!(log.iter().map(|item| item.id.seq.0).collect::<Vec<_>>(), (1..=16).collect::<Vec<_>>());
     for (item, control) in log.iter().zip(told) {

@@ -65,7 +65,7 @@ async fn lose_commits(home: &Home, how: u8) {
             assert_eq!(added(posted).message.id, MessageId(n));
             event
         } else {
-            let write = store.write(move |tx| tx.post(&[chat(room, AUTHOR, &text)]));
+            let write = store.write(move |tx| tx.messages().append(&[chat(room, AUTHOR, &text)]));
             write.await.expect("an answer").1
         };
         assert!(lossy.has_lost(), "the connection was lost");
@@ -152,13 +152,13 @@ async fn is_usable(store: &Store, room: RoomId, number: i64) {
 const AUTHOR: UserId = UserId(1);
 
 async fn main_room(store: &Store) -> RoomId {
-    let room = store.read(|reader| reader.room_by_flow_id("id-of-main")).await;
+    let room = store.read(|reader| reader.flows().find_room_by_id("id-of-main")).await;
     room.expect("a read").expect("the flow")
 }
 
 /// How many rows the log has, seen without the proxy.
 async fn logged(home: &Home) -> usize {
-    home.open().read(|reader| reader.log_after(Seq(0), 100)).await.expect("the log").len()
+    home.open().read(|reader| reader.log().list_after(Seq(0), 100)).await.expect("the log").len()
 }
 
 /// What becomes of the next commit, and with it of its connection.

@@ -96,7 +96,7 @@ async fn check_log(
     known: &HashMap<String, (EventId, MessageId)>,
     unknown: &[String],
 ) -> HashMap<String, (EventId, MessageId)> {
-    let log = world.read(|reader| reader.log_after(Seq(0), 10_000)).await;
+    let log = world.read(|reader| reader.log().list_after(Seq(0), 10_000)).await;
     let (mut found, mut last) = (HashMap::new(), HashMap::new());
     for (n, item) in (1..).zip(log) {
         assert_eq!(item.id.seq, Seq(n), "the log has no gaps");
@@ -152,11 +152,11 @@ async fn transactions_that_lock_each_other_are_tried_again(home: Arc<Home>) {
         async move {
             let bump = store.write(move |tx| {
                 tries += 1;
-                tx.bump_access(one)?;
+                tx.rooms().advance_access(one)?;
                 if tries == 1 {
                     both.wait();
                 }
-                tx.bump_access(other)?;
+                tx.rooms().advance_access(other)?;
                 Ok(tries)
             });
             bump.await.expect("the write succeeds").0
@@ -164,7 +164,7 @@ async fn transactions_that_lock_each_other_are_tried_again(home: Arc<Home>) {
     };
     let (one, other) = tokio::join!(write(world.store.clone(), main, side), write(home.open(), side, main));
     assert!(one + other > 2, "one of them was tried again");
-    let flow = world.read(move |reader| reader.flow(main)).await.expect("the flow");
+    let flow = world.read(move |reader| reader.flows().find(main)).await.expect("the flow");
     assert_eq!(flow.access_version, 2);
 }
 
@@ -177,12 +177,12 @@ async fn what_is_tried_again_may_be_decided_against(home: Arc<Home>) {
         async move {
             let bump = store.transaction(move |tx| {
                 tries += 1;
-                tx.bump_access(one)?;
+                tx.rooms().advance_access(one)?;
                 if tries > 1 {
                     return Err(Abort::Rejected("the other was first"));
                 }
                 both.wait();
-                Ok(tx.bump_access(other)?)
+                Ok(tx.rooms().advance_access(other)?)
             });
             bump.await.map(|((), _)| ())
         }
@@ -194,7 +194,7 @@ async fn what_is_tried_again_may_be_decided_against(home: Arc<Home>) {
         other => panic!("{other:?}"),
     }
     for room in [main, side] {
-        let flow = world.read(move |reader| reader.flow(room)).await.expect("the flow");
+        let flow = world.read(move |reader| reader.flows().find(room)).await.expect("the flow");
         assert_eq!(flow.access_version, 1);
     }
 }
@@ -239,7 +239,7 @@ async fn what_ended_a_transaction_without_a_known_reason_is_tried_again(home: Ar
         assert_eq!((added(posted).message.id, tries(&home)), (MessageId(n), 3), "{when}");
         crate::schema::execute(&home.url, "drop function refuse cascade; drop sequence tried");
     }
-    assert_eq!(world.read(|reader| reader.log_after(Seq(0), 9)).await.len(), 2);
+    assert_eq!(world.read(|reader| reader.log().list_after(Seq(0), 9)).await.len(), 2);
 }
 
 async fn a_mistake_is_told_after_some_tries(home: Arc<Home>) {
@@ -256,10 +256,10 @@ async fn a_read_that_takes_too_long_is_known_as_such(home: Arc<Home>) {
     let store = Store::open_with(&home.url, options).expect("the store opens");
     let mut admin = PgConnection::establish(&home.url).expect("PostgreSQL answers");
     admin.batch_execute("begin; lock table flows in access exclusive mode").expect("a lock");
-    let outcome = store.read(|reader| reader.room_by_flow_id("id-of-main")).await;
+    let outcome = store.read(|reader| reader.flows().find_room_by_id("id-of-main")).await;
     assert!(matches!(outcome, Err(Error::Deadline)), "{outcome:?}");
     admin.batch_execute("rollback").expect("the lock is given back");
-    let found = store.read(|reader| reader.room_by_flow_id("id-of-main")).await;
+    let found = store.read(|reader| reader.flows().find_room_by_id("id-of-main")).await;
     assert!(found.expect("a read").is_some());
 }
 

@@ -55,7 +55,7 @@ impl World {
 
     async fn note(&self, keys: &'static [&'static str]) {
         self.transaction(move |tx| {
-            keys.iter().try_for_each(|key| tx.insert_object(key, "node", Timestamp(50)))
+            keys.iter().try_for_each(|key| tx.files().insert_object(key, "node", Timestamp(50)))
         })
         .await;
     }
@@ -71,12 +71,13 @@ impl World {
 
     async fn file(&self, id: &str) -> Option<File> {
         let id = FileId(id.to_owned());
-        self.read(move |reader| reader.file(&id)).await
+        self.read(move |reader| reader.files().find(&id)).await
     }
 
     async fn marked(&self) -> Vec<String> {
-        let mut marked =
-            self.read(|reader| reader.objects_marked_for_deletion(Timestamp(i64::MAX), 1_000)).await;
+        let mut marked = self
+            .read(|reader| reader.files().list_objects_marked_for_deletion(Timestamp(i64::MAX), 1_000))
+            .await;
         marked.sort();
         marked
     }
@@ -84,9 +85,9 @@ impl World {
     async fn delete(&self, id: MessageId) {
         let room = self.main;
         self.transaction(move |tx| {
-            tx.lock_room(room)?;
-            match tx.message(room, id)? {
-                Some(message) => tx.delete_message(&message),
+            tx.rooms().lock(room)?;
+            match tx.messages().find(room, id)? {
+                Some(message) => tx.messages().delete(&message),
                 None => Ok(()),
             }
         })
@@ -136,17 +137,22 @@ async fn equal_bytes_are_kept_once(home: Arc<Home>) {
 async fn the_bytes_of_an_organization_and_of_private_files_are_summed_up(home: Arc<Home>) {
     let world = World::new(&home).await;
     let (ann, bob, main) = (world.ann, world.bob, world.main);
-    let organization = world.read(move |reader| reader.flow(main)).await.expect("a flow").organization;
+    let organization =
+        world.read(move |reader| reader.flows().find(main)).await.expect("a flow").organization;
     let sums = || {
         world.read(move |reader| {
-            let all = reader.file_bytes_of_organization(organization)?;
-            Ok((all, reader.private_file_bytes_of(ann)?, reader.private_file_bytes_of(bob)?))
+            let all = reader.files().count_bytes_of_organization(organization)?;
+            Ok((
+                all,
+                reader.files().count_private_bytes_of_user(ann)?,
+                reader.files().count_private_bytes_of_user(bob)?,
+            ))
         })
     };
     assert_eq!(sums().await, (0, 0, 0));
     world.note(&["k1", "k2", "k3", "k4"]).await;
     let in_flow = world.share(vec![file("f1", object("k1", 1)), file("f2", object("k2", 1))]).await;
-    let (room, _) = world.store.write(move |tx| tx.insert_private_room(ann, bob)).await.expect("a room");
+    let (room, _) = world.store.write(move |tx| tx.rooms().insert_private(ann, bob)).await.expect("a room");
     let private = |from, files| {
         let to = Some(if from == ann { bob } else { ann });
         Draft { to, placement: Placement::Unthreaded, files, ..chat(room, from, "") }
@@ -189,7 +195,7 @@ async fn the_bytes_of_a_deleted_message_are_doomed_unless_another_file_has_them(
 async fn an_upload_that_was_given_up_cannot_be_posted(home: Arc<Home>) {
     let world = World::new(&home).await;
     world.note(&["k1", "k2"]).await;
-    world.transaction(|tx| tx.mark_pending_objects(&["k1".to_owned()], Timestamp(60))).await;
+    world.transaction(|tx| tx.files().mark_pending_objects(&["k1".to_owned()], Timestamp(60))).await;
     for key in ["k1", "never noted"] {
         let posts = [world.with(vec![file("f1", object(key, 1))]), chat(world.main, world.bob, "hello")];
         let [refused, kept] = posts.map(|draft| world.store.post(draft));
@@ -210,7 +216,7 @@ async fn what_is_kept_cannot_be_given_up(home: Arc<Home>) {
     world.note(&["k1", "k2"]).await;
     world.share(vec![file("f1", object("k1", 1))]).await;
     let keys = ["k1".to_owned(), "k2".to_owned(), "k3".to_owned()];
-    world.transaction(move |tx| tx.mark_pending_objects(&keys, Timestamp(60))).await;
+    world.transaction(move |tx| tx.files().mark_pending_objects(&keys, Timestamp(60))).await;
     assert_eq!(world.marked().await, ["k2"]);
 }
 
@@ -218,17 +224,18 @@ async fn what_a_dead_process_was_writing_is_doomed(home: Arc<Home>) {
     let world = World::new(&home).await;
     world
         .transaction(|tx| {
-            tx.record_heartbeat("living", Timestamp(1_000), Seq(0))?;
-            tx.record_heartbeat("silent", Timestamp(899), Seq(0))?;
+            tx.nodes().upsert_heartbeat("living", Timestamp(1_000), Seq(0))?;
+            tx.nodes().upsert_heartbeat("silent", Timestamp(899), Seq(0))?;
             for (key, node) in [("k1", "living"), ("k2", "silent"), ("k3", "gone"), ("k4", "gone")] {
-                tx.insert_object(key, node, Timestamp(100))?;
+                tx.files().insert_object(key, node, Timestamp(100))?;
             }
             // Of one that has not shown yet that it lives.
-            tx.insert_object("k5", "new", Timestamp(950))
+            tx.files().insert_object("k5", "new", Timestamp(950))
         })
         .await;
     world.share(vec![file("f4", object("k4", 4))]).await;
-    let marked = world.store.write(|tx| tx.mark_abandoned_objects(Timestamp(900), Timestamp(1_001))).await;
+    let marked =
+        world.store.write(|tx| tx.files().mark_abandoned_objects(Timestamp(900), Timestamp(1_001))).await;
     assert_eq!(marked.expect("the write is done").0, 2);
     assert_eq!(world.marked().await, ["k2", "k3"]);
 }
@@ -240,14 +247,15 @@ async fn what_was_forgotten_while_it_was_written_is_doomed_again(home: Arc<Home>
     // Another process takes this one for dead, removes what there is of three, and forgets two.
     let dead = ["k2", "k3", "k4"].map(str::to_owned);
     let gone = ["k2".to_owned(), "k3".to_owned()];
-    world.transaction(move |tx| tx.mark_pending_objects(&dead, Timestamp(60))).await;
-    world.transaction(move |tx| tx.delete_objects(&gone, Timestamp(61))).await;
+    world.transaction(move |tx| tx.files().mark_pending_objects(&dead, Timestamp(60))).await;
+    world.transaction(move |tx| tx.files().delete_objects(&gone, Timestamp(61))).await;
     assert_eq!(world.marked().await, ["k4"]);
 
     let keys = ["k1", "k2", "k4"].map(str::to_owned);
-    world.transaction(move |tx| tx.mark_abandoned_uploads(&keys, "node", Timestamp(70))).await;
+    world.transaction(move |tx| tx.files().mark_abandoned_uploads(&keys, "node", Timestamp(70))).await;
     assert_eq!(world.marked().await, ["k2", "k4"], "what is kept stays so, and others' keys are not touched");
-    let due = world.read(|reader| reader.objects_marked_for_deletion(Timestamp(70), 1_000)).await;
+    let due =
+        world.read(|reader| reader.files().list_objects_marked_for_deletion(Timestamp(70), 1_000)).await;
     assert!(due.is_empty(), "their bytes may come until then: {due:?}");
 }
 
@@ -255,20 +263,24 @@ async fn only_what_is_doomed_is_forgotten(home: Arc<Home>) {
     let world = World::new(&home).await;
     world.note(&["k1", "k2", "k3", "k4"]).await;
     world.share(vec![file("f1", object("k1", 1))]).await;
-    world.transaction(|tx| tx.mark_pending_objects(&["k3".to_owned()], Timestamp(60))).await;
-    world.transaction(|tx| tx.mark_pending_objects(&["k4".to_owned()], Timestamp(70))).await;
-    let earlier = world.read(|reader| reader.objects_marked_for_deletion(Timestamp(70), 1_000)).await;
+    world.transaction(|tx| tx.files().mark_pending_objects(&["k3".to_owned()], Timestamp(60))).await;
+    world.transaction(|tx| tx.files().mark_pending_objects(&["k4".to_owned()], Timestamp(70))).await;
+    let earlier =
+        world.read(|reader| reader.files().list_objects_marked_for_deletion(Timestamp(70), 1_000)).await;
     assert_eq!(earlier, ["k3"]);
-    assert_eq!(world.read(|reader| reader.objects_marked_for_deletion(Timestamp(71), 1)).await, ["k3"]);
+    assert_eq!(
+        world.read(|reader| reader.files().list_objects_marked_for_deletion(Timestamp(71), 1)).await,
+        ["k3"]
+    );
 
     let all = ["k1", "k2", "k3", "k4"].map(str::to_owned);
     let again = all.clone();
-    world.transaction(move |tx| tx.delete_objects(&again, Timestamp(70))).await;
+    world.transaction(move |tx| tx.files().delete_objects(&again, Timestamp(70))).await;
     assert_eq!(world.marked().await, ["k4"], "its bytes may still come");
-    world.transaction(move |tx| tx.delete_objects(&all, Timestamp(71))).await;
+    world.transaction(move |tx| tx.files().delete_objects(&all, Timestamp(71))).await;
     assert!(world.marked().await.is_empty());
     world.share(vec![file("f2", object("k2", 2))]).await;
-    let again = world.store.write(|tx| tx.insert_object("k1", "node", Timestamp(80))).await;
+    let again = world.store.write(|tx| tx.files().insert_object("k1", "node", Timestamp(80))).await;
     assert!(matches!(again, Err(Error::Exists(_))), "{again:?}");
 }
 
@@ -281,7 +293,7 @@ async fn a_repeated_post_keeps_nothing(home: Arc<Home>) {
     }
     assert!(world.file("f1").await.is_some());
     assert_eq!(world.file("f2").await, None);
-    world.transaction(|tx| tx.mark_pending_objects(&["k2".to_owned()], Timestamp(60))).await;
+    world.transaction(|tx| tx.files().mark_pending_objects(&["k2".to_owned()], Timestamp(60))).await;
     assert_eq!(world.marked().await, ["k2"]);
 }
 
@@ -303,7 +315,7 @@ async fn equal_files_come_and_go_through_several_processes(home: Arc<Home>) {
                 let keys = [name(0), name(1)];
                 world
                     .transaction(move |tx| {
-                        keys.iter().try_for_each(|key| tx.insert_object(key, "node", Timestamp(50)))
+                        keys.iter().try_for_each(|key| tx.files().insert_object(key, "node", Timestamp(50)))
                     })
                     .await;
                 let contents: [u8; 2] = if n % 2 == 0 { [1, 2] } else { [2, 1] };

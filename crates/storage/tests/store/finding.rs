@@ -40,7 +40,7 @@ async fn a_narrowed_search_looks_at_so_many_messages_and_goes_on_behind_them(hom
     let world = World::new(&home).await;
     let mut drafts = vec![chat(world.main, world.ann, "needle"); LOOKED_AT + 1];
     drafts[0] = chat(world.main, world.ann, "needle #rare");
-    world.store.write(move |tx| tx.post(&drafts).map(drop)).await.expect("posted");
+    world.store.write(move |tx| tx.messages().append(&drafts).map(drop)).await.expect("posted");
     let rare = MessageQuery { search: Some(words("needle")), tags: texts(&["rare"]), ..Default::default() };
     let list = async |query: MessageQuery| {
         let page = world.store.list(world.main, query, usize::MAX, |page| page).await.expect("a list");
@@ -64,7 +64,7 @@ async fn a_search_that_tags_widen_goes_on_behind_what_it_looked_at(home: Arc<Hom
     drafts[1] = Draft { event: Event::Status, ..chat(world.main, world.ann, "#rare") };
     drafts[2] = Draft { event: Event::Status, ..chat(world.main, world.ann, "#rare needle") };
     drafts[LOOKED_AT + 2] = Draft { event: Event::Status, ..chat(world.main, world.ann, "#rare") };
-    world.store.write(move |tx| tx.post(&drafts).map(drop)).await.expect("posted");
+    world.store.write(move |tx| tx.messages().append(&drafts).map(drop)).await.expect("posted");
     let list = async |query: MessageQuery| {
         let page = world.store.list(world.main, query, usize::MAX, |page| page).await.expect("a list");
         (page.messages.iter().map(|view| view.message.id.0).collect::<Vec<_>>(), page.next)
@@ -271,8 +271,8 @@ async fn a_thread_and_comments_are_listed(home: Arc<Home>) {
 async fn numbers_of_no_message_are_passed_over(home: Arc<Home>) {
     let world = ten_messages(&home).await;
     let room = world.main;
-    let found = world.read(move |reader| reader.messages_by_id(room, &[4, 99, 2, 4, -1, 0])).await;
+    let found = world.read(move |reader| reader.messages().list_by_id(room, &[4, 99, 2, 4, -1, 0])).await;
     assert_eq!(found.iter().map(|message| message.id.0).collect::<Vec<_>>(), [2, 4]);
-    assert!(world.read(move |reader| reader.messages_by_id(room, &[])).await.is_empty());
-    assert!(world.read(move |reader| reader.views(room, vec![])).await.is_empty());
+    assert!(world.read(move |reader| reader.messages().list_by_id(room, &[])).await.is_empty());
+    assert!(world.read(move |reader| reader.messages().list_views(room, vec![])).await.is_empty());
 }

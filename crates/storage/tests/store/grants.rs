@@ -50,43 +50,43 @@ impl Allowed {
     }
 
     async fn grant(&self, application: ApplicationId, user: UserId) -> GrantId {
-        self.write(move |tx| tx.insert_grant(application, user, Scopes::DEFAULT, Timestamp(100))).await
+        self.write(move |tx| tx.grants().insert(application, user, Scopes::DEFAULT, Timestamp(100))).await
     }
 
     /// An access token that ends then.
     async fn access(&self, hash: &'static [u8], grant: GrantId, ends: i64) {
-        self.write(move |tx| tx.insert_access_token(hash, access(grant, ends))).await;
+        self.write(move |tx| tx.oauth_tokens().insert_access(hash, access(grant, ends))).await;
     }
 
     /// A refresh token that ends then.
     async fn refresh(&self, hash: &'static [u8], grant: GrantId, ends: i64) {
-        self.write(move |tx| tx.insert_refresh_token(hash, refresh(grant, ends))).await;
+        self.write(move |tx| tx.oauth_tokens().insert_refresh(hash, refresh(grant, ends))).await;
     }
 
     async fn code(&self, hash: &'static [u8], code: AuthorizationCode) {
-        self.write(move |tx| tx.insert_code(hash, &code)).await;
+        self.write(move |tx| tx.oauth_tokens().insert_code(hash, &code)).await;
     }
 
     /// Which of these codes are kept.
     async fn codes(&self, hashes: &[&'static [u8]]) -> Vec<bool> {
         let mut kept = Vec::new();
         for hash in hashes.iter().copied() {
-            kept.push(self.world.read(move |reader| reader.code(hash)).await.is_some());
+            kept.push(self.world.read(move |reader| reader.oauth_tokens().find_code(hash)).await.is_some());
         }
         kept
     }
 
     async fn grants_of(&self, whose: GrantsOf) -> Vec<GrantId> {
-        let found = self.world.read(move |reader| reader.grants_of(whose)).await;
+        let found = self.world.read(move |reader| reader.grants().list(whose)).await;
         found.into_iter().map(|grant| grant.id).collect()
     }
 
     async fn has_access(&self, hash: &'static [u8]) -> bool {
-        self.world.read(move |reader| reader.access_token(hash)).await.is_some()
+        self.world.read(move |reader| reader.oauth_tokens().find_access(hash)).await.is_some()
     }
 
     async fn has_refresh(&self, hash: &'static [u8]) -> bool {
-        self.world.read(move |reader| reader.refresh_token(hash)).await.is_some()
+        self.world.read(move |reader| reader.oauth_tokens().find_refresh(hash)).await.is_some()
     }
 }
 
@@ -119,15 +119,17 @@ async fn a_code_is_found_and_notes_what_it_was_exchanged_for(home: Arc<Home>) {
     let bare = AuthorizationCode { redirect_named: false, challenge: None, ..whole.clone() };
     there.code(b"whole", whole.clone()).await;
     there.code(b"bare", bare.clone()).await;
-    let find = async |hash: &'static [u8]| there.world.read(move |reader| reader.code(hash)).await;
+    let find = async |hash: &'static [u8]| {
+        there.world.read(move |reader| reader.oauth_tokens().find_code(hash)).await
+    };
     assert_eq!((find(b"whole").await, find(b"bare").await), (Some(whole.clone()), Some(bare.clone())));
     assert_eq!(find(b"none").await, None);
     let grant = there.grant(there.robot, ann).await;
     let held = there
         .write(move |tx| {
-            let held = tx.lock_code(b"whole")?;
-            tx.use_code(b"whole", grant)?;
-            Ok((held, tx.lock_code(b"none")?))
+            let held = tx.oauth_tokens().lock_code(b"whole")?;
+            tx.oauth_tokens().set_code_used(b"whole", grant)?;
+            Ok((held, tx.oauth_tokens().lock_code(b"none")?))
         })
         .await;
     assert_eq!(held, (Some(whole.clone()), None));
@@ -148,12 +150,12 @@ async fn a_grant_begins_and_goes_on(home: Arc<Home>) {
         created_at: Timestamp(100),
         used_at: Timestamp(100),
     };
-    let find = async |id| there.world.read(move |reader| reader.grant(id)).await;
+    let find = async |id| there.world.read(move |reader| reader.grants().find(id)).await;
     assert_eq!(find(id).await, Some(new));
     let held = there
         .write(move |tx| {
-            let held = (tx.lock_grant(id)?, tx.lock_grant(GrantId(99))?);
-            tx.advance_grant(id, 4, Timestamp(200))?;
+            let held = (tx.grants().lock(id)?, tx.grants().lock(GrantId(99))?);
+            tx.grants().advance(id, 4, Timestamp(200))?;
             Ok(held)
         })
         .await;
@@ -182,10 +184,16 @@ async fn tokens_are_found_with_what_they_came_from(home: Arc<Home>) {
     let id = there.grant(there.robot, there.world.ann).await;
     there.access(b"same", id, 300).await;
     there.refresh(b"same", id, 400).await;
-    let grant = there.world.read(move |reader| reader.grant(id)).await.expect("the grant");
+    let grant = there.world.read(move |reader| reader.grants().find(id)).await.expect("the grant");
     let read = &there.world;
-    assert_eq!(read.read(|reader| reader.access_token(b"same")).await, Some((access(id, 300), grant)));
-    assert_eq!(read.read(|reader| reader.refresh_token(b"same")).await, Some((refresh(id, 400), grant)));
+    assert_eq!(
+        read.read(|reader| reader.oauth_tokens().find_access(b"same")).await,
+        Some((access(id, 300), grant))
+    );
+    assert_eq!(
+        read.read(|reader| reader.oauth_tokens().find_refresh(b"same")).await,
+        Some((refresh(id, 400), grant))
+    );
     assert!(!there.has_access(b"other").await && !there.has_refresh(b"other").await);
 }
 
@@ -195,8 +203,8 @@ async fn an_access_token_ends_alone(home: Arc<Home>) {
     there.access(b"one", id, 300).await;
     there.access(b"two", id, 300).await;
     there.refresh(b"one", id, 300).await;
-    assert!(there.write(|tx| tx.delete_access_token(b"one")).await);
-    assert!(!there.write(|tx| tx.delete_access_token(b"one")).await);
+    assert!(there.write(|tx| tx.oauth_tokens().delete_access(b"one")).await);
+    assert!(!there.write(|tx| tx.oauth_tokens().delete_access(b"one")).await);
     assert!(!there.has_access(b"one").await && there.has_access(b"two").await);
     assert!(there.has_refresh(b"one").await);
 }
@@ -209,8 +217,8 @@ async fn a_grant_ends_with_all_its_tokens_and_nothing_else(home: Arc<Home>) {
         there.access(hash, grant, 300).await;
         there.refresh(hash, grant, 300).await;
     }
-    assert!(there.write(move |tx| tx.end_grant(ending)).await);
-    assert!(!there.write(move |tx| tx.end_grant(ending)).await);
+    assert!(there.write(move |tx| tx.grants().delete(ending)).await);
+    assert!(!there.write(move |tx| tx.grants().delete(ending)).await);
     for hash in [&b"a1"[..], b"a2"] {
         assert!(!there.has_access(hash).await && !there.has_refresh(hash).await);
     }
@@ -231,10 +239,10 @@ async fn codes_of_a_user_or_an_application_are_forgotten(home: Arc<Home>) {
         for (hash, (application, user)) in all.into_iter().zip(made) {
             there.code(hash, code(application, user)).await;
         }
-        there.write(move |tx| tx.delete_codes_of(whose)).await;
+        there.write(move |tx| tx.oauth_tokens().delete_codes(whose)).await;
         assert_eq!(there.codes(&all).await, kept, "{whose:?}");
         for user in [ann, bob] {
-            there.write(move |tx| tx.delete_codes_of(GrantsOf::User(user))).await;
+            there.write(move |tx| tx.oauth_tokens().delete_codes(GrantsOf::User(user))).await;
         }
     }
 }
@@ -256,7 +264,7 @@ async fn what_a_user_allowed_is_listed_while_a_token_holds(home: Arc<Home>) {
         (399, vec![(by_refresh, other)]),
         (400, vec![]),
     ] {
-        let found = there.world.read(move |reader| reader.user_grants(ann, Timestamp(now))).await;
+        let found = there.world.read(move |reader| reader.grants().list_of_user(ann, Timestamp(now))).await;
         let found: Vec<_> = found.iter().map(|(grant, application)| (grant.id, application.id)).collect();
         assert_eq!(found, expected, "at {now}");
     }
@@ -267,8 +275,8 @@ async fn what_the_people_of_an_organization_allowed_is_listed(home: Arc<Home>) {
     let (ann, bob, robot, other) = (there.world.ann, there.world.bob, there.robot, there.other);
     let elsewhere = there
         .write(move |tx| {
-            let elsewhere = tx.insert_organization("Other", "other", 10, Timestamp(1))?;
-            tx.insert_organization_member(member(elsewhere, bob), "bob", Timestamp(2))?;
+            let elsewhere = tx.organizations().insert("Other", "other", 10, Timestamp(1))?;
+            tx.organization_members().insert(member(elsewhere, bob), "bob", Timestamp(2))?;
             Ok(elsewhere)
         })
         .await;
@@ -277,7 +285,9 @@ async fn what_the_people_of_an_organization_allowed_is_listed(home: Arc<Home>) {
     let anns = there.grant(other, ann).await;
     there.access(b"2", anns, 400).await;
     let list = async |organization, now| {
-        let found = there.world.read(move |reader| reader.organization_grants(organization, Timestamp(now)));
+        let found = there
+            .world
+            .read(move |reader| reader.grants().list_of_organization(organization, Timestamp(now)));
         let found = found.await.into_iter();
         found.map(|(grant, user, application)| (grant.id, user.id, application.id)).collect::<Vec<_>>()
     };
@@ -298,13 +308,13 @@ async fn a_code_is_forgotten_when_it_ended_and_its_grant_too(home: Arc<Home>) {
         let expires_at = Timestamp(ends);
         there.code(hash, AuthorizationCode { expires_at, grant, ..code(there.robot, ann) }).await;
     }
-    there.write(move |tx| tx.end_grant(ended)).await;
-    there.write(|tx| tx.delete_ended_codes(Timestamp(599))).await;
+    there.write(move |tx| tx.grants().delete(ended)).await;
+    there.write(|tx| tx.oauth_tokens().delete_ended_codes(Timestamp(599))).await;
     assert_eq!(there.codes(&all).await, [true; 4]);
-    there.write(|tx| tx.delete_ended_codes(Timestamp(600))).await;
+    there.write(|tx| tx.oauth_tokens().delete_ended_codes(Timestamp(600))).await;
     assert_eq!(there.codes(&all).await, [false, true, false, true]);
-    there.write(move |tx| tx.end_grant(living)).await;
-    there.write(|tx| tx.delete_ended_codes(Timestamp(600))).await;
+    there.write(move |tx| tx.grants().delete(living)).await;
+    there.write(|tx| tx.oauth_tokens().delete_ended_codes(Timestamp(600))).await;
     assert_eq!(there.codes(&all).await, [false, false, false, true]);
 }
 
@@ -315,10 +325,10 @@ async fn ended_tokens_are_forgotten(home: Arc<Home>) {
         there.access(hash, id, ends).await;
         there.refresh(hash, id, ends).await;
     }
-    there.write(|tx| tx.delete_ended_access_tokens(Timestamp(300))).await;
+    there.write(|tx| tx.oauth_tokens().delete_ended_access(Timestamp(300))).await;
     assert!(!there.has_access(b"early").await && there.has_access(b"late").await);
     assert!(there.has_refresh(b"early").await);
-    there.write(|tx| tx.delete_ended_refresh_tokens(Timestamp(300))).await;
+    there.write(|tx| tx.oauth_tokens().delete_ended_refresh(Timestamp(300))).await;
     assert!(!there.has_refresh(b"early").await && there.has_refresh(b"late").await);
     assert!(there.has_access(b"late").await);
 }
@@ -332,8 +342,9 @@ async fn grants_without_a_token_that_holds_are_idle(home: Arc<Home>) {
     let by_refresh = there.grant(there.robot, ann).await;
     there.access(b"2", by_refresh, 200).await;
     there.refresh(b"2", by_refresh, 400).await;
-    let idle =
-        async |now, limit| there.world.read(move |reader| reader.idle_grants(Timestamp(now), limit)).await;
+    let idle = async |now, limit| {
+        there.world.read(move |reader| reader.grants().list_idle(Timestamp(now), limit)).await
+    };
     assert_eq!(idle(299, 10).await, [bare]);
     assert_eq!(idle(300, 10).await, [bare, by_access]);
     assert_eq!(idle(400, 10).await, [bare, by_access, by_refresh]);

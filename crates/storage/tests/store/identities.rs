@@ -32,7 +32,7 @@ async fn provided(home: &Home) -> World {
     let acme = world.organization;
     world
         .store
-        .write(move |tx| tx.upsert_provider(acme, "acme-uid", b"one", Timestamp(5)))
+        .write(move |tx| tx.identities().upsert_provider(acme, "acme-uid", b"one", Timestamp(5)))
         .await
         .expect("made");
     world
@@ -41,8 +41,8 @@ async fn provided(home: &Home) -> World {
 /// An organization with another provider.
 async fn another(world: &World) -> OrganizationId {
     let made = world.store.write(|tx| {
-        let id = tx.insert_organization("Other", "other", 10, Timestamp(1))?;
-        tx.upsert_provider(id, "other-uid", b"two", Timestamp(5))?;
+        let id = tx.organizations().insert("Other", "other", 10, Timestamp(1))?;
+        tx.identities().upsert_provider(id, "other-uid", b"two", Timestamp(5))?;
         Ok(id)
     });
     made.await.expect("made").0
@@ -65,22 +65,22 @@ fn identity(organization: OrganizationId, user: UserId, subject: &str) -> Identi
 
 async fn link(world: &World, new: &Identity) -> Result<()> {
     let new = new.clone();
-    world.store.write(move |tx| tx.insert_identity(&new)).await.map(|_| ())
+    world.store.write(move |tx| tx.identities().insert(&new)).await.map(|_| ())
 }
 
 async fn change(world: &World, changed: &Identity) -> Result<()> {
     let changed = changed.clone();
-    world.store.write(move |tx| tx.update_identity(&changed)).await.map(|_| ())
+    world.store.write(move |tx| tx.identities().update(&changed)).await.map(|_| ())
 }
 
 async fn identity_of(world: &World, user: UserId) -> Option<Identity> {
-    world.read(move |reader| reader.identity(user)).await
+    world.read(move |reader| reader.identities().find(user)).await
 }
 
 /// The users that the provider of the world's organization is shown, and how many there are in all.
 async fn shown(world: &World, query: ProvidedQuery) -> (Vec<UserId>, i64) {
     let acme = world.organization;
-    let (found, total) = world.read(move |reader| reader.provided_users(acme, &query)).await;
+    let (found, total) = world.read(move |reader| reader.identities().list_users(acme, &query)).await;
     for (user, identity) in &found {
         assert_eq!(user.id, identity.user);
     }
@@ -94,29 +94,40 @@ async fn a_provider_is_found_by_its_uid_and_by_its_organization(home: Arc<Home>)
     let of_other = Provider { organization: other, uid: "other-uid".into(), token_hash: b"two".to_vec() };
     for provider in [of_acme, of_other] {
         let (organization, uid) = (provider.organization, provider.uid.clone());
-        let found = world.read(move |reader| reader.provider(&uid)).await;
+        let found = world.read(move |reader| reader.identities().find_provider(&uid)).await;
         assert_eq!(found.as_ref(), Some(&provider));
-        assert_eq!(world.read(move |reader| reader.provider_of(organization)).await, Some(provider));
+        assert_eq!(
+            world.read(move |reader| reader.identities().find_provider_of_organization(organization)).await,
+            Some(provider)
+        );
     }
-    assert_eq!(world.read(|reader| reader.provider("ACME-UID")).await, None);
-    assert_eq!(world.read(|reader| reader.provider_of(OrganizationId(999))).await, None);
+    assert_eq!(world.read(|reader| reader.identities().find_provider("ACME-UID")).await, None);
+    assert_eq!(
+        world.read(|reader| reader.identities().find_provider_of_organization(OrganizationId(999))).await,
+        None
+    );
 }
 
 async fn a_new_token_takes_the_place_of_the_old_one_and_the_uid_stays(home: Arc<Home>) {
     let world = provided(&home).await;
     let acme = world.organization;
-    let again = world.store.write(move |tx| tx.upsert_provider(acme, "another-uid", b"new", Timestamp(9)));
+    let again = world
+        .store
+        .write(move |tx| tx.identities().upsert_provider(acme, "another-uid", b"new", Timestamp(9)));
     again.await.expect("another token");
     let expected = Provider { organization: acme, uid: "acme-uid".into(), token_hash: b"new".to_vec() };
-    assert_eq!(world.read(move |reader| reader.provider_of(acme)).await, Some(expected));
-    assert_eq!(world.read(|reader| reader.provider("another-uid")).await, None);
+    assert_eq!(
+        world.read(move |reader| reader.identities().find_provider_of_organization(acme)).await,
+        Some(expected)
+    );
+    assert_eq!(world.read(|reader| reader.identities().find_provider("another-uid")).await, None);
 }
 
 async fn a_uid_belongs_to_one_organization(home: Arc<Home>) {
     let world = provided(&home).await;
     let made = world.store.write(|tx| {
-        let id = tx.insert_organization("Other", "other", 10, Timestamp(1))?;
-        tx.upsert_provider(id, "acme-uid", b"two", Timestamp(5))
+        let id = tx.organizations().insert("Other", "other", 10, Timestamp(1))?;
+        tx.identities().upsert_provider(id, "acme-uid", b"two", Timestamp(5))
     });
     let made = made.await;
     assert!(matches!(made, Err(Error::Exists(_))), "{made:?}");
@@ -131,7 +142,7 @@ async fn an_identity_is_found_by_its_user_and_its_subject(home: Arc<Home>) {
     assert_eq!(identity_of(&world, world.ann).await.as_ref(), Some(&made));
     assert_eq!(identity_of(&world, world.bob).await, None);
     let by_subject = async |of, subject: &'static str| {
-        world.read(move |reader| reader.identity_by_subject(of, &email_key(subject))).await
+        world.read(move |reader| reader.identities().find_by_subject(of, &email_key(subject))).await
     };
     assert_eq!(by_subject(acme, "ann.lee@EXAMPLE.ORG").await, Some(made));
     assert_eq!(by_subject(acme, "ann@example.org").await, None);
@@ -157,7 +168,7 @@ async fn what_changes_about_an_identity_is_kept(home: Arc<Home>) {
     assert_eq!(identity_of(&world, world.bob).await, Some(bystander));
     let acme = world.organization;
     let by = async |key: &'static str| {
-        world.read(move |reader| reader.identity_by_subject(acme, key)).await.map(|found| found.user)
+        world.read(move |reader| reader.identities().find_by_subject(acme, key)).await.map(|found| found.user)
     };
     assert_eq!((by("ann").await, by("ann-marie").await), (None, Some(world.ann)));
     let back = Identity { external_id: None, version: 3, removed_at: None, ..changed };
@@ -171,7 +182,7 @@ async fn a_touched_identity_has_the_next_version(home: Arc<Home>) {
     let made = identity(world.organization, ann, "ann");
     link(&world, &made).await.expect("known");
     for user in [ann, bob] {
-        world.store.write(move |tx| tx.touch_identity(user, Timestamp(77))).await.expect("touched");
+        world.store.write(move |tx| tx.identities().touch(user, Timestamp(77))).await.expect("touched");
     }
     let expected = Identity { version: 2, updated_at: Timestamp(77), ..made };
     assert_eq!(identity_of(&world, ann).await, Some(expected));
@@ -207,8 +218,8 @@ async fn a_provider_sees_neither_bots_nor_whom_it_removed(home: Arc<Home>) {
     let ((robot, dan), _) = world
         .store
         .write(|tx| {
-            let robot = tx.insert_user(&NewUser { bot: true, ..new_user("robot") })?;
-            Ok((robot, tx.insert_user(&new_user("dan"))?))
+            let robot = tx.users().insert(&NewUser { bot: true, ..new_user("robot") })?;
+            Ok((robot, tx.users().insert(&new_user("dan"))?))
         })
         .await
         .expect("a bot, and one whom no provider knows");
@@ -222,9 +233,9 @@ async fn a_provider_sees_neither_bots_nor_whom_it_removed(home: Arc<Home>) {
         link(&world, &hidden).await.expect("known");
     }
     assert_eq!(shown(&world, ProvidedQuery::default()).await, (vec![ann], 1));
-    let one = async |user| world.read(move |reader| reader.provided_user(acme, user)).await;
+    let one = async |user| world.read(move |reader| reader.identities().find_user(acme, user)).await;
     let (user, identity) = one(ann).await.expect("ann is seen");
-    assert_eq!((Some(user), identity), (world.read(move |reader| reader.user(ann)).await, seen));
+    assert_eq!((Some(user), identity), (world.read(move |reader| reader.users().find(ann)).await, seen));
     for hidden in [bob, cid, robot, dan, UserId(999)] {
         assert_eq!(one(hidden).await, None, "{hidden}");
     }
@@ -234,8 +245,8 @@ async fn an_inactive_user_stays_visible(home: Arc<Home>) {
     let world = provided(&home).await;
     let (acme, ann) = (world.organization, world.ann);
     link(&world, &identity(acme, ann, "ann")).await.expect("known");
-    world.store.write(move |tx| tx.set_active(ann, false)).await.expect("inactive");
-    let (user, _) = world.read(move |reader| reader.provided_user(acme, ann)).await.expect("seen");
+    world.store.write(move |tx| tx.users().set_active(ann, false)).await.expect("inactive");
+    let (user, _) = world.read(move |reader| reader.identities().find_user(acme, ann)).await.expect("seen");
     assert!(!user.active);
     assert_eq!(shown(&world, ProvidedQuery::default()).await, (vec![ann], 1));
 }
@@ -293,8 +304,8 @@ async fn pages_tell_how_many_match_in_all(home: Arc<Home>) {
         .write(move |tx| {
             let mut users = Vec::new();
             for n in 1..=7 {
-                let user = tx.insert_user(&new_user(&format!("user{n}")))?;
-                tx.insert_identity(&identity(acme, user, &format!("user{n}")))?;
+                let user = tx.users().insert(&new_user(&format!("user{n}")))?;
+                tx.identities().insert(&identity(acme, user, &format!("user{n}")))?;
                 users.push(user);
             }
             Ok(users)

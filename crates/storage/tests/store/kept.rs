@@ -15,37 +15,37 @@ async fn a_credential_ends_after_what_was_done_with_it(home: Arc<Home>) {
     let world = World::new(&home).await;
     let (other, room, ann) = (home.open(), world.main, world.ann);
     let insert = move |tx: &mut Tx<'_>| {
-        tx.insert_session(b"s", ann, Timestamp(1))?;
-        tx.insert_api_token(b"t", ann, "one", Timestamp(1))?;
-        tx.set_password_hash(ann, "hash")?;
-        tx.insert_flow_token(b"f", room, None, Timestamp(1))
+        tx.sessions().insert(b"s", ann, Timestamp(1))?;
+        tx.api_tokens().insert(b"t", ann, "one", Timestamp(1))?;
+        tx.passwords().set(ann, "hash")?;
+        tx.sources().insert_token(b"f", room, None, Timestamp(1))
     };
     world.store.write(insert).await.expect("credentials");
     let (kept, heard) = mpsc::channel();
     let keeping = world.store.write(move |tx| {
         let holds = [
-            tx.lock_session(b"s")?,
-            tx.lock_api_token(b"t")?,
-            tx.lock_flow_token(b"f")?,
-            tx.lock_password(ann)?.as_deref() == Some("hash"),
+            tx.sessions().lock(b"s")?,
+            tx.api_tokens().lock(b"t")?,
+            tx.sources().lock_token(b"f")?,
+            tx.passwords().lock(ann)?.as_deref() == Some("hash"),
         ];
         let _ = kept.send(());
-        tx.post(&[chat(room, ann, "done")])?;
+        tx.messages().append(&[chat(room, ann, "done")])?;
         Ok(holds)
     });
     let ending = async {
         tokio::task::spawn_blocking(move || heard.recv()).await.expect("a wait").expect("they are kept");
         let end = other.write(move |tx| {
-            tx.delete_session(b"s")?;
-            tx.delete_api_token(b"t")?;
-            tx.clear_password(ann)?;
-            Ok(tx.message(room, MessageId(1))?.is_some())
+            tx.sessions().delete(b"s")?;
+            tx.api_tokens().delete(b"t")?;
+            tx.passwords().clear(ann)?;
+            Ok(tx.messages().find(room, MessageId(1))?.is_some())
         });
         end.await.map(|(done, _)| done)
     };
     let (held, done) = tokio::join!(keeping, ending);
     assert_eq!(held.expect("they hold").0, [true; 4]);
     assert!(done.expect("they end"), "what was done was committed before");
-    let ended = world.store.write(move |tx| Ok((tx.lock_password(ann)?, tx.password_of(ann)?)));
+    let ended = world.store.write(move |tx| Ok((tx.passwords().lock(ann)?, tx.passwords().find(ann)?)));
     assert_eq!(ended.await.expect("a write").0, (None, None));
 }

@@ -23,9 +23,9 @@ async fn a_row_of_the_log_that_this_version_does_not_know_is_named(home: Arc<Hom
                 "insert into event_log (seq, check_value, kind, room_id, created_at) values ({seq}, 1, {kind}, {room}, 0)"
             ),
         );
-        let whole = world.store.read(move |reader| reader.log_after(Seq(seq - 1), 10)).await;
+        let whole = world.store.read(move |reader| reader.log().list_after(Seq(seq - 1), 10)).await;
         let wanted = filter.clone();
-        let page = move |reader: &mut Reader<'_>| reader.log_page(Seq(seq - 1), Seq(seq), &wanted, 10);
+        let page = move |reader: &mut Reader<'_>| reader.log().list_page(Seq(seq - 1), Seq(seq), &wanted, 10);
         for outcome in [whole.map(drop), world.store.read(page).await.map(drop)] {
             let error = outcome.expect_err("the row is not passed over");
             assert!(
@@ -38,6 +38,6 @@ async fn a_row_of_the_log_that_this_version_does_not_know_is_named(home: Arc<Hom
             );
         }
     }
-    let head = world.read(|reader| reader.log_head()).await;
+    let head = world.read(|reader| reader.log().find_head()).await;
     assert_eq!(head.seq, Seq(3), "where the log ends is known all the same");
 }

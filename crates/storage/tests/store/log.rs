@@ -21,7 +21,7 @@ on_every_database!(
 
 async fn a_new_database_has_an_empty_log(home: Arc<Home>) {
     let store = home.open();
-    let read = store.read(|reader| Ok((reader.log_head()?, reader.log_after(Seq(0), 10)?)));
+    let read = store.read(|reader| Ok((reader.log().find_head()?, reader.log().list_after(Seq(0), 10)?)));
     let (head, log) = read.await.expect("a read");
     assert_eq!((head, log.len()), (EventId::default(), 0));
 }
@@ -30,7 +30,7 @@ async fn a_log_knows_its_own_positions(home: Arc<Home>) {
     let world = World::new(&home).await;
     let first = world.post(chat(world.main, world.ann, "one")).await.event.expect("a place");
     let second = world.post(chat(world.main, world.ann, "two")).await.event.expect("a place");
-    assert_eq!(world.read(|reader| reader.log_head()).await, second);
+    assert_eq!(world.read(|reader| reader.log().find_head()).await, second);
     let wrong = EventId { check: first.check ^ 1, ..first };
     let beyond = EventId { seq: Seq(3), check: 0 };
     let made_up = EventId { seq: Seq(0), check: 5 };
@@ -42,7 +42,7 @@ async fn a_log_knows_its_own_positions(home: Arc<Home>) {
         (beyond, false),
         (made_up, false),
     ] {
-        assert_eq!(world.read(move |reader| reader.log_holds(id)).await, held, "{id}");
+        assert_eq!(world.read(move |reader| reader.log().contains(id)).await, held, "{id}");
     }
 }
 
@@ -53,7 +53,7 @@ async fn busy(home: &Home) -> (World, Vec<RoomId>, Vec<LogItem>) {
     let (rooms, _) = world
         .store
         .write(move |tx| {
-            (0..20).map(|n| tx.insert_flow(&new_flow(organization, &format!("room{n}")))).collect()
+            (0..20).map(|n| tx.flows().insert(&new_flow(organization, &format!("room{n}")))).collect()
         })
         .await
         .expect("rooms");
@@ -76,15 +76,15 @@ async fn busy(home: &Home) -> (World, Vec<RoomId>, Vec<LogItem>) {
                         7 => Control::UserBlock { room, user },
                         _ => Control::FlowTokens { room },
                     });
-                    tx.post(&[chat(room, user, "one"), chat(room, user, "two")])?;
+                    tx.messages().append(&[chat(room, user, "one"), chat(room, user, "two")])?;
                 }
-                let gone = tx.message(rooms[round], MessageId(1))?;
-                gone.map_or(Ok(()), |gone| tx.delete_message(&gone))
+                let gone = tx.messages().find(rooms[round], MessageId(1))?;
+                gone.map_or(Ok(()), |gone| tx.messages().delete(&gone))
             })
             .await
             .expect("a round");
     }
-    let log = world.read(|reader| reader.log_after(Seq(0), 10_000)).await;
+    let log = world.read(|reader| reader.log().list_after(Seq(0), 10_000)).await;
     assert_eq!(log.len(), 6 * 20 * 3);
     assert_eq!(log.iter().filter(|item| item.body == LogBody::Message(None)).count(), 6);
     (world, rooms, log)
@@ -95,7 +95,7 @@ async fn the_log_is_read_in_pages(home: Arc<Home>) {
     let mut pages = Vec::new();
     let mut after = Seq(0);
     loop {
-        let page = world.read(move |reader| reader.log_after(after, 37)).await;
+        let page = world.read(move |reader| reader.log().list_after(after, 37)).await;
         let Some(last) = page.last() else { break };
         after = last.id.seq;
         pages.extend(page);
@@ -157,7 +157,7 @@ async fn pages(world: &World, filter: &LogFilter, from: Seq, to: Seq, limit: i64
     let mut after = from;
     while after < to {
         let asked = filter.clone();
-        let page = world.read(move |reader| reader.log_page(after, to, &asked, limit)).await;
+        let page = world.read(move |reader| reader.log().list_page(after, to, &asked, limit)).await;
         assert!(page.through > after && page.through <= to, "every page gets on: {page:?}");
         let within = |item: &LogItem| item.id.seq > after && item.id.seq <= page.through;
         assert!(page.items.iter().all(within) && page.items.len() as i64 <= limit.max(1));
@@ -194,7 +194,7 @@ async fn a_filter_of_many_rooms_looks_far_ahead(home: Arc<Home>) {
 
 async fn the_last_end_is_found_behind_what_was_said_since(home: Arc<Home>) {
     let store = home.open();
-    let last_end = async || store.read(|reader| reader.log_last_end()).await.expect("a read");
+    let last_end = async || store.read(|reader| reader.log().find_last_end()).await.expect("a read");
     assert_eq!(last_end().await, None);
     let user = UserId(1);
     for end in [
@@ -217,16 +217,17 @@ async fn the_log_is_read_when_every_living_node_has_read_it(home: Arc<Home>) {
     let store = home.open();
     store
         .write(|tx| {
-            tx.record_heartbeat("one", Timestamp(1_000), Seq(5))?;
-            tx.record_heartbeat("two", Timestamp(2_000), Seq(7))?;
-            tx.record_heartbeat("two", Timestamp(2_100), Seq(9))
+            tx.nodes().upsert_heartbeat("one", Timestamp(1_000), Seq(5))?;
+            tx.nodes().upsert_heartbeat("two", Timestamp(2_000), Seq(7))?;
+            tx.nodes().upsert_heartbeat("two", Timestamp(2_100), Seq(9))
         })
         .await
         .expect("signs of life");
-    let read = |seq, since| store.read(move |reader| reader.all_have_read(Seq(seq), Timestamp(since)));
+    let read =
+        |seq, since| store.read(move |reader| reader.nodes().have_all_read(Seq(seq), Timestamp(since)));
     assert!(read(5, 0).await.expect("a read"));
     assert!(!read(6, 0).await.expect("a read"), "node one is behind");
     assert!(read(9, 1_500).await.expect("a read"), "node one is silent");
-    store.write(|tx| tx.delete_node("two", Timestamp(1_001))).await.expect("nodes are forgotten");
+    store.write(|tx| tx.nodes().delete("two", Timestamp(1_001))).await.expect("nodes are forgotten");
     assert!(read(100, 0).await.expect("a read"), "nobody is left");
 }

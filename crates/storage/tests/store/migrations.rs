@@ -73,8 +73,8 @@ async fn accounts_that_a_provider_made_and_nobody_used_must_prove_their_addresse
     let world = World::new(&home).await;
     let (acme, ann, bob, cid) = (world.organization, world.ann, world.bob, world.cid);
     let provided = world.store.write(move |tx| {
-        tx.upsert_provider(acme, "acme-uid", b"one", Timestamp(5))?;
-        tx.set_password_hash(bob, "$argon2id$")
+        tx.identities().upsert_provider(acme, "acme-uid", b"one", Timestamp(5))?;
+        tx.passwords().set(bob, "$argon2id$")
     });
     provided.await.expect("made");
     world.store.close().await;
@@ -97,22 +97,24 @@ async fn accounts_that_a_provider_made_and_nobody_used_must_prove_their_addresse
         );
     }
     let world = World { store: home.open(), ..world.clone() };
-    let proved = async |id| world.read(move |reader| reader.user(id)).await.expect("there").email_proved;
+    let proved =
+        async |id| world.read(move |reader| reader.users().find(id)).await.expect("there").email_proved;
     assert_eq!((proved(ann).await, proved(bob).await, proved(cid).await), (false, true, true));
-    let stated = world.read(move |reader| reader.identity(ann)).await.expect("known").stated_email;
+    let stated = world.read(move |reader| reader.identities().find(ann)).await.expect("known").stated_email;
     assert_eq!(stated.as_deref(), Some("ann@example.org"), "a domain may count for it");
 }
 
 async fn people_who_were_there_before_they_were_counted_are_counted(home: Arc<Home>) {
     let world = World::new(&home).await;
-    let make = |tx: &mut Tx<'_>| tx.insert_organization("Empty", "empty", 10, Timestamp(1));
+    let make = |tx: &mut Tx<'_>| tx.organizations().insert("Empty", "empty", 10, Timestamp(1));
     let (empty, _) = world.store.write(make).await.expect("an organization");
     world.store.close().await;
     undo_at(&home, "20261121000006");
     let (world, acme, ann) = (World { store: home.open(), ..world.clone() }, world.organization, world.ann);
-    let count = async |id| world.read(move |reader| reader.organization(id)).await.expect("there").user_count;
+    let count =
+        async |id| world.read(move |reader| reader.organizations().find(id)).await.expect("there").user_count;
     assert_eq!((count(acme).await, count(empty).await), (3, 0));
-    assert!(world.read(move |reader| reader.user(ann)).await.expect("ann is there").active);
+    assert!(world.read(move |reader| reader.users().find(ann)).await.expect("ann is there").active);
 }
 
 async fn notices_of_before_keep_no_text(home: Arc<Home>) {
@@ -135,7 +137,7 @@ async fn notices_of_before_keep_no_text(home: Arc<Home>) {
     undo_at(&home, "20261122000005");
     let world = World { store: home.open(), ..world };
     let room = world.main;
-    let kept = world.read(move |reader| reader.messages_by_id(room, &[2, 3, 4])).await;
+    let kept = world.read(move |reader| reader.messages().list_by_id(room, &[2, 3, 4])).await;
     let kept: Vec<Json> =
         kept.iter().map(|message| serde_json::from_str(&message.content).expect("JSON")).collect();
     let of_tags = json!({"message": id.0, "add": ["plan"], "remove": [":unread:7", ":url"]});
@@ -165,7 +167,9 @@ async fn keys_of_nicks_lose_what_is_not_seen(home: Arc<Home>) {
     let world = World { store: home.open(), ..world };
     let organization = world.organization;
     for (key, is_taken) in [("annné", false), ("anné", true), ("bob", true), ("bo\u{200c}b", true)] {
-        let found = world.read(move |reader| reader.nick_is_taken(organization, key, UserId(0))).await;
+        let found = world
+            .read(move |reader| reader.organization_members().has_nick(organization, key, UserId(0)))
+            .await;
         assert_eq!(found, is_taken, "{key:?}");
     }
 }
@@ -193,15 +197,15 @@ async fn several_processes_may_open_a_new_database_at_once(home: Arc<Home>) {
 async fn what_was_written_is_there_after_reopening(home: Arc<Home>) {
     let world = World::new(&home).await;
     let said = world.say(chat(world.main, world.ann, "hello")).await;
-    let head = world.read(|reader| reader.log_head()).await;
+    let head = world.read(|reader| reader.log().find_head()).await;
     world.store.close().await;
 
     let again = World { store: home.open(), ..world };
     assert_eq!(again.view(said.message.id).await, *said);
-    assert!(again.read(move |reader| reader.log_holds(head)).await);
+    assert!(again.read(move |reader| reader.log().contains(head)).await);
     let next = again.say(chat(again.main, again.ann, "again")).await;
     assert_eq!(next.message.id.0, 2);
-    assert_eq!(again.read(|reader| reader.log_head()).await.seq.0, 2);
+    assert_eq!(again.read(|reader| reader.log().find_head()).await.seq.0, 2);
 }
 
 #[test]

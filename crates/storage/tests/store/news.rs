@@ -17,7 +17,7 @@ on_every_database!(
 async fn each_question_gets_the_answer_for_its_room_and_position(home: Arc<Home>) {
     let world = World::new(&home).await;
     let organization = world.organization;
-    let quiet = world.store.write(move |tx| tx.insert_flow(&new_flow(organization, "quiet"))).await;
+    let quiet = world.store.write(move |tx| tx.flows().insert(&new_flow(organization, "quiet"))).await;
     let quiet = quiet.expect("a room").0;
     let mut last = Seq(0);
     for text in ["one", "two", "three"] {

@@ -38,13 +38,13 @@ fn ask_everything(reader: &mut Reader<'_>) -> Result<()> {
         ProvidedQuery { external_id: key(), email_key: key(), ..none.clone() },
         ProvidedQuery { subject_key: key(), external_id: key(), email_key: key(), ..none },
     ] {
-        reader.provided_users(of, &query)?;
+        reader.identities().list_users(of, &query)?;
     }
-    reader.provided_user(of, UserId(77))?;
-    reader.identity(UserId(77))?;
-    reader.identity_by_subject(of, "user77@example.org")?;
-    reader.provider("uid")?;
-    reader.organizations_below(of)?;
+    reader.identities().find_user(of, UserId(77))?;
+    reader.identities().find(UserId(77))?;
+    reader.identities().find_by_subject(of, "user77@example.org")?;
+    reader.identities().find_provider("uid")?;
+    reader.organizations().list_below(of)?;
     Ok(())
 }
 
@@ -167,22 +167,35 @@ const OF_INVITATIONS: [Question; 6] = [
     (
         |reader| {
             let keys: Vec<String> = (0..200).map(|n| format!("user{n}@example.org")).collect();
-            reader.pending_invitations_to(RoomId(1), &keys).map(drop)
+            reader.invitations().list_pending_to(RoomId(1), &keys).map(drop)
         },
         "invitations_pending",
     ),
-    (|reader| reader.requested_invitations(&[RoomId(1)]).map(drop), "invitations_"),
+    (|reader| reader.invitations().list_requested(&[RoomId(1)]).map(drop), "invitations_"),
     (
-        |reader| reader.mail_to(MailKind::Invitation, &["a", "b"], Timestamp(5)).map(drop),
+        |reader| reader.mail_records().list_to(MailKind::Invitation, &["a", "b"], Timestamp(5)).map(drop),
         "mail_records_recipient",
     ),
-    (|reader| reader.count_mail_by(UserId(1), Timestamp(5)).map(drop), "mail_records_sender"),
     (
-        |reader| reader.count_mail_of(MailKind::Invitation, OrganizationId(1), Timestamp(5)).map(drop),
+        |reader| reader.mail_records().count_by_sender(UserId(1), Timestamp(5)).map(drop),
+        "mail_records_sender",
+    ),
+    (
+        |reader| {
+            reader
+                .mail_records()
+                .count_of_organization(MailKind::Invitation, OrganizationId(1), Timestamp(5))
+                .map(drop)
+        },
         "mail_records_organization",
     ),
     (
-        |reader| reader.nth_last_mail_of(MailKind::Invitation, OrganizationId(1), 9).map(drop),
+        |reader| {
+            reader
+                .mail_records()
+                .find_nth_last_of_organization(MailKind::Invitation, OrganizationId(1), 9)
+                .map(drop)
+        },
         "mail_records_organization",
     ),
 ];
@@ -259,7 +272,7 @@ fn ask_for_roots(reader: &mut Reader<'_>) -> Result<()> {
         empty: true,
         limit: 30,
     };
-    reader.threads(RoomId(1), &query, 1 << 20).map(drop)
+    reader.threads().list(RoomId(1), &query, 1 << 20).map(drop)
 }
 
 /// The statement that reads the messages which began threads.

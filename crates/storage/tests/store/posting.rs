@@ -57,7 +57,7 @@ async fn each_room_counts_its_messages_from_one(home: Arc<Home>) {
     let later = Draft { sent: Timestamp(500), ..chat(world.main, world.ann, "older than the others") };
     world.say(later).await;
     let room = world.main;
-    let flow = world.read(move |reader| reader.flow(room)).await.expect("the flow");
+    let flow = world.read(move |reader| reader.flows().find(room)).await.expect("the flow");
     assert_eq!((flow.last_message_id, flow.last_message_at), (4, Some(Timestamp(1_000))));
 }
 
@@ -97,14 +97,15 @@ async fn batches_of_any_length_are_kept_as_they_were_posted(home: Arc<Home>) {
                 ..chat(world.main, world.ann, &format!("number {n} of {length}"))
             })
             .collect();
-        let outcomes = world.store.write(move |tx| tx.post(&drafts)).await.expect("they are posted").0;
+        let outcomes =
+            world.store.write(move |tx| tx.messages().append(&drafts)).await.expect("they are posted").0;
         assert_eq!(outcomes.len(), length);
         for outcome in outcomes {
             let Outcome::Added(said) = outcome else { panic!("{outcome:?}") };
             assert_eq!(world.view(said.message.id).await, *said);
         }
     }
-    let log = world.read(|reader| reader.log_after(Seq(0), 200)).await;
+    let log = world.read(|reader| reader.log().list_after(Seq(0), 200)).await;
     let seqs: Vec<i64> = log.iter().map(|item| item.id.seq.0).collect();
     assert_eq!(seqs, (1..=104).collect::<Vec<_>>());
 }
@@ -124,7 +125,7 @@ async fn a_repeat_with_the_same_uuid_gives_the_first_message(home: Arc<Home>) {
     }
     let elsewhere = world.say(Draft { room: world.side, ..first }).await;
     assert_eq!(elsewhere.message.id, MessageId(1), "rooms have uuids of their own");
-    assert_eq!(world.read(|reader| reader.log_head()).await.seq.0, 2);
+    assert_eq!(world.read(|reader| reader.log().find_head()).await.seq.0, 2);
 }
 
 async fn repeats_at_the_same_moment_give_one_message(home: Arc<Home>) {
@@ -147,7 +148,7 @@ async fn repeats_at_the_same_moment_give_one_message(home: Arc<Home>) {
     let taken = Draft { fingerprint: -1, ..twice[0].clone() };
     let (outcomes, _) = world
         .store
-        .write(move |tx| tx.post(&[twice[0].clone(), twice[1].clone(), taken.clone()]))
+        .write(move |tx| tx.messages().append(&[twice[0].clone(), twice[1].clone(), taken.clone()]))
         .await
         .expect("a batch");
     assert!(matches!(&outcomes[0], Outcome::Added(view) if view.message.id == MessageId(7)));
@@ -159,11 +160,11 @@ async fn a_draft_checked_before_access_changed_is_stale(home: Arc<Home>) {
     let room = world.main;
     let draft = Draft { access_version: Some(0), ..chat(room, world.ann, "hello") };
     world.say(draft.clone()).await;
-    world.store.write(move |tx| tx.bump_access(room)).await.expect("access changes");
+    world.store.write(move |tx| tx.rooms().advance_access(room)).await.expect("access changes");
     assert_eq!(world.post(draft.clone()).await.outcome, Outcome::Stale);
     let elsewhere = Draft { room: world.side, ..draft.clone() };
     world.say(elsewhere).await;
-    let version = world.read(move |reader| reader.flow(room)).await.expect("the flow").access_version;
+    let version = world.read(move |reader| reader.flows().find(room)).await.expect("the flow").access_version;
     let said = world.say(Draft { access_version: Some(version), ..draft.clone() }).await;
     assert_eq!(said.message.id, MessageId(2));
     world.say(Draft { access_version: None, ..draft }).await;
@@ -211,7 +212,7 @@ async fn a_comment_needs_something_to_answer(home: Arc<Home>) {
             move |tx| {
                 let into = Draft { placement: Placement::InThread(MessageId(2)), ..chat(room, ann, "into") };
                 let answer = comment(MessageId(2), chat(room, ann, "answer"));
-                tx.post(&[chat(room, ann, "question"), answer, into])
+                tx.messages().append(&[chat(room, ann, "question"), answer, into])
             }
         })
         .await
@@ -289,6 +290,6 @@ async fn the_first_answers_of_one_batch_are_all_counted(home: Arc<Home>) {
     let room = world.main;
     let drafts: Vec<Draft> =
         (0..5).map(|n| comment(root, chat(room, world.bob, &format!("answer {n}")))).collect();
-    world.store.write(move |tx| tx.post(&drafts)).await.expect("a batch");
+    world.store.write(move |tx| tx.messages().append(&drafts)).await.expect("a batch");
     assert_eq!(world.view(root).await.thread.map(|thread| thread.counts.internal_comments), Some(6));
 }

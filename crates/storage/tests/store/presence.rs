@@ -24,18 +24,18 @@ fn row(user: i64, places: &[u8]) -> PresenceRow {
 }
 
 async fn record_heartbeat(store: &Store, node: &'static str, now: i64) {
-    store.write(move |tx| tx.record_heartbeat(node, at(now), Seq(0))).await.expect("a sign of life");
+    store.write(move |tx| tx.nodes().upsert_heartbeat(node, at(now), Seq(0))).await.expect("a sign of life");
 }
 
 /// Begins with these rows, or moves on from earlier ones.
 async fn publish(store: &Store, from: Option<i64>, to: i64, rows: Vec<PresenceRow>) -> bool {
     let published = store.write(move |tx| {
         let is_listed = match from {
-            Some(from) => tx.advance_presence("one", at(from), at(to))?,
-            None => tx.start_presence("one", at(to))?,
+            Some(from) => tx.nodes().advance_presence("one", at(from), at(to))?,
+            None => tx.nodes().set_presence_start("one", at(to))?,
         };
         if is_listed {
-            tx.upsert_presence("one", at(to), &rows)?;
+            tx.nodes().upsert_presence("one", at(to), &rows)?;
         }
         Ok(is_listed)
     });
@@ -44,13 +44,13 @@ async fn publish(store: &Store, from: Option<i64>, to: i64, rows: Vec<PresenceRo
 
 async fn since(store: &Store, after: i64) -> Vec<PresenceRow> {
     store
-        .read(move |reader| reader.presence_since("one", at(after), UserId(0), 100))
+        .read(move |reader| reader.nodes().list_presence_since("one", at(after), UserId(0), 100))
         .await
         .expect("presence is read")
 }
 
 async fn others(store: &Store, since: Timestamp) -> Vec<OtherNode> {
-    store.read(move |reader| reader.other_nodes("two", since)).await.expect("servers are read")
+    store.read(move |reader| reader.nodes().list_others("two", since)).await.expect("servers are read")
 }
 
 async fn a_server_reads_what_others_published_since(home: Arc<Home>) {
@@ -58,7 +58,7 @@ async fn a_server_reads_what_others_published_since(home: Arc<Home>) {
     record_heartbeat(&store, "two", 2_000).await;
     assert_eq!(others(&store, ALWAYS).await, []);
     record_heartbeat(&store, "one", 1_000).await;
-    let has_others = |node, since| store.read(move |reader| reader.has_other_nodes(node, at(since)));
+    let has_others = |node, since| store.read(move |reader| reader.nodes().has_others(node, at(since)));
     assert!(has_others("one", 2_000).await.expect("servers are read"));
     assert!(!has_others("two", 1_001).await.expect("servers are read"), "the other one is silent");
 
@@ -72,7 +72,7 @@ async fn a_server_reads_what_others_published_since(home: Arc<Home>) {
     assert_eq!(others(&store, at(1_000)).await, [one]);
     record_heartbeat(&store, "one", 1_500).await;
     assert_eq!(others(&store, at(1_500)).await[0].presence_at, at(20), "a sign of life leaves them");
-    store.write(|tx| tx.end_presence("one")).await.expect("presence is removed");
+    store.write(|tx| tx.nodes().delete_presence("one")).await.expect("presence is removed");
     assert_eq!((since(&store, 0).await, others(&store, ALWAYS).await[0].presence_at), (vec![], at(0)));
 }
 
@@ -83,7 +83,7 @@ async fn rows_of_those_who_left_are_removed_in_time(home: Arc<Home>) {
     publish(&store, Some(10), 20, vec![row(3, b"")]).await;
     let from = async || others(&store, ALWAYS).await[0].presence_from;
     for (until, rest, removed) in [(5, 3, 10), (15, 2, 15), (20, 1, 20)] {
-        store.write(move |tx| tx.clear_presence("one", at(until))).await.expect("rows are removed");
+        store.write(move |tx| tx.nodes().delete_absent("one", at(until))).await.expect("rows are removed");
         assert_eq!((since(&store, 0).await.len(), from().await), (rest, at(removed)), "{until}");
     }
     assert_eq!(since(&store, 0).await, [row(1, b"a")]);
@@ -96,12 +96,12 @@ async fn a_server_that_was_forgotten_begins_anew(home: Arc<Home>) {
     record_heartbeat(&store, "two", 2_000).await;
     assert!(publish(&store, None, 10, vec![row(1, b"a")]).await);
     assert!(!publish(&store, Some(9), 20, vec![]).await, "that was never written");
-    store.write(|tx| tx.delete_silent_nodes(at(2_000))).await.expect("servers are forgotten");
+    store.write(|tx| tx.nodes().delete_silent(at(2_000))).await.expect("servers are forgotten");
     assert_eq!((since(&store, 0).await, others(&store, ALWAYS).await), (vec![], vec![]));
     record_heartbeat(&store, "one", 3_000).await;
     assert!(!publish(&store, Some(10), 20, vec![]).await, "its rows went with it");
     assert!(publish(&store, None, 30, vec![row(2, b"b")]).await);
     assert_eq!(since(&store, 0).await, [row(2, b"b")]);
-    store.write(|tx| tx.delete_node("one", at(0))).await.expect("a server leaves");
+    store.write(|tx| tx.nodes().delete("one", at(0))).await.expect("a server leaves");
     assert_eq!(since(&store, 0).await, []);
 }

@@ -22,7 +22,7 @@ on_every_database!(
 );
 
 async fn begin(world: &World, one: UserId, other: UserId) -> RoomId {
-    let (room, _) = world.store.write(move |tx| tx.insert_private_room(one, other)).await.expect("a room");
+    let (room, _) = world.store.write(move |tx| tx.rooms().insert_private(one, other)).await.expect("a room");
     room
 }
 
@@ -32,10 +32,10 @@ fn private(room: RoomId, from: UserId, to: UserId, text: &str) -> Draft {
 
 /// What a user sees: with whom, whether open, how many unread.
 async fn seen(world: &World, user: UserId) -> Vec<(UserId, bool, i64)> {
-    let found = world.read(move |reader| reader.conversations(user, None)).await;
+    let found = world.read(move |reader| reader.rooms().list_conversations(user, None)).await;
     for one in &found {
         let with = one.other.id;
-        let alone = world.read(move |reader| reader.conversations(user, Some(with))).await;
+        let alone = world.read(move |reader| reader.rooms().list_conversations(user, Some(with))).await;
         assert_eq!(alone, std::slice::from_ref(one));
     }
     found.into_iter().map(|one| (one.other.id, one.open, one.unread)).collect()
@@ -44,17 +44,17 @@ async fn seen(world: &World, user: UserId) -> Vec<(UserId, bool, i64)> {
 async fn two_people_have_one_conversation_whoever_begins_it(home: Arc<Home>) {
     let world = World::new(&home).await;
     let (ann, bob) = (world.ann, world.bob);
-    assert_eq!(world.read(move |reader| reader.private_room(ann, bob)).await, None);
+    assert_eq!(world.read(move |reader| reader.rooms().find_private(ann, bob)).await, None);
     let room = begin(&world, bob, ann).await;
     assert_eq!(begin(&world, ann, bob).await, room, "another one who begins it finds it");
     for (one, other) in [(ann, bob), (bob, ann)] {
-        let found = world.read(move |reader| reader.private_room(one, other)).await;
+        let found = world.read(move |reader| reader.rooms().find_private(one, other)).await;
         assert_eq!(found.map(|room| room.id), Some(room));
     }
-    assert_eq!(world.read(move |reader| reader.private_users(room)).await, Some((ann, bob)));
+    assert_eq!(world.read(move |reader| reader.rooms().find_private_users(room)).await, Some((ann, bob)));
     let main = world.main;
-    assert_eq!(world.read(move |reader| reader.private_users(main)).await, None);
-    assert_eq!(world.read(move |reader| reader.flow(room)).await, None);
+    assert_eq!(world.read(move |reader| reader.rooms().find_private_users(main)).await, None);
+    assert_eq!(world.read(move |reader| reader.flows().find(room)).await, None);
 }
 
 async fn a_conversation_with_oneself_has_one_participant(home: Arc<Home>) {
@@ -63,7 +63,7 @@ async fn a_conversation_with_oneself_has_one_participant(home: Arc<Home>) {
     let room = begin(&world, ann, ann).await;
     world.say(private(room, ann, ann, "note to self")).await;
     assert_eq!(seen(&world, ann).await, [(ann, false, 0)], "one has read what one wrote");
-    assert_eq!(world.read(move |reader| reader.private_users(room)).await, Some((ann, ann)));
+    assert_eq!(world.read(move |reader| reader.rooms().find_private_users(room)).await, Some((ann, ann)));
 }
 
 async fn a_conversation_begins_closed_and_opens_for_who_is_written_to(home: Arc<Home>) {
@@ -90,20 +90,22 @@ async fn unread_are_the_messages_of_the_other_after_the_marker(home: Arc<Home>) 
     assert_eq!(seen(&world, ann).await, [(bob, true, 3), (cid, true, 1)]);
     assert_eq!(seen(&world, bob).await, [(ann, true, 1)]);
 
-    let moved = world.store.write(move |tx| tx.set_read(room, ann, MessageId(1))).await.expect("a mark").0;
+    let moved =
+        world.store.write(move |tx| tx.members().set_read(room, ann, MessageId(1))).await.expect("a mark").0;
     assert!(moved);
     assert_eq!(seen(&world, ann).await, [(bob, true, 2), (cid, true, 1)]);
     // What was emptied has nothing to be read.
-    let before = world.read(move |reader| reader.message(room, MessageId(2))).await.expect("a message");
+    let before =
+        world.read(move |reader| reader.messages().find(room, MessageId(2))).await.expect("a message");
     let mut after = before.clone();
     after.content.clear();
     let emptied = world
         .store
-        .write(move |tx| tx.change_message(&before, &after, &Mentions::default(), &Tokens::default()))
+        .write(move |tx| tx.messages().update(&before, &after, &Mentions::default(), &Tokens::default()))
         .await;
     emptied.expect("it is emptied");
     assert_eq!(seen(&world, ann).await, [(bob, true, 1), (cid, true, 1)]);
-    assert_eq!(world.read(move |reader| reader.last_message_id(room)).await, Some(MessageId(4)));
+    assert_eq!(world.read(move |reader| reader.rooms().find_last_message_id(room)).await, Some(MessageId(4)));
 }
 
 async fn a_message_dealt_with_by_itself_is_not_unread(home: Arc<Home>) {
@@ -113,7 +115,11 @@ async fn a_message_dealt_with_by_itself_is_not_unread(home: Arc<Home>) {
     for text in ["one", "two"] {
         world.say(private(room, bob, ann, text)).await;
     }
-    world.store.write(move |tx| tx.mark_mention_seen(room, ann, MessageId(2))).await.expect("it is seen");
+    world
+        .store
+        .write(move |tx| tx.messages().set_mention_seen(room, ann, MessageId(2)))
+        .await
+        .expect("it is seen");
     assert_eq!(seen(&world, ann).await, [(bob, true, 1)]);
 }
 
@@ -122,14 +128,14 @@ async fn conversations_with_people_of_no_common_organization_are_left_out(home: 
     let (ann, bob, organization) = (world.ann, world.bob, world.organization);
     begin(&world, ann, bob).await;
     begin(&world, bob, bob).await;
-    let common = world.read(move |reader| reader.common_organizations(ann, bob)).await;
+    let common = world.read(move |reader| reader.organization_members().list_common(ann, bob)).await;
     assert_eq!(common, [(organization, true)]);
     world
         .store
-        .write(move |tx| tx.delete_organization_member(organization, bob))
+        .write(move |tx| tx.organization_members().delete(organization, bob))
         .await
         .expect("bob is out of the organization");
-    assert_eq!(world.read(move |reader| reader.common_organizations(ann, bob)).await, []);
+    assert_eq!(world.read(move |reader| reader.organization_members().list_common(ann, bob)).await, []);
     assert_eq!(seen(&world, ann).await, []);
     assert_eq!(seen(&world, bob).await, [(bob, false, 0)]);
 }
@@ -141,7 +147,11 @@ async fn what_was_checked_before_somebody_left_is_stale(home: Arc<Home>) {
     let other = begin(&world, ann, cid).await;
     let version = |room| Draft { access_version: Some(0), ..private(room, ann, bob, "hello") };
     world.say(version(room)).await;
-    world.store.write(move |tx| tx.bump_private_rooms_of(bob)).await.expect("bob's rooms are counted on");
+    world
+        .store
+        .write(move |tx| tx.rooms().advance_private_access_of_user(bob))
+        .await
+        .expect("bob's rooms are counted on");
     assert_eq!(world.post(version(room)).await.outcome, Outcome::Stale);
     let again = Draft { access_version: Some(1), ..private(room, ann, bob, "hello") };
     assert!(matches!(world.post(again).await.outcome, Outcome::Added(_)));

@@ -110,7 +110,7 @@ async fn a_write_that_panics_is_rolled_back_and_the_next_succeeds(home: Arc<Home
     let broken = world
         .store
         .write(move |tx| {
-            tx.post(&[chat(room, ann, "never said")])?;
+            tx.messages().append(&[chat(room, ann, "never said")])?;
             if tx.now().0 > 0 {
                 panic!("a mistake, made on purpose");
             }
@@ -164,7 +164,7 @@ async fn a_draft_the_database_refuses_does_not_take_others_with_it(home: Arc<Hom
         kept.iter().map(|(id, _)| *id).collect::<Vec<_>>(),
         (1..=9 - refused as i64).collect::<Vec<_>>()
     );
-    assert_eq!(world.read(|reader| reader.log_head()).await.seq.0 as usize, kept.len());
+    assert_eq!(world.read(|reader| reader.log().find_head()).await.seq.0 as usize, kept.len());
     for (id, text) in kept {
         assert_eq!(world.view(MessageId(id)).await.message.content, text);
     }

@@ -149,7 +149,7 @@ impl History {
         for draft in &drafts {
             self.note_post(draft);
         }
-        self.world.store.write(move |tx| tx.post(&drafts)).await.expect("a batch");
+        self.world.store.write(move |tx| tx.messages().append(&drafts)).await.expect("a batch");
     }
 
     async fn edit(&mut self, room: RoomId, ids: &[MessageId]) {
@@ -167,7 +167,7 @@ impl History {
         }
         let (before, after) = self.rooms.get_mut(&room).expect("a room").edit(id, &to);
         let change = move |tx: &mut eddyline_storage::Tx<'_>| {
-            tx.change_message(&before, &after, &to.mentions, &to.search_tokens)
+            tx.messages().update(&before, &after, &to.mentions, &to.search_tokens)
         };
         self.world.store.write(change).await.expect("an edit");
     }
@@ -182,7 +182,7 @@ impl History {
         let people = self.people();
         let (id, user) = (self.dice.pick(ids), self.dice.pick(&people));
         self.rooms.get_mut(&room).expect("a room").see(id, user);
-        self.world.store.write(move |tx| tx.mark_mention_seen(room, user, id)).await.expect("seen");
+        self.world.store.write(move |tx| tx.messages().set_mention_seen(room, user, id)).await.expect("seen");
     }
 
     fn question(&mut self, room: RoomId) -> MessageQuery {
@@ -246,21 +246,23 @@ impl History {
         for (&room, model) in &self.rooms {
             let all: Vec<i64> = (0..1_000).collect();
             let views = self.world.read(move |reader| {
-                let found = reader.messages_by_id(room, &all)?;
-                reader.views(room, found)
+                let found = reader.messages().list_by_id(room, &all)?;
+                reader.messages().list_views(room, found)
             });
             let expected: Vec<_> = model.entries.keys().map(|id| model.view(*id)).collect();
             assert_eq!(views.await, expected);
             for user in self.people() {
                 for after in [0, 10, 30] {
                     let after = MessageId(after);
-                    let count =
-                        self.world.read(move |reader| reader.unread_mentions(room, user, after)).await;
+                    let count = self
+                        .world
+                        .read(move |reader| reader.members().count_unread_mentions(room, user, after))
+                        .await;
                     assert_eq!(count, model.unread_mentions(user, after), "{user} in {room} after {after}");
                 }
             }
         }
-        let log = self.world.read(|reader| reader.log_after(Seq(0), 10_000)).await;
+        let log = self.world.read(|reader| reader.log().list_after(Seq(0), 10_000)).await;
         let bodies: Vec<LogBody> = log.into_iter().map(|item| item.body).collect();
         let expected: Vec<LogBody> = self
             .log

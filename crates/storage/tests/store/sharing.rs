@@ -68,7 +68,7 @@ async fn several_writers_lose_nothing_and_leave_no_gaps(home: Arc<Home>) {
     }
     let posted: HashMap<_, _> = posts.join_all().await.into_iter().collect();
     assert_eq!(posted.len(), WRITERS * EACH);
-    let log = world.read(|reader| reader.log_after(Seq(0), 1_000)).await;
+    let log = world.read(|reader| reader.log().list_after(Seq(0), 1_000)).await;
     let seqs: Vec<i64> = log.iter().map(|item| item.id.seq.0).collect();
     assert_eq!(seqs, (1..=(WRITERS * EACH + WRITERS * EACH / 10) as i64).collect::<Vec<_>>());
     let mut last = HashMap::new();
@@ -107,7 +107,8 @@ async fn one_process_hears_what_another_writes(home: Arc<Home>) {
         let heard = async {
             loop {
                 notifier.changed_elsewhere().await;
-                let news = other.read(move |reader| reader.log_after(seen, 10)).await.expect("the log");
+                let news =
+                    other.read(move |reader| reader.log().list_after(seen, 10)).await.expect("the log");
                 if let Some(item) = news.into_iter().next() {
                     return item;
                 }
@@ -178,24 +179,27 @@ async fn people_who_come_and_go_through_several_processes_are_all_counted(home: 
         moves.spawn(async move {
             let nick = format!("user{n}");
             let join = move |tx: &mut Tx<'_>| {
-                let user = tx.insert_user(&new_user(&nick))?;
-                let organization = tx.lock_organization(acme)?.expect("it is there");
-                tx.update_organization(&Organization { user_limit: 100, ..organization })?;
-                tx.insert_organization_member(member(acme, user), &nick, Timestamp(1))?;
+                let user = tx.users().insert(&new_user(&nick))?;
+                let organization = tx.organizations().lock(acme)?.expect("it is there");
+                tx.organizations().update(&Organization { user_limit: 100, ..organization })?;
+                tx.organization_members().insert(member(acme, user), &nick, Timestamp(1))?;
                 Ok(user)
             };
             let (user, _) = first.write(join).await.expect("one comes");
             if n % 3 == 0 {
                 let leave = move |store: Store| async move {
-                    store.write(move |tx| tx.delete_organization_member(acme, user)).await.expect("one goes");
+                    store
+                        .write(move |tx| tx.organization_members().delete(acme, user))
+                        .await
+                        .expect("one goes");
                 };
                 tokio::join!(leave(first), leave(second));
             }
         });
     }
     moves.join_all().await;
-    let count = world.read(move |reader| reader.organization(acme)).await.expect("there").user_count;
-    let people = world.read(move |reader| reader.organization_users(acme)).await.len();
+    let count = world.read(move |reader| reader.organizations().find(acme)).await.expect("there").user_count;
+    let people = world.read(move |reader| reader.organization_members().list_users(acme)).await.len();
     assert_eq!((count, people), (3 + 20, 3 + 20));
 }
 
@@ -205,7 +209,7 @@ async fn an_organization_takes_no_more_than_its_limit_from_all_processes(home: A
     for n in 0..20 {
         let make = move |tx: &mut Tx<'_>| {
             let name = format!("small{n}");
-            tx.insert_organization("Small", &name, 1, Timestamp(1))
+            tx.organizations().insert("Small", &name, 1, Timestamp(1))
         };
         let (small, _) = world.store.write(make).await.expect("an organization");
         let join = |store: &Store, user| {
@@ -213,7 +217,9 @@ async fn an_organization_takes_no_more_than_its_limit_from_all_processes(home: A
             tokio::spawn(async move {
                 let nick = format!("user{user}");
                 store
-                    .write(move |tx| tx.insert_organization_member(member(small, user), &nick, Timestamp(1)))
+                    .write(move |tx| {
+                        tx.organization_members().insert(member(small, user), &nick, Timestamp(1))
+                    })
                     .await
             })
         };
@@ -231,20 +237,20 @@ async fn nothing_is_allowed_to_an_application_that_is_being_removed(home: Arc<Ho
     let id = register(&world, robot(&world, "abc"), None).await.id;
     let (held, heard) = mpsc::channel();
     let removing = world.store.write(move |tx| {
-        let found = tx.lock_application(id)?;
+        let found = tx.applications().lock(id)?;
         // Nobody listens any more when the transaction is tried again.
         let _ = held.send(());
-        tx.delete_application(id)?;
+        tx.applications().delete(id)?;
         Ok(found.is_some())
     });
     let allowing = async {
         tokio::task::spawn_blocking(move || heard.recv()).await.expect("a wait").expect("it is held");
         let allowed = other.write(move |tx| {
-            if !tx.lock_application_shared(id)? {
+            if !tx.applications().lock_shared(id)? {
                 return Ok(false);
             }
             let now = tx.now();
-            tx.insert_grant(id, ann, Scopes::DEFAULT, now)?;
+            tx.grants().insert(id, ann, Scopes::DEFAULT, now)?;
             Ok(true)
         });
         allowed.await.map(|(allowed, _)| allowed)

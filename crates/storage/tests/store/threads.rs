@@ -97,7 +97,7 @@ async fn mirrors_of_one_batch_see_one_another(home: Arc<Home>) {
         activity(&world, thread_owner(1, 1), "7", Some(item("c"))),
         activity(&world, ThreadOwner::FLOW, "8", Some(item("d"))),
     ];
-    let (outcomes, _) = world.store.write(move |tx| tx.post(&drafts)).await.expect("a batch");
+    let (outcomes, _) = world.store.write(move |tx| tx.messages().append(&drafts)).await.expect("a batch");
     let views = outcomes.into_iter().map(|outcome| match outcome {
         Outcome::Added(view) => shown(&view),
         other => panic!("not a new message but {other:?}"),
@@ -168,7 +168,7 @@ const ALL: ThreadQuery =
 
 async fn roots(world: &World, query: ThreadQuery) -> Vec<i64> {
     let room = world.main;
-    let found = world.read(move |reader| reader.threads(room, &query, usize::MAX)).await.threads;
+    let found = world.read(move |reader| reader.threads().list(room, &query, usize::MAX)).await.threads;
     found.iter().map(|thread| thread.root.0).collect()
 }
 
@@ -212,7 +212,8 @@ async fn pages_go_on_within_one_moment(home: Arc<Home>) {
         let mut all = Vec::new();
         loop {
             let room = world.main;
-            let page = world.read(move |reader| reader.threads(room, &query, usize::MAX)).await.threads;
+            let page =
+                world.read(move |reader| reader.threads().list(room, &query, usize::MAX)).await.threads;
             all.extend(page.iter().map(|thread| thread.root.0));
             let Some(last) = page.last().filter(|_| page.len() as i64 == limit) else { break };
             query.until = Some(last.counts.updated_at);
@@ -231,8 +232,9 @@ async fn a_removed_message_is_counted_no_more(home: Arc<Home>) {
     // The state goes with the message that brought it last.
     for (id, left, state) in [(1, 2, Some("open")), (2, 1, Some("open")), (3, 0, None)] {
         let gone = world.view(MessageId(id)).await.message;
-        world.store.write(move |tx| tx.delete_message(&gone)).await.expect("it is removed");
-        let thread = world.read(move |reader| reader.thread(room, MessageId(1))).await.expect("a thread");
+        world.store.write(move |tx| tx.messages().delete(&gone)).await.expect("it is removed");
+        let thread =
+            world.read(move |reader| reader.threads().find(room, MessageId(1))).await.expect("a thread");
         assert_eq!(thread.counts.activities, left);
         assert_eq!(thread.item.as_ref().map(|item| item.title.as_str()), state);
     }

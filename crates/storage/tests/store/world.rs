@@ -28,18 +28,18 @@ impl World {
     pub(crate) async fn in_store(store: Store) -> Self {
         let ((organization, [ann, bob, cid], [main, side]), _) = store
             .write(|tx| {
-                let organization = tx.insert_organization("Acme", "acme", 10, Timestamp(1))?;
+                let organization = tx.organizations().insert("Acme", "acme", 10, Timestamp(1))?;
                 let mut people = Vec::new();
                 for nick in ["ann", "bob", "cid"] {
-                    let user = tx.insert_user(&new_user(nick))?;
-                    tx.insert_organization_member(member(organization, user), nick, Timestamp(2))?;
+                    let user = tx.users().insert(&new_user(nick))?;
+                    tx.organization_members().insert(member(organization, user), nick, Timestamp(2))?;
                     people.push(user);
                 }
-                let main = tx.insert_flow(&new_flow(organization, "main"))?;
-                let side = tx.insert_flow(&new_flow(organization, "side"))?;
+                let main = tx.flows().insert(&new_flow(organization, "main"))?;
+                let side = tx.flows().insert(&new_flow(organization, "side"))?;
                 for room in [main, side] {
                     for user in &people {
-                        tx.insert_room_member(room, *user, Timestamp(3))?;
+                        tx.members().insert(room, *user, Timestamp(3))?;
                     }
                 }
                 let people = people.try_into().map_err(|_| Error::Refused("three people"))?;
@@ -85,8 +85,8 @@ impl World {
         let room = self.main;
         let mut views = self
             .read(move |reader| {
-                let found = reader.messages_by_id(room, &[id.0])?;
-                reader.views(room, found)
+                let found = reader.messages().list_by_id(room, &[id.0])?;
+                reader.messages().list_views(room, found)
             })
             .await;
         assert_eq!(views.len(), 1, "message {id} is there");

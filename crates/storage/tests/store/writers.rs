@@ -23,7 +23,7 @@ async fn the_row_of_a_writer_that_was_killed_is_removed(home: Arc<Home>) {
         store.post(chat(world.main, world.ann, "hello")).await.expect("posted");
     }
     let remove = async || {
-        let removed = lives.write(move |tx| tx.delete_silent_writers(Timestamp(now - DAY))).await;
+        let removed = lives.write(move |tx| tx.nodes().delete_silent_writers(Timestamp(now - DAY))).await;
         removed.expect("an answer").0
     };
     // The clock of the world is of another time as well.

@@ -56,7 +56,7 @@ async fn by_token(world: &World, token: &Secret) -> Result<Actor, Error> {
 
 async fn grants(world: &World) -> Vec<Grant> {
     let user = world.ada_id();
-    world.app.core().store().read(move |reader| reader.grants_of(GrantsOf::User(user))).await.unwrap()
+    world.app.core().store().read(move |reader| reader.grants().list(GrantsOf::User(user))).await.unwrap()
 }
 
 async fn names(world: &World) -> Vec<String> {
@@ -268,7 +268,8 @@ async fn what_was_allowed_does_not_follow_an_address_to_whoever_proves_it() {
     let (password, scopes) = (Password::new(GOOD), Scopes::DEFAULT);
     let request = TokenRequest::Password { username: "grace@hopper.example".into(), password, scopes };
     assert!(world.app.oauth().issue_tokens(&robot, request).await.is_err(), "the password is Ada's");
-    let of_grace = world.app.core().store().read(move |reader| reader.grants_of(GrantsOf::User(grace.id)));
+    let of_grace =
+        world.app.core().store().read(move |reader| reader.grants().list(GrantsOf::User(grace.id)));
     assert_eq!(of_grace.await.unwrap(), []);
 }
 
@@ -279,11 +280,25 @@ async fn tokens_are_forgotten_a_day_after_they_ended() {
     let first = allow(&world, &robot, ADA).await;
     let access_is_known = async |token: &Secret| {
         let hash = token.hash();
-        world.app.core().store().read(move |reader| reader.access_token(&hash.0)).await.unwrap().is_some()
+        world
+            .app
+            .core()
+            .store()
+            .read(move |reader| reader.oauth_tokens().find_access(&hash.0))
+            .await
+            .unwrap()
+            .is_some()
     };
     let refresh_is_known = async |tokens: &Tokens| {
         let hash = tokens.refresh.as_ref().unwrap().hash();
-        world.app.core().store().read(move |reader| reader.refresh_token(&hash.0)).await.unwrap().is_some()
+        world
+            .app
+            .core()
+            .store()
+            .read(move |reader| reader.oauth_tokens().find_refresh(&hash.0))
+            .await
+            .unwrap()
+            .is_some()
     };
     world.pass(2 * HOUR + DAY - 1);
     world.app.core().tidy().await.unwrap();
@@ -317,7 +332,7 @@ async fn grants_that_gave_nothing_usable_are_forgotten_however_many_there_are() 
     for _ in 0..2 {
         let many = world.app.core().store().write(NoCaller::Operator, move |tx| {
             for _ in 0..500 {
-                tx.insert_grant(application, user, Scopes::DEFAULT, Timestamp(START))?;
+                tx.grants().insert(application, user, Scopes::DEFAULT, Timestamp(START))?;
             }
             Ok(())
         });

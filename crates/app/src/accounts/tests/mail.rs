@@ -18,7 +18,7 @@ async fn letters(world: &World, email: &str) -> usize {
             .app
             .core()
             .store()
-            .write(NoCaller::Process, move |tx| tx.delete_mails_about(purpose))
+            .write(NoCaller::Process, move |tx| tx.mails().delete_about(purpose))
             .await
             .unwrap();
     }
@@ -101,7 +101,13 @@ async fn records_of_mail_are_kept_for_a_day() {
     let world = World::new().await;
     record(&world, UNLIMITED, &["a", "b"]).await;
     let count = async || {
-        world.app.core().store().read(|reader| reader.count_mail_by(UserId(7), Timestamp(0))).await.unwrap()
+        world
+            .app
+            .core()
+            .store()
+            .read(|reader| reader.mail_records().count_by_sender(UserId(7), Timestamp(0)))
+            .await
+            .unwrap()
     };
     world.pass(DAY - 1);
     world.app.core().tidy().await.unwrap();

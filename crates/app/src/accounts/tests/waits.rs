@@ -39,7 +39,7 @@ async fn signing_in_by_a_link_waits_until_all_processes_know_of_the_session_that
     let other_has_read = async |read: Seq| {
         let heartbeat = world.app.core().store().write(NoCaller::Process, move |tx| {
             let now = tx.now();
-            tx.record_heartbeat("other", now, read)
+            tx.nodes().upsert_heartbeat("other", now, read)
         });
         heartbeat.await.unwrap();
     };
@@ -47,7 +47,9 @@ async fn signing_in_by_a_link_waits_until_all_processes_know_of_the_session_that
     let is_told = Cell::new(false);
     let telling = async {
         let end = loop {
-            if let Some(end) = world.app.core().store().read(|reader| reader.log_last_end()).await.unwrap() {
+            if let Some(end) =
+                world.app.core().store().read(|reader| reader.log().find_last_end()).await.unwrap()
+            {
                 break end;
             }
         };

@@ -136,7 +136,7 @@ impl Database {
     /// The next entries of the log, for the feed: changes of tags name the tags that they removed, which the
     /// log itself does not keep.
     pub(crate) async fn log_onward(&self, after: Seq, limit: i64) -> StoreResult<Vec<LogItem>> {
-        let mut items = self.read(move |reader| reader.log_after(after, limit)).await?;
+        let mut items = self.read(move |reader| reader.log().list_after(after, limit)).await?;
         self.store.restore_live_notices(after, &mut items);
         Ok(items)
     }

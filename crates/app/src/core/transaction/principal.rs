@@ -77,16 +77,18 @@ impl Principal {
 fn is_still_valid(reader: &mut Reader<'_>, actor: &Actor) -> StoreResult<bool> {
     match actor {
         Actor::FlowToken { token, .. } => {
-            let found = reader.flow_token(&token.0)?;
+            let found = reader.sources().find_token(&token.0)?;
             let is_removed = |source: eddyline_model::sources::Source| source.removed_at.is_some();
             Ok(found.is_some_and(|of| of.source.is_none_or(|(source, _)| !is_removed(source))))
         }
         Actor::User { caller, credential, .. } => match credential {
-            Credential::Session(hash) => Ok(reader.session_user(&hash.0, Timestamp(0))?.is_some()),
-            Credential::ApiToken(hash) => Ok(reader.user_by_api_token(&hash.0)?.is_some()),
-            Credential::AccessToken(access) => Ok(reader.access_token(&access.token.0)?.is_some()),
+            Credential::Session(hash) => Ok(reader.sessions().find_user(&hash.0, Timestamp(0))?.is_some()),
+            Credential::ApiToken(hash) => Ok(reader.api_tokens().find_user(&hash.0)?.is_some()),
+            Credential::AccessToken(access) => {
+                Ok(reader.oauth_tokens().find_access(&access.token.0)?.is_some())
+            }
             Credential::Password(checked) => {
-                let hash = reader.password_of(caller.user.id)?;
+                let hash = reader.passwords().find(caller.user.id)?;
                 Ok(hash.is_some_and(|hash| TokenHash::of(&hash) == *checked))
             }
         },
@@ -95,13 +97,13 @@ fn is_still_valid(reader: &mut Reader<'_>, actor: &Actor) -> StoreResult<bool> {
 
 fn keep(tx: &mut Tx<'_>, actor: &Actor) -> StoreResult<bool> {
     match actor {
-        Actor::FlowToken { token, .. } => tx.lock_flow_token(&token.0),
+        Actor::FlowToken { token, .. } => tx.sources().lock_token(&token.0),
         Actor::User { caller, credential, .. } => match credential {
-            Credential::Session(hash) => tx.lock_session(&hash.0),
-            Credential::ApiToken(hash) => tx.lock_api_token(&hash.0),
-            Credential::AccessToken(access) => tx.lock_access_token(&access.token.0, access.grant),
+            Credential::Session(hash) => tx.sessions().lock(&hash.0),
+            Credential::ApiToken(hash) => tx.api_tokens().lock(&hash.0),
+            Credential::AccessToken(access) => tx.oauth_tokens().lock_access(&access.token.0, access.grant),
             Credential::Password(checked) => {
-                let hash = tx.lock_password(caller.user.id)?;
+                let hash = tx.passwords().lock(caller.user.id)?;
                 Ok(hash.is_some_and(|hash| TokenHash::of(&hash) == *checked))
             }
         },

@@ -19,7 +19,7 @@ async fn a_page_of_the_log_ends_at_its_bytes_and_the_next_goes_on() {
             .await
             .unwrap();
     }
-    let head = world.app.core().store().read(|reader| reader.log_head()).await.unwrap().seq;
+    let head = world.app.core().store().read(|reader| reader.log().find_head()).await.unwrap().seq;
     let log = StoredLog::new(world.app.core().store().clone(), world.app.core().entry_encoder.clone());
     let filter = Arc::new(Filter::new(vec![room.id()], None));
     let (mut after, mut told) = (Seq(0), 0);
