@@ -8,10 +8,11 @@ use std::time::{Duration, Instant};
 use eddyline_model::Timestamp;
 use eddyline_model::log::LogItem;
 
+use crate::clock::Clock;
 use crate::connect::{Connection, Connections, Location, connect};
 use crate::live::LiveNotices;
 use crate::transaction::{Abort, Failure, Tx, transact};
-use crate::{Clock, Error, Result};
+use crate::{Error, Result};
 
 /// How often a transaction is tried at most.
 const ATTEMPTS: u32 = 3;

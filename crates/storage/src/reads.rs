@@ -1,6 +1,6 @@
-//! Reading: who may read when, and for how long.
+//! Reading, on a blocking thread and until a deadline.
 
-pub(crate) mod news;
+mod shared;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
@@ -8,48 +8,15 @@ use std::time::Duration;
 use eddyline_model::RoomId;
 use eddyline_model::messages::MessageQuery;
 
-use crate::budget::{Account, ReadBudget};
+use crate::budget::ReadBudget;
 use crate::connect::Connections;
 #[cfg(feature = "postgres")]
 use crate::connect::cancel::Backend;
 use crate::connect::deadline::Deadline;
-use crate::fair::{FairSemaphore, Key, Limits, LineFull, Permit, Share};
 use crate::lists::MessagePage;
 use crate::reader::Reader;
 use crate::store::Store;
 use crate::{Error, Result};
-
-/// How long a read may take that belongs to no request.
-const BACKGROUND_TIME: Duration = Duration::from_secs(30);
-
-/// The permits to read, and how long a read may take.
-#[derive(Debug)]
-pub(crate) struct Readers {
-    semaphore: FairSemaphore<Account>,
-    time: Duration,
-}
-
-impl Readers {
-    /// So many reads at once: a fair share of a quarter for each caller and of a half for each group.
-    pub(crate) fn new(permits: usize, time: Duration) -> Self {
-        let part = |of: usize, parts: usize| (permits * of / parts).max(1);
-        let limits = Limits {
-            permits,
-            caller: Share { fair: part(1, 4), most: part(1, 2) },
-            group: Share { fair: part(1, 2), most: part(3, 4) },
-        };
-        Self { semaphore: FairSemaphore::new(limits), time }
-    }
-
-    async fn acquire(&self, budget: ReadBudget) -> Result<Permit<Account>> {
-        let key = Key { caller: budget.caller, group: budget.group };
-        self.semaphore.acquire(key, budget.line).await.map_err(|LineFull| Error::TooManyReads)
-    }
-
-    fn time(&self, budget: ReadBudget) -> Duration {
-        if budget == ReadBudget::BACKGROUND { BACKGROUND_TIME } else { self.time }
-    }
-}
 
 impl Store {
     /// Reads. The closure runs where it may block, and should ask all it needs.

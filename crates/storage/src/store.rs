@@ -4,19 +4,20 @@ use std::convert::Infallible;
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use eddyline_model::log::{EventId, LogItem, Seq};
 use eddyline_model::messages::Draft;
 use eddyline_model::{RoomId, Timestamp};
 use tokio::sync::{mpsc, oneshot};
 
+use crate::clock::{self, Clock};
 use crate::commit::Committer;
 use crate::connect::{Connections, Location};
 use crate::gate::PostGate;
 use crate::live::LiveNotices;
-use crate::reads::Readers;
-use crate::reads::news::News;
+use crate::news::News;
+use crate::readers::Readers;
 use crate::transaction::{Abort, Tx};
 use crate::work::Closure;
 use crate::writer::{Job, Posted, Writer};
@@ -24,9 +25,6 @@ use crate::{Error, Result};
 
 /// How many batches wait to be looked at by the feed; those beyond it are read from the log.
 const HINTS: usize = 64;
-
-/// Tells the time.
-pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
 /// How a store is opened.
 #[derive(Clone)]
@@ -53,13 +51,8 @@ impl std::fmt::Debug for Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { readers: 8, queue: 4096, read_time: Duration::from_secs(5), clock: Arc::new(system_time) }
+        Self { readers: 8, queue: 4096, read_time: Duration::from_secs(5), clock: clock::system() }
     }
-}
-
-fn system_time() -> Timestamp {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    Timestamp(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }
 
 /// A store. Clones share it.

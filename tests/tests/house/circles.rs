@@ -20,7 +20,6 @@ const LEFT: &[(&str, &[&str])] = &[
     ("eddyline_http::serve", &["connection", "listener"]),
     ("eddyline_http::serve", &["handoff", "streaming"]),
     ("eddyline_http::serve", &["link", "progress"]),
-    ("eddyline_storage", &["commit", "reads", "store", "writer"]),
     ("eddyline_streaming", &["amendment", "hub", "listeners", "revocation", "subscription", "wakes"]),
 ];
 

@@ -101,9 +101,9 @@ fn a_read_that_is_given_up_leaves_the_line_and_never_runs() {
             Ok(())
         })));
         assert!(futures_util::poll!(&mut given_up).is_pending());
-        assert_eq!(store.readers().semaphore.waiting(), 1);
+        assert_eq!(store.readers().waiting(), 1);
         drop(given_up);
-        assert_eq!(store.readers().semaphore.waiting(), 0);
+        assert_eq!(store.readers().waiting(), 0);
         drop(release);
         read.await.unwrap().unwrap();
         BEN.scope(store.read(|_| Ok(()))).await.unwrap();

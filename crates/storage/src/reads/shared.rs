@@ -1,17 +1,13 @@
-//! Whether the log has entries of a room after a position. Each list of the newest messages asks this, so the
-//! questions are coalesced: those that arrive while a read is under way share the next one.
-
-use std::collections::BTreeMap;
-use std::mem;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+//! Shared reads of whether the log has entries of a room after a position. Each list of the newest messages asks this,
+//! so the questions are coalesced: those that arrive while a read is under way share the next one.
 
 use eddyline_model::RoomId;
 use eddyline_model::log::Seq;
 use tokio::sync::oneshot;
 
 use crate::budget::{Account, ReadBudget};
-use crate::connect::Location;
 use crate::fair::Permit;
+use crate::news::{Asked, Questions};
 use crate::reader::Reader;
 use crate::store::Store;
 use crate::{Error, Result};
@@ -19,68 +15,8 @@ use crate::{Error, Result};
 /// The budget of the shared reads. They count for no caller: one question costs a look into an index.
 const SHARED: ReadBudget = ReadBudget { caller: Account::NEWS, group: Account::NEWS, line: usize::MAX };
 
-/// How many questions wait at most. A caller beyond makes a read of its own, which waits in the line of the caller.
-const MAX_WAITING: usize = 4096;
 /// How many reads one thread makes before it gives back its permit and its connection for a moment.
 const READS_IN_A_ROW: usize = 64;
-
-/// The questions that wait, each with the senders of its answer.
-type Questions = BTreeMap<(RoomId, Seq), Vec<oneshot::Sender<bool>>>;
-
-/// The questions of a store.
-#[derive(Debug)]
-pub(crate) struct News {
-    state: Mutex<State>,
-    /// How many reads run at once.
-    max_reads: usize,
-}
-
-#[derive(Debug, Default)]
-struct State {
-    waiting: Questions,
-    /// The number of senders in `waiting`.
-    count: usize,
-    /// How many reads are under way, or wait for a permit.
-    reads: usize,
-}
-
-/// What becomes of a question.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Asked {
-    /// A read that will begin answers it.
-    Waits,
-    /// The caller is to begin a read.
-    Begins,
-    /// Too many questions wait.
-    Refused,
-}
-
-impl News {
-    pub(crate) fn new(location: &Location) -> Self {
-        // SQLite answers within microseconds. A round trip to PostgreSQL takes longer: with one read at a time, a
-        // question that arrives during one would wait for nearly two.
-        let max_reads = if location.is_postgres() { 4 } else { 1 };
-        Self { state: Mutex::default(), max_reads }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn ask(&self, room: RoomId, after: Seq, reply: oneshot::Sender<bool>) -> Asked {
-        let mut state = self.lock();
-        if state.count >= MAX_WAITING {
-            return Asked::Refused;
-        }
-        state.waiting.entry((room, after)).or_default().push(reply);
-        state.count += 1;
-        if state.reads >= self.max_reads {
-            return Asked::Waits;
-        }
-        state.reads += 1;
-        Asked::Begins
-    }
-}
 
 /// Answers questions, one read after the other, until none waits.
 struct Answering {
@@ -95,14 +31,9 @@ impl Answering {
 
     /// All questions that wait. There is nothing more to do after `None`.
     fn next(&mut self) -> Option<Questions> {
-        let mut state = self.store.news().lock();
-        if state.waiting.is_empty() {
-            state.reads -= 1;
-            self.ended = true;
-            return None;
-        }
-        state.count = 0;
-        Some(mem::take(&mut state.waiting))
+        let questions = self.store.news().take();
+        self.ended = questions.is_none();
+        questions
     }
 
     /// Answers, on a thread of its own. It goes on for others when the request that began it has its answer.
@@ -134,7 +65,7 @@ impl Answering {
             if let Err(error) = read.run(|reader| answer(reader, questions)) {
                 tracing::debug!(%error, "a shared look into the log failed");
             }
-            if readers.semaphore.is_awaited() {
+            if readers.are_awaited() {
                 break;
             }
         }
@@ -143,16 +74,10 @@ impl Answering {
 }
 
 impl Drop for Answering {
-    /// When it ends early, as when the request that began it was dropped, and no other read will take the questions
-    /// that wait, their senders are dropped: each caller then makes a read of its own.
+    /// It may end early, as when the request that began it was dropped.
     fn drop(&mut self) {
         if !self.ended {
-            let mut state = self.store.news().lock();
-            state.reads -= 1;
-            if state.reads == 0 {
-                state.count = 0;
-                state.waiting.clear();
-            }
+            self.store.news().abandon();
         }
     }
 }
@@ -210,6 +135,7 @@ fn answer(reader: &mut Reader<'_>, questions: Questions) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::news::MAX_WAITING;
 
     const ROOM: RoomId = RoomId(1);
 
@@ -251,7 +177,7 @@ mod tests {
             let store = store.clone();
             async move { store.read(|reader| reader.log().find_head()).await }
         });
-        while !store.readers().semaphore.is_awaited() {
+        while !store.readers().are_awaited() {
             tokio::task::yield_now().await;
         }
         let (_, answer) = ask(&store);
@@ -283,7 +209,7 @@ mod tests {
         let permit = store.readers().acquire(SHARED).await.unwrap();
         let question = |store: Store| async move { store.log_has_news(ROOM, Seq(1)).await };
         let first = tokio::spawn(question(store.clone()));
-        while !store.readers().semaphore.is_awaited() {
+        while !store.readers().are_awaited() {
             tokio::task::yield_now().await;
         }
         let second = tokio::spawn(question(store.clone()));
