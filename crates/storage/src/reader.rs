@@ -58,6 +58,8 @@ impl std::fmt::Debug for Reader<'_> {
     }
 }
 
+/// For tests that look at the statements which a connection of theirs is sent. A [`Store`](crate::Store) gives readers of
+/// its own.
 #[cfg(feature = "sqlite")]
 impl<'c> From<&'c mut diesel::SqliteConnection> for Reader<'c> {
     fn from(connection: &'c mut diesel::SqliteConnection) -> Self {
@@ -65,6 +67,7 @@ impl<'c> From<&'c mut diesel::SqliteConnection> for Reader<'c> {
     }
 }
 
+/// For tests, as the one from a connection to SQLite.
 #[cfg(feature = "postgres")]
 impl<'c> From<&'c mut diesel::PgConnection> for Reader<'c> {
     fn from(connection: &'c mut diesel::PgConnection) -> Self {
