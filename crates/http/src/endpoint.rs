@@ -8,7 +8,6 @@ use http::Method;
 
 use crate::answer::Answer;
 use crate::context::RequestContext;
-use crate::wire_profile::WireProfile;
 
 type Handler = Box<dyn Fn(RequestContext) -> Pin<Box<dyn Future<Output = Answer> + Send>> + Send + Sync>;
 
@@ -89,10 +88,10 @@ impl BodyKind {
     }
 
     /// Whether files may come with the parameters.
-    pub(crate) fn files(self, names: &WireProfile) -> bool {
+    pub(crate) fn files(self, is_classic: bool) -> bool {
         match self {
             Self::Uploads => true,
-            Self::OldUploads => names.classic,
+            Self::OldUploads => is_classic,
             Self::Parameters | Self::File(_) | Self::Raw | Self::Resource => false,
         }
     }

@@ -97,14 +97,8 @@ impl Operations {
             described["operationId"] = operation.id.into();
             described["tags"] = json!([operation.tag]);
         }
-        // By name, so that the content types of a body are of one type in generated clients.
-        let name = operation.map(Operation::request_name);
-        let schema = name.as_deref().map_or_else(|| body_schema(id, &endpoint.parameters), reference);
-        if let Some(body) = request_body(id, endpoint, &schema).filter(|_| !reads) {
+        if !reads && let Some(body) = self.request_body(operation, endpoint) {
             described["requestBody"] = body;
-            if let Some(name) = name.filter(|_| !endpoint.parameters.is_empty()) {
-                self.requests.insert(name, body_schema(id, &endpoint.parameters));
-            }
         }
         described["security"] = match endpoint.access {
             Access::Caller => security(endpoint.scopes),
@@ -114,31 +108,56 @@ impl Operations {
         let item = self.paths.entry(path).or_insert_with(|| json!({}));
         item[endpoint.method.as_str().to_ascii_lowercase()] = described;
     }
+
+    fn request_body(&mut self, operation: Option<&Operation>, endpoint: &Endpoint) -> Option<Value> {
+        if let BodyKind::File(file) = endpoint.takes {
+            let kinds: Map<String, Value> =
+                file.kinds.iter().map(|kind| ((*kind).to_owned(), bytes_of_a_file())).collect();
+            return Some(json!({"required": true, "content": kinds}));
+        }
+        if endpoint.parameters.is_empty() {
+            return None;
+        }
+        let id = operation.map_or("", |operation| operation.id);
+        let mut content = Map::new();
+        for (kind, suffix) in bodies(endpoint.takes) {
+            let mut schema = body_schema(id, &endpoint.parameters);
+            if *kind == media::MULTIPART && endpoint.takes.files(self.is_classic) {
+                with_files(&mut schema);
+            }
+            // By name, so that generated clients have types for them. Clients choose the content type by the type of
+            // what they are given, and so each needs one of its own.
+            if let Some(operation) = operation {
+                let name = operation.type_name(suffix);
+                let named = reference(&name);
+                self.requests.insert(name, std::mem::replace(&mut schema, named));
+            }
+            let example = body_example(id, &endpoint.parameters);
+            content.insert((*kind).to_owned(), json!({"schema": schema, "example": example}));
+        }
+        let required = endpoint.parameters.iter().any(|parameter| parameter.required);
+        Some(json!({"required": required, "content": content}))
+    }
 }
 
-/// The body of a request, whose parameters have this schema.
-fn request_body(operation: &str, endpoint: &Endpoint, schema: &Value) -> Option<Value> {
-    if let BodyKind::File(file) = endpoint.takes {
-        let kinds: Map<String, Value> =
-            file.kinds.iter().map(|kind| ((*kind).to_owned(), bytes_of_a_file())).collect();
-        return Some(json!({"required": true, "content": kinds}));
-    }
-    if endpoint.parameters.is_empty() {
-        return None;
-    }
-    let schema = json!({"schema": schema, "example": body_example(operation, &endpoint.parameters)});
-    let mut content = Map::from_iter([(media::JSON.to_owned(), schema.clone())]);
-    if matches!(endpoint.takes, BodyKind::Resource) {
-        content.insert(media::SCIM_JSON.to_owned(), schema);
-    } else {
-        content.insert(media::FORM.to_owned(), schema.clone());
-        if endpoint.takes.forms_with_parts() {
-            content.insert(media::MULTIPART.to_owned(), schema);
+/// The content types of parameters in a body, with what the names of their schemas end in.
+fn bodies(takes: BodyKind) -> &'static [(&'static str, &'static str)] {
+    match takes {
+        BodyKind::Resource => &[(media::JSON, "Request"), (media::SCIM_JSON, "Request")],
+        _ if takes.forms_with_parts() => {
+            &[(media::JSON, "Request"), (media::FORM, "Form"), (media::MULTIPART, "Parts")]
         }
+        _ => &[(media::JSON, "Request"), (media::FORM, "Form")],
     }
-    Some(
-        json!({"required": endpoint.parameters.iter().any(|parameter| parameter.required), "content": content}),
-    )
+}
+
+/// Makes files of the parameters that may be files in a form with parts. A file without a name is a text.
+fn with_files(schema: &mut Value) {
+    let properties = &mut schema["properties"];
+    properties["content"]["format"] = "binary".into();
+    if properties["attachments"].is_object() {
+        properties["attachments"]["additionalProperties"] = json!({"type": "string", "format": "binary"});
+    }
 }
 
 /// What may be shown: an access token with any of the scopes, or something that needs none.
@@ -526,7 +545,7 @@ mod tests {
             }
         }
         for (name, schema) in document["components"]["schemas"].as_object().unwrap() {
-            if name.ends_with("Request") {
+            if ["Request", "Form", "Parts"].iter().any(|suffix| name.ends_with(suffix)) {
                 for (parameter, schema) in schema["properties"].as_object().unwrap() {
                     assert!(schema["examples"].is_array(), "{name}: {parameter}");
                 }
