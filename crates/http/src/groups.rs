@@ -29,6 +29,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             .scopes(&[Flow, Manage])
             .answers(200, "The groups, ordered by name", Some(Many("Group"))),
         Endpoint::new(Method::POST, GROUPS, "Make a group of users", create)
+            .can_conflict()
             .scopes(&[Manage])
             .needs("name", "string", name)
             .takes("users", "integers", users)
@@ -39,6 +40,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             Some(One("Group")),
         ),
         Endpoint::new(Method::PUT, GROUP, "Rename a group, or set its members", change)
+            .can_conflict()
             .scopes(&[Manage])
             .takes("name", "string", name)
             .takes("users", "integers", users)
@@ -49,6 +51,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             None,
         ),
         Endpoint::new(Method::POST, USERS, "Add a user of the organization to a group", add)
+            .can_conflict()
             .scopes(&[Manage])
             .needs("id", "integer", "The user's id")
             .answers(200, "The user is in the group", Some(Empty)),

@@ -10,8 +10,8 @@ use http::{Method, StatusCode};
 
 use crate::answer::{Answer, json, nothing, with_header};
 use crate::context::{RequestContext, invalid};
-use crate::endpoint::Endpoint;
 use crate::endpoint::Shape::{Many, One};
+use crate::endpoint::{Endpoint, NEXT};
 use crate::params::Reader;
 
 const ALL: &str = "/flows/{organization}/{flow}/invitations";
@@ -28,8 +28,10 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         Endpoint::new(Method::GET, ALL, "The invitations that are pending", list)
             .takes("after", "integer", "Only those with higher numbers than this")
             .takes("limit", "integer", "1 to 1000, 1000 unless given")
-            .answers(200, "The invitations, oldest first", Some(Many("Invitation"))),
+            .answers(200, "The invitations, oldest first", Some(Many("Invitation")))
+            .tells(&[NEXT]),
         Endpoint::new(Method::POST, ALL, "Invite somebody, or send the invitation again", create)
+            .can_conflict()
             .needs("email", "string", "The address")
             .takes("message", "string", message)
             .answers(201, "The invitation", Some(One("Invitation")))
@@ -49,13 +51,12 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             Some(One("Invitation")),
         ),
         Endpoint::new(Method::PUT, ONE, "Accept an invitation to your address", accept)
+            .can_conflict()
             .needs("state", "string", "accepted")
             .answers(200, "The invitation; you are in the flow", Some(One("Invitation"))),
-        Endpoint::new(Method::DELETE, ONE, "Cancel or decline a pending invitation", delete).answers(
-            204,
-            "It is gone",
-            None,
-        ),
+        Endpoint::new(Method::DELETE, ONE, "Cancel or decline a pending invitation", delete)
+            .can_conflict()
+            .answers(204, "It is gone", None),
     ];
     all.into_iter().map(|endpoint| endpoint.scopes(&[Manage])).collect()
 }

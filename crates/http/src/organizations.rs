@@ -20,6 +20,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             .scopes(&[Flow, Manage, Profile])
             .answers(200, "The organizations, with their users", Some(Many("Organization"))),
         Endpoint::new(Method::GET, "/organizations/find", "An organization by its id", find)
+            .can_miss()
             .scopes(&[Flow, Manage])
             .needs("id", "integer", "The organization's persistent id")
             .answers(200, "The organization, with its users", Some(One("Organization"))),
@@ -29,6 +30,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             Some(One("Organization")),
         ),
         Endpoint::new(Method::PUT, ORGANIZATION, "Rename an organization", rename)
+            .can_conflict()
             .scopes(&[Manage])
             .needs("name", "string", "1 to 100 characters; the addresses stay")
             .answers(200, "The organization, with its users", Some(One("Organization"))),
@@ -46,6 +48,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             Some(One("User")),
         ),
         Endpoint::new(Method::DELETE, USER, "Remove a user from an organization", remove)
+            .can_conflict()
             .scopes(&[Manage])
             .answers(204, "The user is out, and out of its flows", None),
     ]

@@ -44,6 +44,7 @@ fn message_endpoints() -> Vec<Endpoint> {
     vec![
         Endpoint::new(Method::POST, messages, "Send a private message", send)
             .takes_old_uploads()
+            .can_conflict()
             .scopes(&[Private])
             .needs("event", "string", "message; with --profile classic also file")
             .needs(
@@ -53,7 +54,9 @@ fn message_endpoints() -> Vec<Endpoint> {
             )
             .takes("uuid", "string", "Your own id for it; repeating a post with it is safe")
             .answers(200, "It is on disk", Some(Empty))
-            .answers_classic(201, "The message", Some(One("Message"))),
+            .unless_classic()
+            .answers(201, "The message", Some(One("Message")))
+            .in_classic(),
         Endpoint::new(Method::GET, messages, "List or search private messages", list_messages)
             .scopes(&[Private])
             .lists_messages(),

@@ -7,11 +7,11 @@ use eddyline_model::scopes::Scope::{Flow, Integration, Manage, Private};
 use http::Method;
 
 use crate::context::{PathParams, RequestContext};
-use crate::endpoint::Endpoint;
-use crate::endpoint::Shape::{Empty, Many, Media, One};
+use crate::endpoint::Shape::{Empty, Many, One, Stream};
+use crate::endpoint::{COMMENTS, Callers, Endpoint, NEXT};
 use crate::{
-    avatars, files, flow_users, flows, groups, health, invitations, media, messages, oauth, organizations,
-    private, push, reading, scim, sources, stream, threads, users,
+    avatars, files, flow_users, flows, groups, health, invitations, messages, oauth, organizations, private,
+    push, reading, scim, sources, stream, threads, users,
 };
 
 const FLOW: &str = "/flows/{organization}/{flow}";
@@ -53,13 +53,16 @@ fn flow_endpoints() -> Vec<Endpoint> {
             .scopes(&[Flow, Manage, Integration])
             .takes("users", "boolean", users)
             .takes("after", "string", after)
-            .answers(200, "Your flows; the header Link says where the list goes on", Some(Many("Flow"))),
+            .answers(200, "Your flows; the header Link says where the list goes on", Some(Many("Flow")))
+            .tells(&[NEXT]),
         Endpoint::new(Method::GET, "/flows/all", "The flows you are in or could join", flows::all)
             .scopes(&[Flow, Manage, Integration])
             .takes("users", "boolean", users)
             .takes("after", "string", after)
-            .answers(200, "The flows; the header Link says where the list goes on", Some(Many("Flow"))),
+            .answers(200, "The flows; the header Link says where the list goes on", Some(Many("Flow")))
+            .tells(&[NEXT]),
         Endpoint::new(Method::GET, "/flows/find", "A flow by its id", flows::find)
+            .can_miss()
             .scopes(&[Flow, Manage, Integration])
             .needs("id", "string", "The flow's id")
             .answers(200, "The flow, with its users", Some(One("Flow"))),
@@ -69,10 +72,12 @@ fn flow_endpoints() -> Vec<Endpoint> {
             Some(One("Flow")),
         ),
         Endpoint::new(Method::POST, "/flows/{organization}", "Make a flow", flows::create)
+            .can_conflict()
             .scopes(&[Manage])
             .needs("name", "string", "1 to 100 characters")
             .answers(201, "The new flow, with you in it", Some(One("Flow"))),
         Endpoint::new(Method::PUT, FLOW, "Change a flow, join it, or show and hide its tab", flows::update)
+            .can_conflict()
             .scopes(&[Flow, Manage])
             .takes("name", "string", "1 to 100 characters; the addresses stay")
             .takes("description", "string", "What the flow is for; up to 1000 characters")
@@ -89,6 +94,8 @@ fn flow_endpoints() -> Vec<Endpoint> {
 fn sending_endpoints() -> Vec<Endpoint> {
     let send = |path, summary| {
         Endpoint::new(Method::POST, path, summary, messages::send)
+            .callers(Callers::UsersAndFlowTokens)
+            .can_conflict()
             .takes_uploads()
             .needs("event", "string", "message, status or file; activity and discussion through an application")
             .takes("content", "string", "1 to 8096 characters; of a file the file, or data, content_type and file_name; not of activity and discussion")
@@ -105,10 +112,16 @@ fn sending_endpoints() -> Vec<Endpoint> {
             .header("X-Service-Wait-For-Message", "true waits for the message and answers with it")
             .answers(202, "It is on disk", Some(Empty))
             .answers(200, "The message, when the wait header is set", Some(One("Message")))
-            .answers_classic(201, "The message", Some(One("Message")))
+            .tells(&[COMMENTS])
+            .unless_classic()
+            .answers(201, "The message", Some(One("Message")))
+            .tells(&[COMMENTS])
+            .in_classic()
     };
     let comment = |path, summary| {
         Endpoint::new(Method::POST, path, summary, messages::comment)
+            .callers(Callers::UsersAndFlowTokens)
+            .can_conflict()
             .needs("content", "string", "1 to 8096 characters")
             .takes("event", "string", "comment")
             .takes("tags", "array", "Tags, also as a comma-separated text")
@@ -117,19 +130,23 @@ fn sending_endpoints() -> Vec<Endpoint> {
             .header("X-Service-Wait-For-Message", "true waits for the message and answers with it")
             .answers(202, "It is on disk", Some(Empty))
             .answers(200, "The comment, when the wait header is set", Some(One("Message")))
-            .answers_classic(201, "The comment", Some(One("Message")))
+            .tells(&[COMMENTS])
+            .unless_classic()
+            .answers(201, "The comment", Some(One("Message")))
+            .tells(&[COMMENTS])
+            .in_classic()
     };
     let flow = "The flow: its id, organization/flow or organization:flow; not with a flow token";
     vec![
-        send("/messages", "Post a message").scopes(&[Flow]).takes("flow", "string", flow),
+        send("/messages", "Post a message").can_miss().scopes(&[Flow]).takes("flow", "string", flow),
         send("/flows/{organization}/{flow}/messages", "Post a message to a flow").scopes(&[Flow]),
         send("/flows/{organization}/{flow}/threads/{thread}/messages", "Post a message to a thread")
             .scopes(&[Flow]),
-        comment("/comments", "Comment on a message").scopes(&[Flow]).takes("flow", "string", flow).needs(
-            "message",
-            "integer",
-            "The message to comment on",
-        ),
+        comment("/comments", "Comment on a message")
+            .can_miss()
+            .scopes(&[Flow])
+            .takes("flow", "string", flow)
+            .needs("message", "integer", "The message to comment on"),
         comment("/flows/{organization}/{flow}/messages/{message}/comments", "Comment on a message of a flow")
             .scopes(&[Flow]),
     ]
@@ -189,6 +206,7 @@ fn flow_user_endpoints() -> Vec<Endpoint> {
             "Add a user to a flow",
             flow_users::add,
         )
+        .can_conflict()
         .scopes(&[Manage])
         .needs("id", "integer", "A user of the organization")
         .answers(200, "Done", Some(Empty)),
@@ -223,14 +241,10 @@ pub(crate) fn streams() -> Vec<Endpoint> {
             .takes("presence", "boolean", "1 tells who comes and goes")
             .header("Last-Event-ID", "The event you had last; the stream goes on after it")
             .takes("last_event_id", "string", "The event you had last, also as the header Last-Event-ID")
-            .answers(
-                200,
-                "Messages, for as long as you listen",
-                Some(Media(&[media::JSON, media::EVENT_STREAM])),
-            )
+            .answers(200, "Messages, for as long as you listen", Some(Stream("StreamEvent")))
     };
     vec![
-        listen("/flows", "Listen to flows", stream::several).scopes(&[Flow, Private]).takes(
+        listen("/flows", "Listen to flows", stream::several).can_miss().scopes(&[Flow, Private]).takes(
             "filter",
             "string",
             "Flows by id or organization/flow, comma-separated; required unless user=1",

@@ -21,6 +21,7 @@ const MAX_PASSWORD: usize = 2000;
 pub(crate) fn endpoints() -> Vec<Endpoint> {
     let changes = |path, summary, handler: fn(RequestContext) -> Changing| {
         Endpoint::new(Method::PUT, path, summary, handler)
+            .can_conflict()
             .scopes(&[Profile])
             .takes("nick", "string", "1 to 40 characters, unique in your organizations; mentions stay")
             .takes("email", "string", "Your address from now on; the old one gets a mail to undo it. With an API token current_password is needed")

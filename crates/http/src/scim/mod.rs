@@ -20,8 +20,8 @@ pub(crate) use self::response_format::ResponseFormat;
 use crate::answer::{Answer, nothing, with_header};
 use crate::answer_bytes;
 use crate::context::RequestContext;
-use crate::endpoint::Endpoint;
 use crate::endpoint::Shape::One;
+use crate::endpoint::{self, Endpoint};
 use crate::error::Failure;
 use crate::params::Params;
 
@@ -77,8 +77,10 @@ fn finding() -> Vec<Endpoint> {
         searches("/scim/{uid}/Users/.search", "Search for users"),
         seen(on(Method::GET, USER, "A user", |ctx| Box::pin(user(ctx))))
             .answers(200, "The user", Some(One("ScimUser")))
+            .tells(&[endpoint::ETAG])
             .header("If-None-Match", "ETags that you have; 304 when the answer is one of them")
-            .answers(304, "The version that If-None-Match names", None),
+            .answers(304, "The version that If-None-Match names", None)
+            .tells(&[endpoint::ETAG]),
     ]
 }
 
@@ -86,6 +88,7 @@ fn changing() -> Vec<Endpoint> {
     let changes = |endpoint: Endpoint| {
         endpoint
             .header("If-Match", "ETags of the version that you change; 412 when it is none of them")
+            .can_conflict()
             .answers(412, "Not a version that If-Match names", Some(One("ErrorBody")))
     };
     let sets = |endpoint: Endpoint| {
@@ -106,21 +109,18 @@ fn changing() -> Vec<Endpoint> {
     });
     let remove = on(Method::DELETE, USER, "Take a user out of the organization", |ctx| Box::pin(remove(ctx)));
     vec![
-        sets(create).needs("userName", "string", "The subject name id").answers(
-            201,
-            "The user",
-            Some(One("ScimUser")),
-        ),
-        sets(changes(replace)).takes("userName", "string", "The subject name id").answers(
-            200,
-            "The user",
-            Some(One("ScimUser")),
-        ),
-        changes(patch).needs("Operations", "objects", "What to add, replace or remove").answers(
-            200,
-            "The user",
-            Some(One("ScimUser")),
-        ),
+        sets(create)
+            .needs("userName", "string", "The subject name id")
+            .answers(201, "The user", Some(One("ScimUser")))
+            .tells(&[endpoint::ETAG, endpoint::LOCATION]),
+        sets(changes(replace))
+            .takes("userName", "string", "The subject name id")
+            .answers(200, "The user", Some(One("ScimUser")))
+            .tells(&[endpoint::ETAG]),
+        changes(patch)
+            .needs("Operations", "objects", "What to add, replace or remove")
+            .answers(200, "The user", Some(One("ScimUser")))
+            .tells(&[endpoint::ETAG]),
         changes(remove).answers(204, "The user is out", None),
     ]
 }
