@@ -1,5 +1,7 @@
 //! A server of its own for a test: started, killed, restarted as the test wants.
 
+pub(crate) mod operator;
+
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -12,8 +14,8 @@ use eddyline_client::{Client, ClientBuilder, Json};
 use eddyline_testing::postgres::{self, Database};
 use tempfile::TempDir;
 
+use self::operator::Operators;
 use crate::binary;
-use crate::operator::Operators;
 use crate::ports::free_address;
 use crate::secrets;
 use crate::{contract, record};

@@ -12,9 +12,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use eddyline_client::{Client, Credentials};
 use serde_json::Value;
 
-use crate::backends::block_on;
+use crate::backends::{TALKATIVE, block_on};
 use crate::caller::Caller;
-use crate::operator::Operators;
+use crate::server::operator::Operators;
 use crate::server::{Backend, Server};
 
 /// Makes two tests of each of these `async fn NAME(tenant: Tenant)`, one for each database. All
@@ -145,9 +145,6 @@ struct Shared {
     server: Server,
     _cleaner: Child,
 }
-
-/// Much, so that it shows what should not be there.
-pub(crate) const TALKATIVE: &str = "debug";
 
 fn shared(backend: Backend) -> Option<&'static Shared> {
     static SQLITE: OnceLock<Option<Shared>> = OnceLock::new();

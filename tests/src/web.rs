@@ -1,15 +1,17 @@
 //! A visitor of the pages: a browser as far as they need one. It keeps cookies and sends forms; where
 //! it is sent on to, the test goes itself.
 
+mod slow;
+
 use std::collections::BTreeMap;
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
+pub use self::slow::SlowRequest;
 use crate::record;
 use crate::secrets::note_secret;
 use crate::server::Server;
-use crate::slow::SlowRequest;
 
 /// The cookie of a session.
 pub const SESSION: &str = "eddyline-session";

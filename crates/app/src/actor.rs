@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use eddyline_auth::TokenHash;
 use eddyline_model::organizations::{OrganizationMembership, OrganizationRole};
-use eddyline_model::policy::{FlowCaller, Place};
 use eddyline_model::scopes::{Scope, Scopes};
 use eddyline_model::sources::{ThreadOwner, ThreadSource};
 use eddyline_model::users::User;
@@ -12,8 +11,7 @@ use eddyline_model::{ApplicationId, CredentialId, GrantId, OrganizationId, RoomI
 use eddyline_storage::{Reader, Result as StoreResult};
 use eddyline_streaming::{CredentialKey, OpenedWith};
 
-use crate::quota::Owner;
-use crate::rooms::Room;
+use crate::quota::{Owner, QuotaKeys};
 use crate::{Error, Result};
 
 /// Names the streams that a credential let open.
@@ -40,6 +38,13 @@ impl Caller {
     #[must_use]
     pub fn role_in(&self, organization: OrganizationId) -> Option<OrganizationRole> {
         self.organizations.iter().find(|m| m.organization == organization).map(|m| m.role)
+    }
+
+    /// The owner that the user's requests are charged to.
+    #[must_use]
+    pub fn owner(&self) -> Owner {
+        let first = self.organizations.first();
+        Owner { user: Some(self.user.id), organization: first.map(|membership| membership.organization) }
     }
 }
 
@@ -212,19 +217,26 @@ impl Actor {
         }
     }
 
-    /// What the actor is towards a room.
-    pub(crate) fn standing(&self, room: &Room) -> FlowCaller {
+    /// The owner that its requests are charged to.
+    #[must_use]
+    pub fn owner(&self) -> Owner {
         match self {
-            Self::FlowToken { room, .. } => FlowCaller::FlowToken { room: *room },
-            Self::User { caller, .. } => FlowCaller::User {
-                user: caller.user.id,
-                role: caller.role_in(room.flow.organization),
-                place: match room.member(caller.user.id) {
-                    None => Place::Outside,
-                    Some(member) if member.blocked => Place::Blocked,
-                    Some(_) => Place::Inside,
-                },
-            },
+            Self::User { caller, .. } => caller.owner(),
+            Self::FlowToken { owner, .. } => *owner,
+        }
+    }
+
+    /// The keys under which its use of resources is counted.
+    #[must_use]
+    pub fn quota_keys(&self) -> QuotaKeys {
+        self.owner().quota_keys()
+    }
+
+    /// The application through which a user asks.
+    pub(crate) fn application(&self) -> Option<ApplicationId> {
+        match self.credential() {
+            Some(Credential::AccessToken(access)) => Some(access.application),
+            _ => None,
         }
     }
 }

@@ -4,19 +4,24 @@ use std::collections::HashSet;
 use std::net::IpAddr;
 use std::sync::Arc;
 
+use eddyline_auth::FailureLimiter;
+use eddyline_auth::Hasher;
+use eddyline_auth::PasswordMemo;
+use eddyline_auth::SignInGuard;
 use eddyline_auth::{Credentials, Password, Secret, SignInLimit, TokenHash};
 use eddyline_model::scopes::Scopes;
 use eddyline_model::sources::ThreadOwner;
 use eddyline_model::users::Account;
 use eddyline_model::{CredentialId, GrantId, RoomId, Timestamp, UserId, names};
-use eddyline_storage::{FlowTokenOf, PostGate, Reader, Result as StoreResult};
+use eddyline_storage::{FlowTokenOf, PostGate, Reader, Result as StoreResult, Tx};
 
 use crate::actor::{AccessCredential, Actor, Caller, Credential};
 use crate::charging::{charge, charge_user};
+use crate::core::Core;
+use crate::core::transaction::Principal;
 use crate::loading_cache::LoadingCache;
 use crate::quota::Owner;
-use crate::transaction::Principal;
-use crate::{App, Error, Limit, Profile, Result};
+use crate::{Error, Limit, Profile, Result};
 
 const REMEMBERED: usize = 50_000;
 /// How much of the account that a failed sign-in named is logged.
@@ -104,6 +109,19 @@ pub(crate) fn load_caller(
     Ok(Some(Arc::new(Caller { user, organizations })))
 }
 
+/// Whether what a password was checked against still opens the account with this address, whose user is
+/// held.
+pub(crate) fn still_opens(
+    tx: &mut Tx<'_>,
+    email_key: &str,
+    user: UserId,
+    checked: Option<&str>,
+) -> StoreResult<bool> {
+    let account = tx.account_by_email(email_key)?;
+    Ok(account
+        .is_some_and(|now| now.user.id == user && now.user.active && now.password_hash.as_deref() == checked))
+}
+
 /// Who holds a flow token; nobody once its source was removed.
 fn holder(token: FlowTokenOf, hash: TokenHash, owner: Owner) -> Option<Actor> {
     let FlowTokenOf { room, source } = token;
@@ -137,7 +155,33 @@ fn owner(reader: &mut Reader<'_>, token: &FlowTokenOf) -> StoreResult<Owner> {
     Ok(Owner { user, organization })
 }
 
-impl App {
+/// Who sends a request: every request is authenticated first. See [`crate::App::authentication`].
+#[derive(Clone)]
+pub struct Authentication {
+    core: Core,
+    pub(crate) callers: Arc<Callers>,
+    pub(crate) hasher: Hasher,
+    pub(crate) memo: Arc<PasswordMemo>,
+    guard: Arc<SignInGuard>,
+    requests: Arc<FailureLimiter>,
+}
+
+crate::core::opaque_debug!(Authentication);
+
+impl Authentication {
+    pub(crate) fn new(core: Core) -> Result<Self> {
+        let config = core.config();
+        let hasher = Hasher::new(config.passwords).map_err(|error| Error::Internal(error.to_string()))?;
+        Ok(Self {
+            callers: Arc::new(Callers::new(core.store().gate().clone())),
+            hasher,
+            memo: Arc::default(),
+            guard: Arc::new(SignInGuard::new(config.sign_in)),
+            requests: Arc::new(FailureLimiter::new(config.requests_per_minute)),
+            core,
+        })
+    }
+
     /// Finds out who shows these credentials, from this address.
     ///
     /// # Errors
@@ -161,14 +205,14 @@ impl App {
     ///
     /// [`Error::TooMany`].
     pub fn count_request(&self, actor: &Actor) -> Result<()> {
-        if self.config().requests_per_minute == 0 {
+        if self.core.config().requests_per_minute == 0 {
             return Ok(());
         }
         let key = match actor {
             Actor::User { caller, .. } => (0, caller.user.id.0),
             Actor::FlowToken { room, .. } => (1, room.0),
         };
-        let (requests, now) = (&self.inner.requests, self.now());
+        let (requests, now) = (&self.requests, self.core.now());
         requests
             .check(&key, now)
             .map_err(|wait| Error::TooManyRequests { retry_after: wait.seconds, limit: Limit::Requests })?;
@@ -193,11 +237,11 @@ impl App {
     /// [`Error::InvalidToken`].
     pub async fn by_parameter_token(&self, token: &Secret) -> Result<Actor> {
         let hash = token.hash();
-        if self.config().profile == Profile::Spec {
+        if self.core.config().profile == Profile::Spec {
             return self.by_access_hash(hash).await;
         }
         // One that is cached costs no query for the other kind.
-        if !(self.caches_current() && self.inner.callers.users.holds(&hash)) {
+        if !(self.core.caches_current() && self.callers.users.holds(&hash)) {
             match self.by_access_hash(hash).await {
                 Err(Error::InvalidToken) => {}
                 known => return known,
@@ -212,7 +256,7 @@ impl App {
     async fn by_access_hash(&self, hash: TokenHash) -> Result<Actor> {
         let epoch = self.credential_epoch();
         let load = || {
-            self.store().read(move |reader| {
+            self.core.store().read(move |reader| {
                 let Some((token, grant)) = reader.access_token(&hash.0)? else { return Ok(None) };
                 let Some(user) = reader.user(grant.user)? else { return Ok(None) };
                 let credential = AccessCredential {
@@ -225,14 +269,14 @@ impl App {
                 Ok(caller.map(|caller| KnownAccess { caller, scopes: token.scopes, credential }))
             })
         };
-        let known = self.inner.callers.access.find(self.caches_current(), hash, load).await?;
-        known.ok_or(Error::InvalidToken)?.actor(self.now(), epoch).inspect(charge)
+        let known = self.callers.access.find(self.core.caches_current(), hash, load).await?;
+        known.ok_or(Error::InvalidToken)?.actor(self.core.now(), epoch).inspect(charge)
     }
 
     /// Counts how often credentials have ended, or changed in what they are good for; `None` while this
     /// process does not know. To be asked for before a credential is looked up.
     pub(crate) fn credential_epoch(&self) -> Option<u64> {
-        self.caches_current().then(|| self.store().gate().epoch())
+        self.core.caches_current().then(|| self.core.store().gate().epoch())
     }
 
     /// Whether a caller's credential is known to hold still. After any wait, such as for a body, a caller whose
@@ -241,7 +285,7 @@ impl App {
     pub fn is_current(&self, actor: &Actor) -> bool {
         actor.epoch().is_some()
             && actor.epoch() == self.credential_epoch()
-            && actor.ends_at().is_none_or(|end| end > self.now())
+            && actor.ends_at().is_none_or(|end| end > self.core.now())
     }
 
     /// The same caller once more: as what they showed has them now, if it still holds.
@@ -254,7 +298,7 @@ impl App {
             Actor::User { credential: Credential::Session(_) | Credential::Password(_), .. }
             | Actor::FlowToken { .. } => {
                 let (epoch, known) = (self.credential_epoch(), actor.clone());
-                let found = self.read(move |reader| Principal::verify(reader, &known)).await?;
+                let found = self.core.read(move |reader| Principal::verify(reader, &known)).await?;
                 Ok(found.into_actor().checked_in(epoch))
             }
         }
@@ -268,13 +312,13 @@ impl App {
     pub async fn by_flow_token(&self, token: &Secret) -> Result<Actor> {
         let (hash, epoch) = (token.hash(), self.credential_epoch());
         let load = || {
-            self.store().read(move |reader| {
+            self.core.store().read(move |reader| {
                 let Some(token) = reader.flow_token(&hash.0)? else { return Ok(None) };
                 let owner = owner(reader, &token)?;
                 Ok(Some(holder(token, hash, owner)))
             })
         };
-        let known = self.inner.callers.flow_tokens.find(self.caches_current(), hash, load).await?;
+        let known = self.callers.flow_tokens.find(self.core.caches_current(), hash, load).await?;
         let known = known.ok_or(Error::Unauthenticated("The flow token is not valid"))?;
         Ok(known.ok_or(Error::Gone)?.checked_in(epoch)).inspect(charge)
     }
@@ -286,12 +330,12 @@ impl App {
     async fn by_api_hash(&self, hash: TokenHash) -> Result<Actor> {
         let (credential, epoch) = (Credential::ApiToken(hash), self.credential_epoch());
         let load = || {
-            self.store().read(move |reader| match reader.user_by_api_token(&hash.0)? {
+            self.core.store().read(move |reader| match reader.user_by_api_token(&hash.0)? {
                 Some(user) => load_caller(reader, user),
                 None => Ok(None),
             })
         };
-        let caller = self.inner.callers.users.find(self.caches_current(), hash, load).await?;
+        let caller = self.callers.users.find(self.core.caches_current(), hash, load).await?;
         let caller = caller.ok_or(Error::Unauthenticated("The credentials are not valid"))?;
         Ok(Actor::User { caller, scopes: Scopes::ALL, credential, epoch }).inspect(charge)
     }
@@ -302,6 +346,18 @@ impl App {
         let hash = known.0.password_hash.as_deref().unwrap_or_default();
         let credential = Credential::Password(TokenHash::of(hash));
         Ok(Actor::User { caller: known.1.clone(), scopes: Scopes::ALL, credential, epoch })
+    }
+
+    /// The hash under which a password is stored.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`] for a password that is empty or too long.
+    pub(crate) async fn hash_password(&self, password: &Password) -> Result<String> {
+        if !password.is_acceptable() {
+            return Err(Error::field("password", "must have 1 to 1024 bytes"));
+        }
+        self.hasher.hash(password).await.map_err(|error| Error::Internal(error.to_string()))
     }
 
     /// The account of this address, if the password is its own. The request counts for its user from then on.
@@ -332,11 +388,11 @@ impl App {
         let account = self.account(&key).await?;
         if let Some(account) = &account
             && let Some(phc) = &account.0.password_hash
-            && self.inner.memo.recall(&key, password, phc, self.now())
+            && self.memo.recall(&key, password, phc, self.core.now())
         {
             return Ok(account.clone());
         }
-        let turn = self.inner.hasher.turn().await;
+        let turn = self.hasher.turn().await;
         // Looked at again in turn: otherwise guesses made side by side all pass before any fails.
         self.check_attempts(&key, address)?;
         let known = account.as_ref().and_then(|account| Some((account, account.0.password_hash.as_ref()?)));
@@ -346,11 +402,11 @@ impl App {
         };
         match known {
             Some((account, phc)) if verified => {
-                self.inner.memo.remember(&key, password, phc, self.now());
+                self.memo.remember(&key, password, phc, self.core.now());
                 Ok(account.clone())
             }
             _ => {
-                self.inner.guard.failed(&key, address, self.now());
+                self.guard.failed(&key, address, self.core.now());
                 let account: String = key.chars().take(LOGGED_CHARS).collect();
                 // docs/operating.md has a filter for fail2ban that reads this line. The account, which the client
                 // chooses, stands last, and as a text, which the log puts in quotes and escapes.
@@ -361,7 +417,7 @@ impl App {
     }
 
     fn check_attempts(&self, account: &str, address: IpAddr) -> Result<()> {
-        self.inner.guard.check(account, address, self.now()).map_err(|refused| Error::TooMany {
+        self.guard.check(account, address, self.core.now()).map_err(|refused| Error::TooMany {
             retry_after: refused.wait.seconds,
             limit: match refused.limit {
                 SignInLimit::Account => Limit::AccountPasswords,
@@ -373,7 +429,7 @@ impl App {
     async fn account(&self, key: &str) -> Result<Option<KnownAccount>> {
         let wanted = key.to_owned();
         let load = || {
-            self.store().read(move |reader| match reader.account_by_email(&wanted)? {
+            self.core.store().read(move |reader| match reader.account_by_email(&wanted)? {
                 Some(account) => {
                     let caller = load_caller(reader, account.user.clone())?;
                     Ok(caller.map(|caller| Arc::new((account, caller))))
@@ -381,6 +437,6 @@ impl App {
                 None => Ok(None),
             })
         };
-        Ok(self.inner.callers.accounts.find(self.caches_current(), key.to_owned(), load).await?)
+        Ok(self.callers.accounts.find(self.core.caches_current(), key.to_owned(), load).await?)
     }
 }

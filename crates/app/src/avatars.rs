@@ -16,7 +16,9 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
 use crate::actor::Actor;
-use crate::{App, Error, Limit, Result};
+use crate::core::Core;
+use crate::unpacking::Unpacking;
+use crate::{Error, Limit, Result};
 
 /// How many stored pictures are made smaller at once. Anybody may ask for them, so they never take more than
 /// one core.
@@ -84,18 +86,32 @@ impl Weighter<(String, u32), Scaled> for ByBytes {
     }
 }
 
-impl App {
+/// The pictures of users. See [`crate::App::avatars`].
+#[derive(Clone)]
+pub struct Avatars {
+    core: Core,
+    gallery: Arc<Gallery>,
+    unpacking: Arc<Unpacking>,
+}
+
+crate::core::opaque_debug!(Avatars);
+
+impl Avatars {
+    pub(crate) fn new(core: Core, unpacking: Arc<Unpacking>) -> Self {
+        Self { core, gallery: Arc::default(), unpacking }
+    }
+
     /// The picture of this name, about `side` pixels wide and high. For anybody.
     ///
     /// # Errors
     ///
     /// [`Error::NotFound`] when no user's picture has that name now.
-    pub async fn avatar(&self, name: &str, side: Option<u32>) -> Result<Avatar> {
+    pub async fn get(&self, name: &str, side: Option<u32>) -> Result<Avatar> {
         if !is_hex(name, 32) {
             return Err(Error::NotFound);
         }
         let wanted = name.to_owned();
-        let found = self.store().read(move |reader| reader.avatar_of(&wanted)).await?;
+        let found = self.core.store().read(move |reader| reader.avatar_of(&wanted)).await?;
         match found.ok_or(Error::NotFound)? {
             AvatarOf { uploaded: true, .. } => self.uploaded(name, side).await,
             AvatarOf { user, name, .. } => {
@@ -114,7 +130,7 @@ impl App {
     async fn uploaded(&self, name: &str, side: Option<u32>) -> Result<Avatar> {
         // The stored one is the largest there is.
         let side = side.map_or(STORED_SIDE, kept_side);
-        let (gallery, key) = (&self.inner.gallery, (name.to_owned(), side));
+        let (gallery, key) = (&self.gallery, (name.to_owned(), side));
         if let Some(picture) = gallery.scaled.get(&key) {
             return Ok(picture.named(name, side));
         }
@@ -137,7 +153,7 @@ impl App {
 
     /// The picture as it is stored, which requests that come at the same time share.
     async fn cached(&self, name: &str) -> Result<Scaled> {
-        let (scaled, key) = (&self.inner.gallery.scaled, (name.to_owned(), STORED_SIDE));
+        let (scaled, key) = (&self.gallery.scaled, (name.to_owned(), STORED_SIDE));
         if let Some(picture) = scaled.get(&key) {
             return Ok(picture);
         }
@@ -148,7 +164,7 @@ impl App {
 
     async fn stored(&self, name: &str) -> Result<Scaled> {
         let name = name.to_owned();
-        let stored = self.store().read(move |reader| reader.uploaded_avatar(&name)).await?;
+        let stored = self.core.store().read(move |reader| reader.uploaded_avatar(&name)).await?;
         let (content_type, bytes) = stored.ok_or(Error::NotFound)?;
         Ok(Scaled { content_type, bytes: bytes.into() })
     }
@@ -170,12 +186,11 @@ impl App {
     ///
     /// [`Error::Invalid`] for what is no picture or too large a one, [`Error::TooManyRequests`] and
     /// [`Error::Unavailable`] when too many pictures are being unpacked.
-    pub async fn set_avatar(&self, actor: &Actor, file: Bytes) -> Result<User> {
+    pub async fn set(&self, actor: &Actor, file: Bytes) -> Result<User> {
         let id = actor.user()?.user.id;
         let invalid = |refused: Refused| Error::field("avatar", refused.to_string());
         let needed = eddyline_avatars::memory_needed(&file).map_err(invalid)? + COPIES * file.len() as u64;
         let reserved = self
-            .inner
             .unpacking
             .reserve(actor.quota_keys(), needed)
             .await
@@ -183,14 +198,15 @@ impl App {
         let picture = aside(reserved, move || eddyline_avatars::accept(&file)).await?.map_err(invalid)?;
         let name = new_name();
         let (user, event) = self
+            .core
             .transaction_as(actor, move |tx, _| {
                 tx.set_avatar(id, &name, picture.content_type, &picture.bytes)?;
                 tx.record_event(Control::UserEdit { user: id });
                 Ok(tx.user(id)?.ok_or(Error::NotFound)?)
             })
             .await?;
-        self.wait_until_applied(event).await;
-        Ok(User::of(&user, &self.config().addresses.base))
+        self.core.wait_until_applied(event).await;
+        Ok(User::of(&user, &self.core.config().addresses.base))
     }
 
     /// Whether the caller has uploaded a picture.
@@ -198,9 +214,9 @@ impl App {
     /// # Errors
     ///
     /// [`Error::Denied`] for flow tokens.
-    pub async fn has_uploaded_avatar(&self, actor: &Actor) -> Result<bool> {
+    pub async fn has_uploaded(&self, actor: &Actor) -> Result<bool> {
         let name = actor.user()?.user.avatar.clone();
-        let found = self.store().read(move |reader| reader.avatar_of(&name)).await?;
+        let found = self.core.store().read(move |reader| reader.avatar_of(&name)).await?;
         Ok(found.is_some_and(|avatar| avatar.uploaded))
     }
 
@@ -209,10 +225,11 @@ impl App {
     /// # Errors
     ///
     /// [`Error::Denied`] for flow tokens.
-    pub async fn delete_avatar(&self, actor: &Actor) -> Result<()> {
+    pub async fn delete(&self, actor: &Actor) -> Result<()> {
         let id = actor.user()?.user.id;
         let name = new_name();
         let ((), event) = self
+            .core
             .transaction_as(actor, move |tx, _| {
                 if tx.delete_avatar(id, &name)? {
                     tx.record_event(Control::UserEdit { user: id });
@@ -220,7 +237,7 @@ impl App {
                 Ok(())
             })
             .await?;
-        self.wait_until_applied(event).await;
+        self.core.wait_until_applied(event).await;
         Ok(())
     }
 }

@@ -1,10 +1,14 @@
 //! How an application is set up.
 
-use eddyline_auth::{PasswordPolicy, SignInLimits};
+use std::time::Duration;
 
-use crate::scim::SCIM_ATTEMPTS;
-use crate::stream::stream_quota;
-use crate::{Addresses, FilesConfig, MailQuotas, Mailing, OAuthConfig, OutboundConfig, Quota};
+use eddyline_auth::{PasswordPolicy, SignInLimits};
+use eddyline_mail::Postman;
+use eddyline_model::mail::MailRate;
+use eddyline_outbound::Config as OutboundConfig;
+
+use crate::addresses::Addresses;
+use crate::quota::Quota;
 
 /// Which clients the server speaks for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -45,6 +49,143 @@ impl Default for FlowLimits {
     fn default() -> Self {
         Self { of_organization: 5_000, of_user: 1_000 }
     }
+}
+
+/// Where files are kept, and how they are handed out.
+#[derive(Clone, Debug)]
+pub struct FilesConfig {
+    /// Where they are kept. Without it none can be sent or read.
+    pub place: Option<eddyline_files::Files>,
+    /// The most bytes of all files of one message together.
+    pub max_bytes: u64,
+    /// How many bytes may be kept.
+    pub quotas: FileQuotas,
+    /// How long a link is good by which a file can be read without credentials, in milliseconds.
+    pub link_millis: i64,
+}
+
+impl Default for FilesConfig {
+    fn default() -> Self {
+        Self { place: None, max_bytes: 100 << 20, quotas: FileQuotas::default(), link_millis: 60_000 }
+    }
+}
+
+/// How many bytes of files may be kept; 0 for any number. Equal files count each time, thumbnails do not, and small
+/// files count for 4 KiB.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FileQuotas {
+    /// In the flows of one organization.
+    pub organization: u64,
+    /// Sent by one user in private conversations.
+    pub private: u64,
+}
+
+impl Default for FileQuotas {
+    fn default() -> Self {
+        Self { organization: 100 << 30, private: 10 << 30 }
+    }
+}
+
+/// How OAuth is set up.
+#[derive(Clone, Debug)]
+pub struct OAuthConfig {
+    /// How long an access token lives, in milliseconds.
+    pub access_token_millis: i64,
+    /// How long an authorization code lives, in milliseconds; ten minutes at most (RFC 6749, section
+    /// 4.1.2).
+    pub code_millis: i64,
+    /// How long a refresh token that is not used lives, in milliseconds.
+    pub refresh_token_millis: i64,
+    /// Whether applications may ask for tokens with users' passwords at all.
+    pub password_grant: bool,
+    /// Whether codes may be shown to users at all, for them to copy.
+    pub out_of_band: bool,
+    /// How many wrong codes, refresh tokens and client secrets are taken from one address in a minute;
+    /// 0 for any number.
+    pub attempts_per_address: u32,
+    /// What the key is made of under which secrets of applications are sealed. Without it the key is
+    /// kept in the database.
+    pub key: Option<KeyMaterial>,
+}
+
+impl Default for OAuthConfig {
+    fn default() -> Self {
+        const MINUTE: i64 = 60_000;
+        Self {
+            access_token_millis: 120 * MINUTE,
+            code_millis: 10 * MINUTE,
+            refresh_token_millis: 90 * 24 * 60 * MINUTE,
+            password_grant: true,
+            out_of_band: true,
+            attempts_per_address: 100,
+            key: None,
+        }
+    }
+}
+
+/// Random bytes that a key is made of. They never print themselves.
+#[derive(Clone)]
+pub struct KeyMaterial(
+    /// The bytes, at least [`SealingKey::MIN_BYTES`](eddyline_auth::SealingKey::MIN_BYTES).
+    pub Vec<u8>,
+);
+
+impl std::fmt::Debug for KeyMaterial {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("KeyMaterial([redacted])")
+    }
+}
+
+/// The quotas on mail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MailQuotas {
+    /// Mail to one address.
+    pub recipient: MailRate,
+    /// Mail that one user causes.
+    pub sender: MailRate,
+    /// Mail that one organization causes.
+    pub organization: MailRate,
+}
+
+impl Default for MailQuotas {
+    fn default() -> Self {
+        Self {
+            recipient: MailRate { per_minute: 5, per_day: 20 },
+            sender: MailRate { per_minute: 1_000, per_day: 2_000 },
+            organization: MailRate { per_minute: 2_000, per_day: 5_000 },
+        }
+    }
+}
+
+/// How mail is sent.
+#[derive(Clone, Debug)]
+pub struct Mailing {
+    /// Who sends it.
+    pub postman: Postman,
+    /// How long a letter that could not be sent waits for its second try; then twice as long each
+    /// time, up to four hours.
+    pub first_retry: Duration,
+}
+
+/// How many wrong tokens are taken in a minute for a provider from one address, unless said otherwise.
+pub const SCIM_ATTEMPTS: u32 = 10;
+
+/// How many streams every organization may have.
+const LEAST_OF_ORGANIZATION: u64 = 128;
+
+/// How many streams every user may have.
+const LEAST_OF_USER: u64 = 64;
+
+/// How many streams may be open at the same time on a server that takes so many connections: half of them for
+/// one user, and five eighths for one organization, so that one organization leaves room for others.
+#[must_use]
+pub fn stream_quota(connections: usize) -> Quota {
+    let connections = connections as u64;
+    Quota::new(
+        u64::MAX,
+        (connections / 8 * 5).max(LEAST_OF_ORGANIZATION),
+        (connections / 2).max(LEAST_OF_USER),
+    )
 }
 
 /// How an application is set up.

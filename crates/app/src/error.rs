@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use eddyline_files::Error as FilesError;
+use eddyline_model::Timestamp;
 use eddyline_model::names::InvalidName;
 use eddyline_model::policy::Refusal;
 use eddyline_model::scopes::Scopes;
@@ -10,7 +11,6 @@ use eddyline_scim::ScimError;
 use eddyline_storage::Error as StoreError;
 
 use crate::limit::Limit;
-use crate::mail_quota::MailQuotaExceeded;
 
 /// What is wrong with each field.
 pub type FieldErrors = BTreeMap<String, Vec<String>>;
@@ -20,6 +20,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 
 /// Seconds after which a caller with too many waiting reads or writes may try again.
 const STORE_RETRY_SECONDS: u64 = 1;
+const MINUTE_MILLIS: i64 = 60_000;
 
 /// Why a use case did not do what it was asked.
 #[derive(Debug, thiserror::Error)]
@@ -132,6 +133,53 @@ impl IntegrationFailed {
     /// It gave no answer that could be read, or was not asked.
     pub(crate) fn unasked(message: &str) -> Self {
         Self { message: message.to_owned(), status: None, authentication_url: None }
+    }
+}
+
+/// Whose quota on mail is used up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MailQuota {
+    /// That of the address it goes to.
+    Recipient,
+    /// That of the user who causes it.
+    Sender,
+    /// That of the organization.
+    Organization,
+}
+
+/// Why mail is not sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}; try again in {retry_after} seconds", self.reason())]
+pub struct MailQuotaExceeded {
+    /// Whose quota it is.
+    pub quota: MailQuota,
+    /// The same, and whether it is that of a minute or of a day.
+    pub limit: Limit,
+    /// Seconds to wait.
+    pub retry_after: u64,
+}
+
+impl MailQuotaExceeded {
+    /// The bound of a quota within `window` milliseconds.
+    pub(crate) fn new(quota: MailQuota, window: i64, until: Timestamp, now: Timestamp) -> Self {
+        let millis = u64::try_from(until.0 - now.0).unwrap_or_default();
+        let limit = match (quota, window > MINUTE_MILLIS) {
+            (MailQuota::Recipient, false) => Limit::RecipientMinute,
+            (MailQuota::Recipient, true) => Limit::RecipientDay,
+            (MailQuota::Sender, false) => Limit::SenderMinute,
+            (MailQuota::Sender, true) => Limit::SenderDay,
+            (MailQuota::Organization, false) => Limit::OrganizationMinute,
+            (MailQuota::Organization, true) => Limit::OrganizationDay,
+        };
+        Self { quota, limit, retry_after: millis.div_ceil(1000).max(1) }
+    }
+
+    fn reason(&self) -> &'static str {
+        match self.quota {
+            MailQuota::Recipient => "too much mail has gone to this address",
+            MailQuota::Sender => "you have sent too much mail",
+            MailQuota::Organization => "the organization has sent too much mail",
+        }
     }
 }
 

@@ -102,40 +102,40 @@ impl App {
     ///
     /// When the store cannot be read.
     pub async fn start(&self) -> Result<Background> {
-        let jobs = self.jobs();
+        let jobs = self.core().jobs();
         if jobs.stopped().is_cancelled() {
             return Err(Error::Unavailable("the application was stopped".into()));
         }
         let control_seen = Arc::new(Notify::new());
         let mut feed = Feed {
             app: self.clone(),
-            entry_encoder: self.inner.entry_encoder.clone(),
+            entry_encoder: self.core().entry_encoder.clone(),
             at: EventId::default(),
             recent: Recent::default(),
             control_seen: control_seen.clone(),
             outage: None,
         };
         // On the list before anything is cached, so that others wait for this process.
-        self.record_heartbeat().await?;
+        self.heartbeat().await?;
         if let Err(error) = feed.start().await {
-            self.leave().await;
+            self.core().leave().await;
             return Err(error);
         }
         let background = jobs.background();
         jobs.spawn_essential("feed", feed.run(jobs.stopped()));
         let app = self.clone();
         jobs.spawn("heartbeat", move |stop| app.clone().run_heartbeat(control_seen.clone(), stop));
-        let app = self.clone();
-        jobs.spawn("presence", move |stop| app.clone().run_presence(stop));
-        let app = self.clone();
-        jobs.spawn("presence exchange", move |stop| app.clone().run_presence_exchange(stop));
-        let app = self.clone();
-        jobs.spawn("mailer", move |stop| app.clone().run_mailer(stop));
-        let app = self.clone();
-        jobs.spawn("tidying", move |stop| app.clone().run_tidying(stop));
-        let app = self.clone();
-        jobs.spawn("file cleaning", move |stop| app.clone().run_file_cleaning(stop));
-        let hub = self.inner.hub.clone();
+        let presence = self.presence().clone();
+        jobs.spawn("presence", move |stop| presence.clone().run_presence(stop));
+        let presence = self.presence().clone();
+        jobs.spawn("presence exchange", move |stop| presence.clone().run_presence_exchange(stop));
+        let mail = self.mail().clone();
+        jobs.spawn("mailer", move |stop| mail.clone().run_mailer(stop));
+        let core = self.core().clone();
+        jobs.spawn("tidying", move |stop| core.clone().run_tidying(stop));
+        let files = self.files().clone();
+        jobs.spawn("file cleaning", move |stop| files.clone().run_file_cleaning(stop));
+        let hub = self.core().hub.clone();
         jobs.spawn("wakes", move |stop| {
             let hub = hub.clone();
             async move {
@@ -147,13 +147,13 @@ impl App {
 
     /// Ends all streams and lets no new ones begin.
     pub fn end_streams(&self) {
-        self.inner.hub.close_all();
+        self.core().hub.close_all();
     }
 }
 
 impl Feed {
     async fn start(&mut self) -> Result<()> {
-        let start = self.app.store().read(|reader| {
+        let start = self.app.core().store().read(|reader| {
             let after = Seq((reader.log_head()?.seq.0 - WARM).max(0));
             if after.0 == 0 {
                 return Ok(EventId::default());
@@ -161,7 +161,7 @@ impl Feed {
             Ok(reader.log_after(Seq(after.0 - 1), 1)?.first().map_or(EventId::default(), |item| item.id))
         });
         self.at = start.await?;
-        self.app.inner.hub.start_at(self.at);
+        self.app.core().hub.start_at(self.at);
         Ok(self.read_on().await?)
     }
 
@@ -175,16 +175,16 @@ impl Feed {
             // The heartbeat ends with the feed, so that others do not wait any more for this process, which therefore
             // must not rely on its memory.
             stop.cancel();
-            self.app.mark_synced(Timestamp(0));
-            self.app.leave().await;
+            self.app.core().mark_synced(Timestamp(0));
+            self.app.core().leave().await;
         }
         outcome
     }
 
     async fn read_until(&mut self, stop: &CancellationToken) -> Result<()> {
-        let notifier = self.app.store().change_notifier();
+        let notifier = self.app.core().store().change_notifier();
         let (_closed, none) = mpsc::channel(1);
-        let mut committed = self.app.store().committed().unwrap_or(none);
+        let mut committed = self.app.core().store().committed().unwrap_or(none);
         let mut check = tokio::time::interval(CHECK);
         check.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         let mut tick = tokio::time::interval(TICK);
@@ -199,7 +199,7 @@ impl Feed {
                     self.read_on().await
                 }
                 _ = tick.tick() => {
-                    self.app.inner.hub.tick();
+                    self.app.core().hub.tick();
                     Ok(())
                 }
             };
@@ -245,11 +245,11 @@ impl Feed {
         loop {
             let after = self.at.seq;
             let asked_at = self.app.now();
-            let items = self.app.store().log_onward(after, PAGE).await?;
+            let items = self.app.core().store().log_onward(after, PAGE).await?;
             let full = items.len() as i64 >= PAGE;
             self.take(&items).await?;
             if !full {
-                self.app.mark_synced(asked_at);
+                self.app.core().mark_synced(asked_at);
                 self.note_recovery();
                 return Ok(());
             }
@@ -265,16 +265,16 @@ impl Feed {
         let (told, amended) = self.recent.take(items);
         let mut amendments = self.amendments(&amended);
         amendments.extend(items.iter().filter_map(EntryEncoder::flow_removed));
-        self.app.inner.hub.publish_amended(self.at, self.encode(&told, found), amendments);
+        self.app.core().hub.publish_amended(self.at, self.encode(&told, found), amendments);
         if items.iter().any(|item| matches!(item.body, LogBody::Control(Control::OrganizationRemove { .. })))
         {
             // What was said in private before is told from the log only, which knows the rights of now.
-            self.app.inner.hub.start_at(last.id);
+            self.app.core().hub.start_at(last.id);
         }
-        self.recent.forget_before(self.app.inner.hub.ring_start());
-        self.app.inner.fed.send_replace(last.id);
-        self.app.inner.latest.note(items);
-        self.app.note_posts(items);
+        self.recent.forget_before(self.app.core().hub.ring_start());
+        self.app.core().fed.send_replace(last.id);
+        self.app.messages().latest.note(items);
+        self.app.presence().note_posts(items);
         if controlled {
             self.control_seen.notify_one();
         }
@@ -289,7 +289,7 @@ impl Feed {
     fn expire(&mut self) {
         let amended = self.recent.expire(self.app.now());
         if !amended.is_empty() {
-            self.app.inner.hub.publish_amended(self.at, Vec::new(), self.amendments(&amended));
+            self.app.core().hub.publish_amended(self.at, Vec::new(), self.amendments(&amended));
         }
     }
 
@@ -302,7 +302,7 @@ impl Feed {
             return Ok(HashMap::new());
         }
         let entry_encoder = self.entry_encoder.clone();
-        let looked_up = self.app.store().read(move |reader| {
+        let looked_up = self.app.core().store().read(move |reader| {
             unknown
                 .iter()
                 .map(|item| Ok((item, entry_encoder.encode(reader, item)?)))
@@ -341,10 +341,10 @@ impl Feed {
             }
         }
         if !credentials.is_empty() || !grants.is_empty() {
-            let inner = &self.app.inner;
-            inner.callers.forget_ended(&credentials, &grants);
+            let app = &self.app;
+            app.authentication().callers.forget_ended(&credentials, &grants);
             let keys = credentials.iter().map(|id| key(*id)).chain(grants.iter().map(|id| grant_key(*id)));
-            inner.hub.revoke_credentials(&keys.collect());
+            app.core().hub.revoke_credentials(&keys.collect());
         }
     }
 
@@ -353,40 +353,41 @@ impl Feed {
     /// the entries of controls.
     fn act(&self, item: &LogItem, found: &HashMap<Seq, Entry>) -> bool {
         let LogBody::Control(control) = &item.body else { return false };
-        let inner = &self.app.inner;
+        let (cache, hub) = (&self.app.rooms().cache, &self.app.core().hub);
+        let callers = &self.app.authentication().callers;
         match *control {
-            Control::FlowAdd { room, .. } => inner.rooms.invalidate(room),
+            Control::FlowAdd { room, .. } => cache.invalidate(room),
             Control::FlowRemove { room, user } => {
-                inner.rooms.invalidate(room);
-                inner.hub.revoke_room(user, room);
+                cache.invalidate(room);
+                hub.revoke_room(user, room);
             }
-            Control::FlowChange { room } => inner.rooms.invalidate(room),
+            Control::FlowChange { room } => cache.invalidate(room),
             Control::FlowArchive { room } => {
-                inner.rooms.invalidate(room);
-                inner.hub.revoke_room_for_all(room);
+                cache.invalidate(room);
+                hub.revoke_room_for_all(room);
             }
             Control::UserEdit { user } => {
-                inner.callers.forget_user(user);
+                callers.forget_user(user);
                 match found.get(&item.id.seq).map(Entry::audience) {
-                    Some(Audience::Many { rooms, .. }) => inner.rooms.forget_user(user, rooms),
-                    _ => inner.rooms.forget_all(),
+                    Some(Audience::Many { rooms, .. }) => cache.forget_user(user, rooms),
+                    _ => cache.forget_all(),
                 }
             }
             Control::Revoked { user } => {
-                inner.callers.forget_user(user);
-                inner.hub.revoke_user(user);
+                callers.forget_user(user);
+                hub.revoke_user(user);
             }
             // Acted upon beforehand, all at once.
             Control::CredentialEnd { .. } | Control::GrantEnd { .. } => {}
             Control::OrganizationRemove { user } => {
-                inner.callers.forget_user(user);
-                inner.rooms.forget_all();
+                callers.forget_user(user);
+                cache.forget_all();
                 // The `FlowRemove` of each flow has ended the streams of that flow.
-                inner.hub.revoke_private(user);
+                hub.revoke_private(user);
             }
-            Control::OrganizationChange => inner.rooms.forget_all(),
-            Control::GroupChange { organization } => inner.rooms.forget_groups(organization),
-            Control::FlowTokens { room } => inner.callers.forget_flow_tokens(room),
+            Control::OrganizationChange => cache.forget_all(),
+            Control::GroupChange { organization } => cache.forget_groups(organization),
+            Control::FlowTokens { room } => callers.forget_flow_tokens(room),
             Control::UserJoin { .. } | Control::UserBlock { .. } | Control::Read { .. } => return false,
         }
         true

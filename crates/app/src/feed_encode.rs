@@ -12,8 +12,8 @@ use quick_cache::sync::Cache;
 use serde_json::{Value, json};
 
 use crate::addresses::Addresses;
-use crate::flow_links::Shown;
-use crate::flows;
+use crate::flow_view;
+use crate::flow_view::Shown;
 use crate::recent::Amended;
 
 /// About how many bytes a message takes on the stream beside its text.
@@ -151,7 +151,7 @@ impl EntryEncoder {
         let told = match *control {
             Control::FlowAdd { room, user } => {
                 // The flow is described as it is now, which is for those who are still in it.
-                let flow = flows::describe_at(reader, &self.addresses, (room, user), Shown::ALL)?;
+                let flow = flow_view::describe_at(reader, &self.addresses, (room, user), Shown::ALL)?;
                 return Ok(flow.filter(|flow| flow.joined).map(|flow| flow_add(id, user, flow)));
             }
             Control::FlowRemove { room, user } => {

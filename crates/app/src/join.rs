@@ -11,8 +11,8 @@ use eddyline_model::{OrganizationId, RoomId, UserId};
 use eddyline_storage::{Result as StoreResult, Tx};
 
 use crate::Error;
-use crate::flow_users::add_joining_member;
-use crate::transaction::TxResult;
+use crate::core::transaction::TxResult;
+use crate::flows::add_joining_member;
 
 /// Brings a user into a flow, and into its organization first if need be, and lets the flow know.
 /// Somebody who is there already stays. A user who was removed from the organization comes in only when a

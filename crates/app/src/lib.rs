@@ -7,7 +7,9 @@
 //!
 //! Nothing here knows the status codes and headers of our answers, or diesel.
 
+mod account_links;
 mod accounts;
+mod action_message;
 mod actor;
 mod addresses;
 mod audit;
@@ -15,21 +17,20 @@ mod authenticate;
 mod avatars;
 mod charging;
 mod config;
+mod core;
+mod email_addresses;
 mod error;
 mod feed;
 mod feed_encode;
 mod files;
-mod flow_links;
-mod flow_list;
-mod flow_users;
+mod flow_view;
 mod flows;
 mod groups;
+mod heartbeat;
 mod invitations;
 mod jobs;
 mod join;
-mod join_links;
 mod limit;
-mod liveness;
 mod loading_cache;
 mod mail_quota;
 mod mailer;
@@ -38,47 +39,49 @@ mod oauth;
 mod offboarding;
 mod operator;
 mod organizations;
+mod pending_invitations;
 mod presence;
-mod private;
-mod push;
 mod quota;
-mod reading;
 mod recent;
 mod rooms;
 mod scim;
 mod sources;
-mod stream;
+mod streams;
 mod threads;
 mod tidy;
-mod transaction;
 mod unpacking;
 mod users;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicI64;
 
-use eddyline_auth::{
-    AddressGuard, DownloadKey, FailureLimiter, Hasher, PasswordMemo, SealingKey, SignInGuard,
-};
-use eddyline_model::log::Seq;
+use eddyline_auth::{DownloadKey, SealingKey};
 use eddyline_model::threads::ThreadIds;
 use eddyline_model::{EventId, Timestamp};
 use eddyline_storage::Store;
 use eddyline_streaming::{Hub, HubConfig};
 use eddyline_wire::Encoder;
-use tokio::sync::{Notify, watch};
+use tokio::sync::watch;
 
-use crate::transaction::{Database, NoCaller};
+use crate::core::Core;
+use crate::core::transaction::{Database, NoCaller};
+use crate::feed_encode::EntryEncoder;
+use crate::unpacking::Unpacking;
 
+pub use self::core::provider::ScimProvider;
 pub use accounts::{
-    ApiToken, FlowPath, Invited, JoinLink, MAX_API_TOKENS, MAX_SESSIONS, NewAccount, OneSession, ResetLink,
-    SESSION_DAYS, UndoLink,
+    Accounts, ApiToken, FlowPath, Invited, JoinLink, MAX_API_TOKENS, MAX_SESSIONS, NewAccount, OneSession,
+    ResetLink, SESSION_DAYS, UndoLink,
 };
 pub use actor::{AccessCredential, Actor, Caller, Credential};
 pub use addresses::Addresses;
-pub use avatars::Avatar;
+pub use authenticate::Authentication;
+pub use avatars::{Avatar, Avatars};
 pub use charging::{as_client, current_caller};
-pub use config::{Config, FlowLimits, InvitationLimits, Profile};
+pub use config::{
+    Config, FileQuotas, FilesConfig, FlowLimits, InvitationLimits, KeyMaterial, MailQuotas, Mailing,
+    OAuthConfig, Profile, SCIM_ATTEMPTS, stream_quota,
+};
 pub use eddyline_auth::Variant;
 pub use eddyline_auth::oauth::{
     AuthorizationParameters, AuthorizationRequest, ClientCredentials, OAuthError,
@@ -93,107 +96,75 @@ pub use eddyline_model::mail::MailRate;
 pub use eddyline_outbound::Config as OutboundConfig;
 pub use eddyline_scim::ScimError;
 pub use eddyline_storage::Account;
-pub use error::{Error, FieldErrors, IntegrationFailed, Result};
-pub use files::{Download, FileContent, FileQuotas, FilesConfig, NewAttachment, Upload, Uploaded};
-pub use flow_list::{FLOW_LIST_BYTES, FlowList, FlowsWanted};
-pub use flows::FlowChanges;
-pub use groups::{GroupChanges, NewGroup};
+pub use error::{Error, FieldErrors, IntegrationFailed, MailQuota, MailQuotaExceeded, Result};
+pub use files::{Download, FileContent, Files, NewAttachment, Upload, Uploaded};
+pub use flows::{FLOW_LIST_BYTES, FlowChanges, FlowList, Flows, FlowsWanted};
+pub use groups::{GroupChanges, Groups, NewGroup};
+pub use invitations::Invitations;
 pub use jobs::Background;
 pub use limit::Limit;
-pub use mail_quota::{MailQuota, MailQuotaExceeded, MailQuotas};
-pub use mailer::Mailing;
-pub use messages::{Edit, LIST_BYTES, MessageList, NewInbox, NewPost, Posted, Pushed, PushedMail};
+pub(crate) use mailer::Mail;
+pub use messages::{
+    Edit, LIST_BYTES, MessageList, Messages, NewInbox, NewPost, NewPrivateMessage, Posted, Pushed,
+    PushedMail, Pushing,
+};
 pub use oauth::{
     ApplicationChanges, AuthenticatedClient, AuthorizationPrompt, AuthorizeError, Authorized,
-    AuthorizedByMember, ClientFailure, Introspection, KeyMaterial, NewApplication, OAuthConfig,
-    RenewedSecret, Tokens, renew_secret_key, what_is_sealed,
+    AuthorizedByMember, ClientFailure, Introspection, NewApplication, OAuth, RenewedSecret, Tokens,
+    renew_secret_key, what_is_sealed,
 };
 pub use operator::{
-    FlowToken, NewFlow, NewOrganization, NewPerson, OrganizationChanges, OrganizationDetails, ScimDetails,
-    UserDetails,
+    FlowToken, NewFlow, NewOrganization, NewPerson, Operator, OrganizationChanges, OrganizationDetails,
+    Provisioning, ScimDetails, UserDetails,
 };
-pub use organizations::OwnOrganization;
-pub use private::NewPrivateMessage;
-pub use push::Pushing;
+pub use organizations::{Organizations, OwnOrganization};
+pub(crate) use presence::PresenceTracker;
 pub use quota::{KeyedSemaphore, Owner, Permit, Quota, QuotaExceeded, QuotaKey, QuotaKeys};
-pub use rooms::{Member, Room};
-pub use scim::{SCIM_ATTEMPTS, ScimProvider, UsersWanted};
-pub use sources::{NewSource, SourceChanges};
-pub use stream::{Listen, Listening, StreamPoint, stream_quota};
-pub use threads::{ThreadPage, ThreadsOf};
-pub use users::UserChanges;
+pub use rooms::{Member, Room, Rooms};
+pub use scim::{Scim, UsersWanted};
+pub use sources::{NewSource, SourceChanges, Sources};
+pub use streams::{Listen, Listening, StreamPoint, Streams};
+pub use threads::{ThreadPage, Threads, ThreadsOf};
+pub use users::{UserChanges, Users};
 
-/// What the stream hands out; see [`App::listen`].
+/// What the stream hands out; see [`Streams::listen`].
 pub mod streaming {
     pub use eddyline_streaming::presence::PresenceState;
     pub use eddyline_streaming::{Batch, Format, Subscription};
 }
 
-/// How many addresses users may try for their accounts in a day: the answer tells whether somebody else
-/// has one.
-const NEW_ADDRESSES: u32 = 10;
-
-/// A running application. Clones share it.
+/// A running application. Clones share it. What it can do is grouped by area, and each area knows only areas
+/// that are made before it ([`App::new`]).
 #[derive(Clone)]
 pub struct App {
-    inner: Arc<Inner>,
+    areas: Arc<Areas>,
 }
 
-struct Inner {
-    config: Config,
-    store: Database,
-    hub: Hub,
-    encoder: Encoder,
-    entry_encoder: feed_encode::EntryEncoder,
-    thread_ids: ThreadIds,
-    callers: authenticate::Callers,
-    rooms: rooms::Rooms,
-    latest: messages::Latest,
-    searches: messages::Searches,
-    hasher: Hasher,
-    memo: PasswordMemo,
-    guard: SignInGuard,
-    mail_requests: SignInGuard,
-    /// Of users who try addresses for their accounts.
-    new_addresses: FailureLimiter,
-    /// Of identity providers, by uid and address.
-    scim_failures: FailureLimiter,
-    /// Against guessing secrets of applications.
-    client_guard: AddressGuard,
-    /// Against guessing codes and refresh tokens. It is another one, since a visitor of an
-    /// application's site can have it show wrong codes.
-    code_guard: AddressGuard,
-    /// Under which secrets of applications are kept.
-    sealing: SealingKey,
-    /// What links to files are signed with.
-    links: DownloadKey,
-    /// Notified when this process abandoned an upload.
-    upload_abandoned: Notify,
-    file_sums: files::usage::FileSums,
-    requests: FailureLimiter,
-    presence: presence::Online,
-    /// Notified when this process puts mail into the queue.
-    mail_queued: Notify,
-    imports: invitations::Imports,
-    gallery: avatars::Gallery,
-    unpacking: unpacking::Unpacking,
-    streams: KeyedSemaphore,
-    /// New passwords that are checked and hashed.
-    new_passwords: KeyedSemaphore,
-    integrations: threads::Integrations,
-    /// How far the feed has come.
-    fed: watch::Sender<EventId>,
-    /// When the feed last knew that it was up to date, in milliseconds since 1970.
-    synced_at: AtomicI64,
-    node: String,
-    jobs: jobs::Jobs,
+struct Areas {
+    core: Core,
+    authentication: Authentication,
+    mail: Mail,
+    rooms: Rooms,
+    presence: PresenceTracker,
+    files: Files,
+    avatars: Avatars,
+    accounts: Accounts,
+    users: Users,
+    organizations: Organizations,
+    groups: Groups,
+    flows: Flows,
+    invitations: Invitations,
+    sources: Sources,
+    messages: Messages,
+    threads: Threads,
+    oauth: OAuth,
+    scim: Scim,
+    streams: Streams,
+    operator: Operator,
+    provisioning: Provisioning,
 }
 
-impl std::fmt::Debug for App {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("App")
-    }
-}
+core::opaque_debug!(App);
 
 /// The value that all processes share under this name. The process that comes first makes it; the others only
 /// read, since a command on a busy server would have to wait its turn to write.
@@ -209,6 +180,133 @@ async fn shared_setting(
     Ok(store.write(NoCaller::Process, move |tx| tx.setting_or_insert(name, &fresh)).await?.0)
 }
 
+/// The part of every area.
+async fn new_core(store: Database, config: Config) -> Result<Core> {
+    let fresh = || Secret::generate_long().expose().as_bytes().to_vec();
+    let thread_ids = ThreadIds::new(&shared_setting(&store, "thread_ids", fresh).await?);
+    let encoder = Encoder::new(thread_ids.clone(), config.profile == Profile::Classic);
+    let entry_encoder = EntryEncoder::new(encoder.clone(), config.addresses.clone());
+    let log = feed::replay::StoredLog::new(store.clone(), entry_encoder.clone());
+    Ok(Core::new(core::Inner {
+        hub: Hub::new(Arc::new(log), HubConfig::default()),
+        encoder,
+        entry_encoder,
+        thread_ids,
+        fed: watch::Sender::new(EventId::default()),
+        synced_at: AtomicI64::new(0),
+        node: Secret::generate().expose().to_owned(),
+        jobs: jobs::Jobs::default(),
+        config,
+        store,
+    }))
+}
+
+impl Areas {
+    fn new(core: Core, sealing: SealingKey, links: DownloadKey) -> Result<Self> {
+        let sealing = Arc::new(sealing);
+        let unpacking = Arc::new(Unpacking::default());
+        let authentication = Authentication::new(core.clone())?;
+        let mail = Mail::new(core.clone());
+        let rooms = Rooms::new(core.clone());
+        let presence = PresenceTracker::new(core.clone());
+        let files = Files::new(core.clone(), rooms.clone(), links, unpacking.clone());
+        let accounts = Accounts::new(core.clone(), authentication.clone(), mail.clone());
+        let sources = Sources::new(core.clone(), rooms.clone());
+        let messages = Messages::new(
+            core.clone(),
+            authentication.clone(),
+            rooms.clone(),
+            files.clone(),
+            presence.clone(),
+        );
+        let oauth = OAuth::new(core.clone(), authentication.clone(), sealing.clone());
+        Ok(Self {
+            avatars: Avatars::new(core.clone(), unpacking),
+            users: Users::new(core.clone(), authentication.clone(), accounts.clone(), mail.clone()),
+            organizations: Organizations::new(core.clone()),
+            groups: Groups::new(core.clone()),
+            flows: Flows::new(core.clone(), rooms.clone(), presence.clone()),
+            invitations: Invitations::new(core.clone(), rooms.clone(), mail.clone()),
+            threads: Threads::new(core.clone(), messages.clone(), sealing),
+            scim: Scim::new(core.clone(), mail.clone()),
+            streams: Streams::new(core.clone(), authentication.clone(), rooms.clone(), presence.clone()),
+            operator: Operator::new(
+                core.clone(),
+                authentication.clone(),
+                accounts.clone(),
+                oauth.clone(),
+                sources.clone(),
+            ),
+            provisioning: Provisioning::new(core.clone()),
+            authentication,
+            mail,
+            rooms,
+            presence,
+            files,
+            accounts,
+            sources,
+            messages,
+            oauth,
+            core,
+        })
+    }
+}
+
+/// A method of [`App`] for each area.
+macro_rules! areas {
+    ($($(#[$doc:meta])* $vis:vis $name:ident: $area:ty;)*) => {
+        impl App {
+            $($(#[$doc])*
+            #[must_use]
+            $vis fn $name(&self) -> &$area {
+                &self.areas.$name
+            })*
+        }
+    };
+}
+
+areas! {
+    /// Finding out who sends a request.
+    pub authentication: Authentication;
+    /// Finding a flow's room, for a caller who may do something there.
+    pub rooms: Rooms;
+    /// Flows, their users and their join links.
+    pub flows: Flows;
+    /// Invitations to flows by mail.
+    pub invitations: Invitations;
+    /// What integrations post by into the inbox of a flow.
+    pub sources: Sources;
+    /// Messages of flows and of private conversations.
+    pub messages: Messages;
+    /// Threads, and the actions that integrations offer in them.
+    pub threads: Threads;
+    /// Uploads, links and downloads of files.
+    pub files: Files;
+    /// Users as they see each other.
+    pub users: Users;
+    /// The pictures of users.
+    pub avatars: Avatars;
+    /// Organizations and their members.
+    pub organizations: Organizations;
+    /// Groups of users of an organization.
+    pub groups: Groups;
+    /// Accounts as their owners use them on the pages.
+    pub accounts: Accounts;
+    /// Applications, and the grants and tokens that users give them.
+    pub oauth: OAuth;
+    /// What identity providers do.
+    pub scim: Scim;
+    /// Streams of events.
+    pub streams: Streams;
+    /// What operators do from the command line.
+    pub operator: Operator;
+    /// How operators let identity providers in.
+    pub provisioning: Provisioning;
+    pub(crate) core: Core;
+    pub(crate) mail: Mail;
+    pub(crate) presence: PresenceTracker;
+}
+
 impl App {
     /// An application over a store. It serves streams once [`App::start`] has answered.
     ///
@@ -217,73 +315,27 @@ impl App {
     /// When the store cannot be asked.
     pub async fn new(store: Store, config: Config) -> Result<Self> {
         let store = Database::new(store);
-        let fresh = || Secret::generate_long().expose().as_bytes().to_vec();
-        let thread_ids = ThreadIds::new(&shared_setting(&store, "thread_ids", fresh).await?);
         let (sealing, links) = oauth::keys(&store, config.oauth.key.as_ref()).await?;
-        let encoder = Encoder::new(thread_ids.clone(), config.profile == Profile::Classic);
-        let hasher = Hasher::new(config.passwords).map_err(|error| Error::Internal(error.to_string()))?;
-        let entry_encoder = feed_encode::EntryEncoder::new(encoder.clone(), config.addresses.clone());
-        let log = feed::replay::StoredLog::new(store.clone(), entry_encoder.clone());
-        let hub = Hub::new(Arc::new(log), HubConfig::default());
-        let guard = SignInGuard::new(config.sign_in);
-        let jobs = jobs::Jobs::default();
-        Ok(Self {
-            inner: Arc::new(Inner {
-                hub,
-                encoder,
-                entry_encoder,
-                thread_ids,
-                callers: authenticate::Callers::new(store.gate().clone()),
-                rooms: rooms::Rooms::default(),
-                latest: messages::Latest::default(),
-                searches: messages::Searches::default(),
-                hasher,
-                memo: PasswordMemo::default(),
-                guard,
-                mail_requests: SignInGuard::new(config.sign_in),
-                new_addresses: FailureLimiter::a_day(NEW_ADDRESSES),
-                scim_failures: FailureLimiter::new(config.scim_attempts),
-                client_guard: AddressGuard::new(config.oauth.attempts_per_address),
-                code_guard: AddressGuard::new(config.oauth.attempts_per_address),
-                sealing,
-                links,
-                upload_abandoned: Notify::new(),
-                file_sums: files::usage::FileSums::default(),
-                requests: FailureLimiter::new(config.requests_per_minute),
-                presence: presence::Online::default(),
-                mail_queued: Notify::new(),
-                imports: invitations::Imports::default(),
-                gallery: avatars::Gallery::default(),
-                unpacking: unpacking::Unpacking::default(),
-                streams: KeyedSemaphore::new(config.streams),
-                new_passwords: KeyedSemaphore::new(accounts::password::NEW_PASSWORDS),
-                integrations: threads::Integrations::new(config.outbound, config.profile, jobs.clone()),
-                fed: watch::Sender::new(EventId::default()),
-                synced_at: AtomicI64::new(0),
-                node: Secret::generate().expose().to_owned(),
-                jobs,
-                config,
-                store,
-            }),
-        })
+        let core = new_core(store, config).await?;
+        Ok(Self { areas: Arc::new(Areas::new(core, sealing, links)?) })
     }
 
     /// How this application is set up.
     #[must_use]
     pub fn config(&self) -> &Config {
-        &self.inner.config
+        self.core().config()
     }
 
     /// The encoder of messages.
     #[must_use]
     pub fn encoder(&self) -> &Encoder {
-        &self.inner.encoder
+        self.core().encoder()
     }
 
     /// What time it is.
     #[must_use]
     pub fn now(&self) -> Timestamp {
-        self.inner.store.now()
+        self.core().now()
     }
 
     /// Whether the database answers and can be written to.
@@ -292,27 +344,16 @@ impl App {
     ///
     /// [`Error::Unavailable`] when it does not.
     pub async fn ready(&self) -> Result<()> {
-        if !self.store().takes_writes() {
+        let store = self.core().store();
+        if !store.takes_writes() {
             return Err(Error::Unavailable("nothing can be written".into()));
         }
-        self.inner.store.read(|reader| reader.log_head()).await?;
+        store.read(|reader| reader.log_head()).await?;
         Ok(())
     }
 
     /// Closes the store: finishes the writes that wait. Nothing can be written afterwards.
     pub async fn close(&self) {
-        self.store().close().await;
-    }
-
-    fn jobs(&self) -> &jobs::Jobs {
-        &self.inner.jobs
-    }
-
-    fn store(&self) -> &Database {
-        &self.inner.store
-    }
-
-    fn position(&self) -> Seq {
-        self.inner.fed.borrow().seq
+        self.core().store().close().await;
     }
 }

@@ -3,82 +3,13 @@
 
 use std::collections::HashMap;
 
-use eddyline_model::mail::{MailKind, MailRate};
+use eddyline_model::mail::MailKind;
 use eddyline_model::{OrganizationId, Timestamp, UserId};
 use eddyline_storage::{Result as StoreResult, Tx};
 
-use crate::limit::Limit;
-use crate::transaction::TxResult;
-
-const MINUTE_MILLIS: i64 = 60_000;
-
-/// The quotas on mail.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MailQuotas {
-    /// Mail to one address.
-    pub recipient: MailRate,
-    /// Mail that one user causes.
-    pub sender: MailRate,
-    /// Mail that one organization causes.
-    pub organization: MailRate,
-}
-
-impl Default for MailQuotas {
-    fn default() -> Self {
-        Self {
-            recipient: MailRate { per_minute: 5, per_day: 20 },
-            sender: MailRate { per_minute: 1_000, per_day: 2_000 },
-            organization: MailRate { per_minute: 2_000, per_day: 5_000 },
-        }
-    }
-}
-
-/// Whose quota on mail is used up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MailQuota {
-    /// That of the address it goes to.
-    Recipient,
-    /// That of the user who causes it.
-    Sender,
-    /// That of the organization.
-    Organization,
-}
-
-/// Why mail is not sent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{}; try again in {retry_after} seconds", self.reason())]
-pub struct MailQuotaExceeded {
-    /// Whose quota it is.
-    pub quota: MailQuota,
-    /// The same, and whether it is that of a minute or of a day.
-    pub limit: Limit,
-    /// Seconds to wait.
-    pub retry_after: u64,
-}
-
-impl MailQuotaExceeded {
-    /// That of a quota within `window` milliseconds.
-    fn new(quota: MailQuota, window: i64, until: Timestamp, now: Timestamp) -> Self {
-        let millis = u64::try_from(until.0 - now.0).unwrap_or_default();
-        let limit = match (quota, window > MINUTE_MILLIS) {
-            (MailQuota::Recipient, false) => Limit::RecipientMinute,
-            (MailQuota::Recipient, true) => Limit::RecipientDay,
-            (MailQuota::Sender, false) => Limit::SenderMinute,
-            (MailQuota::Sender, true) => Limit::SenderDay,
-            (MailQuota::Organization, false) => Limit::OrganizationMinute,
-            (MailQuota::Organization, true) => Limit::OrganizationDay,
-        };
-        Self { quota, limit, retry_after: millis.div_ceil(1000).max(1) }
-    }
-
-    fn reason(&self) -> &'static str {
-        match self.quota {
-            MailQuota::Recipient => "too much mail has gone to this address",
-            MailQuota::Sender => "you have sent too much mail",
-            MailQuota::Organization => "the organization has sent too much mail",
-        }
-    }
-}
+use crate::config::MailQuotas;
+use crate::core::transaction::TxResult;
+use crate::error::{MailQuota, MailQuotaExceeded};
 
 /// Who causes mail, and of which kind it is.
 #[derive(Clone, Copy, Debug)]

@@ -13,12 +13,12 @@ use eddyline_storage::{Result as StoreResult, Tx};
 use serde_json::json;
 
 use crate::Error;
-use crate::accounts::holds_address;
 use crate::audit::note;
-use crate::flow_users::take_out;
-use crate::invitations::end::revoke;
-use crate::join_links::replace_join_secrets;
-use crate::transaction::TxResult;
+use crate::core::transaction::TxResult;
+use crate::email_addresses::holds_address;
+use crate::flows::replace_join_secrets;
+use crate::flows::take_out;
+use crate::pending_invitations::revoke;
 
 /// Whether a message in each flow says that a user left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

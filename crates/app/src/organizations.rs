@@ -1,5 +1,9 @@
 //! Organizations: showing and renaming them, and who belongs to them.
 
+use crate::actor::Actor;
+use crate::core::Core;
+use crate::offboarding::{Leaving, lock_for_removal, offboard};
+use crate::{Error, Result};
 use eddyline_model::log::Control;
 use eddyline_model::names::display_name;
 use eddyline_model::organizations::{OrganizationMembership, OrganizationRole};
@@ -7,10 +11,6 @@ use eddyline_model::policy::{self, OrganizationAction};
 use eddyline_model::{OrganizationId, UserId};
 use eddyline_storage::Tx;
 use eddyline_wire::{Organization, User};
-
-use crate::actor::Actor;
-use crate::offboarding::{Leaving, lock_for_removal, offboard};
-use crate::{App, Error, Result};
 
 /// An organization of the caller's, by what it is called.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,15 +25,27 @@ pub struct OwnOrganization {
     pub administered: bool,
 }
 
-impl App {
+/// Organizations and their members. See [`crate::App::organizations`].
+#[derive(Clone)]
+pub struct Organizations {
+    core: Core,
+}
+
+crate::core::opaque_debug!(Organizations);
+
+impl Organizations {
+    pub(crate) fn new(core: Core) -> Self {
+        Self { core }
+    }
+
     /// What the organizations of the caller are called, by their names.
     ///
     /// # Errors
     ///
     /// [`Error::Denied`] for flow tokens.
-    pub async fn own_organizations(&self, actor: &Actor) -> Result<Vec<OwnOrganization>> {
+    pub async fn list_own(&self, actor: &Actor) -> Result<Vec<OwnOrganization>> {
         let memberships = actor.user()?.organizations.clone();
-        let found = self.store().read(move |reader| {
+        let found = self.core.store().read(move |reader| {
             let mut found = Vec::with_capacity(memberships.len());
             for OrganizationMembership { organization, role, .. } in memberships {
                 let administered = policy::organization(Some(role), OrganizationAction::Administer).is_ok();
@@ -56,15 +68,15 @@ impl App {
     /// # Errors
     ///
     /// [`Error::Denied`] for flow tokens.
-    pub async fn organizations(&self, actor: &Actor) -> Result<Vec<Organization>> {
+    pub async fn list(&self, actor: &Actor) -> Result<Vec<Organization>> {
         let user = actor.user()?.user.id;
-        let found = self.store().read(move |reader| {
+        let found = self.core.store().read(move |reader| {
             let found = reader.organizations_of(user)?;
             let ids: Vec<OrganizationId> = found.iter().map(|(organization, _)| organization.id).collect();
             Ok((found, reader.groups_of(&ids)?))
         });
         let (found, groups) = found.await?;
-        let base = &self.config().addresses.base;
+        let base = &self.core.config().addresses.base;
         let shown = found.iter().map(|(organization, people)| {
             let of_it = groups.partition_point(|group| group.organization < organization.id);
             let groups = &groups[of_it..];
@@ -80,7 +92,7 @@ impl App {
     /// # Errors
     ///
     /// [`Error::NotFound`] when there is none or it is not the caller's, [`Error::Denied`].
-    pub async fn organization_named(
+    pub async fn find(
         &self,
         actor: &Actor,
         name: &str,
@@ -88,7 +100,7 @@ impl App {
     ) -> Result<OrganizationId> {
         let caller = actor.user()?;
         let name = name.to_lowercase();
-        let found = self.store().read(move |reader| reader.organization_id_by_name(&name)).await?;
+        let found = self.core.store().read(move |reader| reader.organization_id_by_name(&name)).await?;
         let id = found.ok_or(Error::NotFound)?;
         policy::organization(caller.role_in(id), action)?;
         Ok(id)
@@ -99,16 +111,16 @@ impl App {
     /// # Errors
     ///
     /// [`Error::NotFound`] when there is none or it is not the caller's.
-    pub async fn organization(&self, actor: &Actor, id: OrganizationId) -> Result<Organization> {
+    pub async fn get(&self, actor: &Actor, id: OrganizationId) -> Result<Organization> {
         policy::organization(actor.user()?.role_in(id), OrganizationAction::See)?;
-        let found = self.store().read(move |reader| match reader.organization(id)? {
+        let found = self.core.store().read(move |reader| match reader.organization(id)? {
             Some(organization) => {
                 Ok(Some((organization, reader.organization_users(id)?, reader.groups_of(&[id])?)))
             }
             None => Ok(None),
         });
         let (organization, people, groups) = found.await?.ok_or(Error::NotFound)?;
-        Ok(Organization::of(&organization, &people, &groups, &self.config().addresses.base))
+        Ok(Organization::of(&organization, &people, &groups, &self.core.config().addresses.base))
     }
 
     /// Gives an organization another display name. Its addresses stay.
@@ -117,14 +129,10 @@ impl App {
     ///
     /// [`Error::NotFound`] when it is not the caller's, [`Error::Denied`] when the caller does not
     /// administer it or it is inactive, [`Error::Invalid`].
-    pub async fn rename_organization(
-        &self,
-        actor: &Actor,
-        id: OrganizationId,
-        name: &str,
-    ) -> Result<Organization> {
+    pub async fn rename(&self, actor: &Actor, id: OrganizationId, name: &str) -> Result<Organization> {
         let (caller, name) = (actor.user()?.user.id, display_name(name).map_err(Error::wrong_name)?);
         let ((), event) = self
+            .core
             .transaction_as(actor, move |tx, _| {
                 let mut organization = tx.lock_organization(id)?.ok_or(Error::NotFound)?;
                 let role = role_in(&tx.memberships_of(caller)?, id);
@@ -138,8 +146,8 @@ impl App {
                 Ok(())
             })
             .await?;
-        self.wait_until_applied(event).await;
-        self.organization(actor, id).await
+        self.core.wait_until_applied(event).await;
+        self.get(actor, id).await
     }
 
     /// The people of an organization of the caller's.
@@ -147,10 +155,10 @@ impl App {
     /// # Errors
     ///
     /// [`Error::NotFound`] when it is not the caller's.
-    pub async fn organization_users(&self, actor: &Actor, id: OrganizationId) -> Result<Vec<User>> {
+    pub async fn users(&self, actor: &Actor, id: OrganizationId) -> Result<Vec<User>> {
         policy::organization(actor.user()?.role_in(id), OrganizationAction::See)?;
-        let people = self.store().read(move |reader| reader.organization_users(id)).await?;
-        let base = &self.config().addresses.base;
+        let people = self.core.store().read(move |reader| reader.organization_users(id)).await?;
+        let base = &self.core.config().addresses.base;
         Ok(people.iter().map(|(user, admin)| User::of_organization(user, *admin, base)).collect())
     }
 
@@ -159,11 +167,11 @@ impl App {
     /// # Errors
     ///
     /// [`Error::NotFound`] when it is not the caller's, or the user does not belong to it.
-    pub async fn organization_user(&self, actor: &Actor, id: OrganizationId, user: UserId) -> Result<User> {
+    pub async fn user(&self, actor: &Actor, id: OrganizationId, user: UserId) -> Result<User> {
         policy::organization(actor.user()?.role_in(id), OrganizationAction::See)?;
-        let found = self.store().read(move |reader| reader.organization_user(id, user)).await?;
+        let found = self.core.store().read(move |reader| reader.organization_user(id, user)).await?;
         let (user, admin) = found.ok_or(Error::NotFound)?;
-        Ok(User::of_organization(&user, admin, &self.config().addresses.base))
+        Ok(User::of_organization(&user, admin, &self.core.config().addresses.base))
     }
 
     /// Takes somebody out of an organization, which ends all their rights there at once. That is
@@ -174,16 +182,12 @@ impl App {
     /// [`Error::NotFound`] when it is not the caller's, or the user does not belong to it;
     /// [`Error::Denied`] when the caller does not administer it; [`Error::Conflict`] for the last
     /// administrator.
-    pub async fn remove_organization_user(
-        &self,
-        actor: &Actor,
-        id: OrganizationId,
-        user: UserId,
-    ) -> Result<()> {
+    pub async fn remove_user(&self, actor: &Actor, id: OrganizationId, user: UserId) -> Result<()> {
         let caller = actor.user()?.user.id;
         // Held before the caller's rights are looked at: others may be taking them.
         let lock = move |tx: &mut Tx<'_>| lock_for_removal(tx, &[id], user);
         let ((), event) = self
+            .core
             .locked_transaction_as(actor, lock, move |tx, _| {
                 let role = role_in(&tx.memberships_of(caller)?, id);
                 policy::organization(role, OrganizationAction::Administer).map_err(Error::from)?;
@@ -194,7 +198,7 @@ impl App {
                 }
             })
             .await?;
-        self.wait_until_applied(event).await;
+        self.core.wait_until_applied(event).await;
         Ok(())
     }
 }

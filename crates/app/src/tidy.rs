@@ -4,18 +4,19 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
+use crate::Result;
 use crate::accounts::SESSION_DAYS;
+use crate::core::Core;
+use crate::core::liveness::FORGOTTEN_MILLIS;
+use crate::core::transaction::NoCaller;
 use crate::jobs::Ticker;
-use crate::liveness::FORGOTTEN_MILLIS;
-use crate::transaction::NoCaller;
-use crate::{App, Result};
 
 const EVERY: Duration = Duration::from_secs(3600);
 const DAY_MILLIS: i64 = 24 * 3_600_000;
 /// How many grants end, or records of mail, in one transaction, since everybody else who writes waits for it.
 const BATCH: i64 = 500;
 
-impl App {
+impl Core {
     /// Tidies up once an hour.
     pub(crate) async fn run_tidying(self, stop: CancellationToken) {
         let mut ticker = Ticker::new(EVERY, stop);

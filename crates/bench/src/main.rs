@@ -29,6 +29,7 @@ mod requests;
 mod response;
 mod rounds;
 mod server;
+mod stage;
 mod words;
 
 use std::io::Write as _;

@@ -11,22 +11,11 @@ use crate::fill::Homes;
 use crate::plan::Plan;
 use crate::report::{Key, Metric, Results, Sample};
 use crate::server::{Binary, Server};
+use crate::stage::Stage;
 use crate::{Result, nchan, neighbour, parts, progress};
 
 /// A server that has just started is not measured before it has come to rest.
 const REST: Duration = Duration::from_millis(300);
-
-/// What all parts need.
-pub(crate) struct Stage<'a> {
-    pub(crate) arguments: &'a Arguments,
-    pub(crate) plan: Plan,
-    pub(crate) binary: Binary,
-    pub(crate) homes: Homes,
-    /// A directory for files that are not kept.
-    pub(crate) scratch: &'a Path,
-    /// Where nchan is, when it is to be measured.
-    pub(crate) nchan: Option<std::path::PathBuf>,
-}
 
 /// Measures everything that was asked for.
 pub(crate) async fn run(arguments: &Arguments) -> Result<Results> {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
+use eddyline_wire::params::Invalid;
 use http::{HeaderMap, StatusCode};
 use serde::Deserialize;
 
@@ -22,6 +23,9 @@ pub enum Error {
     /// A value that JSON cannot carry. Nothing was sent.
     #[error("cannot write the request body")]
     Encode(#[source] serde_json::Error),
+    /// Parameters break a bound that the server would refuse them for. Nothing was sent.
+    #[error("{}", listed(.0))]
+    Invalid(#[from] Invalid),
     /// The server was not reached, or the connection ended before the answer's head: the request
     /// may or may not have had its effect.
     #[error("the request failed: {}", causes(.0))]
@@ -55,6 +59,12 @@ pub enum Error {
     /// The stream holds something that is not an event.
     #[error("the stream is not readable")]
     Stream(#[from] MalformedStream),
+}
+
+/// Each parameter with what is wrong with it.
+fn listed(invalid: &Invalid) -> String {
+    let each = invalid.errors.iter().map(|(name, texts)| format!("{name} {}", texts.join(" and ")));
+    each.collect::<Vec<_>>().join("; ")
 }
 
 /// An error with all its causes, which alone tell a refused connection from a certificate that is not trusted.

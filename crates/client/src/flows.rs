@@ -1,8 +1,9 @@
 //! Flows (specification, section 4): list, find, create, change.
 
+use eddyline_model::names::FlowName;
 use eddyline_wire::Flow;
+use eddyline_wire::requests::{CreateFlow, FindFlow, ListFlows, UpdateFlow};
 use http::Method;
-use serde::Serialize;
 
 use crate::client::Client;
 use crate::error::Error;
@@ -14,7 +15,7 @@ impl Client {
     /// # Errors
     /// See [`Error`].
     pub async fn flows(&self, users: bool) -> Result<Vec<Flow>, Error> {
-        self.request(Method::GET, "/flows").query("users", u8::from(users)).call().await
+        self.request(Method::GET, "/flows").query_of(&ListFlows { users, after: None }).call().await
     }
 
     /// The flows the caller has joined or may join.
@@ -22,7 +23,7 @@ impl Client {
     /// # Errors
     /// See [`Error`].
     pub async fn all_flows(&self, users: bool) -> Result<Vec<Flow>, Error> {
-        self.request(Method::GET, "/flows/all").query("users", u8::from(users)).call().await
+        self.request(Method::GET, "/flows/all").query_of(&ListFlows { users, after: None }).call().await
     }
 
     /// The flow with this id.
@@ -30,19 +31,16 @@ impl Client {
     /// # Errors
     /// See [`Error`].
     pub async fn find_flow(&self, id: &str) -> Result<Flow, Error> {
-        self.request(Method::GET, "/flows/find").query("id", id).call().await
+        self.request(Method::GET, "/flows/find").query_of(&FindFlow { id: id.to_owned() }).call().await
     }
 
-    /// Creates a flow named `name` (at most 100 characters) in an organization; the caller is its
-    /// first member.
+    /// Creates a flow of this name in an organization; the caller is its first member.
     ///
     /// # Errors
     /// See [`Error`].
-    pub async fn create_flow(&self, organization: &str, name: &str) -> Result<Flow, Error> {
-        self.request(Method::POST, &format!("/flows/{}", encode(organization)))
-            .json(&serde_json::json!({ "name": name }))
-            .call()
-            .await
+    pub async fn create_flow(&self, organization: &str, name: FlowName) -> Result<Flow, Error> {
+        let path = format!("/flows/{}", encode(organization));
+        self.request(Method::POST, &path).json_of(&CreateFlow { name }).call().await
     }
 }
 
@@ -81,8 +79,8 @@ impl FlowClient {
     ///
     /// # Errors
     /// See [`Error`].
-    pub async fn update(&self, change: &FlowChange) -> Result<Flow, Error> {
-        self.request(Method::PUT, "").json(change).call().await
+    pub async fn update(&self, change: &UpdateFlow) -> Result<Flow, Error> {
+        self.request(Method::PUT, "").json_of(change).call().await
     }
 
     /// Replaces the flow's join link and gives the flow with the new one; the link before leads nowhere.
@@ -92,21 +90,4 @@ impl FlowClient {
     pub async fn replace_join_link(&self) -> Result<Flow, Error> {
         self.request(Method::POST, "/join_url").call().await
     }
-}
-
-/// A change of a flow; what is `None` stays as it is.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct FlowChange {
-    /// New name, at most 100 characters. The name in URLs does not change.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub name: Option<String>,
-    /// Whether the caller's clients show the flow. `true` also joins a flow not joined yet.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub open: Option<bool>,
-    /// Whether the flow is archived.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub disabled: Option<bool>,
-    /// `invitation`, `link` or `organization`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub access_mode: Option<String>,
 }

@@ -1,9 +1,9 @@
 //! Groups of users within organizations, who are mentioned together.
 
+use eddyline_model::UserId;
 use eddyline_wire::Group;
+use eddyline_wire::requests::{AddGroupMember, CreateGroup, UpdateGroup};
 use http::Method;
-use serde::Serialize;
-use serde_json::json;
 
 use crate::client::Client;
 use crate::error::Error;
@@ -26,14 +26,13 @@ impl Client {
         self.request(Method::GET, &group(organization, id)).call().await
     }
 
-    /// Creates a group of these users in an organization that the caller administers. `name` has 1 to 40 characters as
-    /// in nicks, and no user or group of the organization has it. `users` are at most 1000 ids.
+    /// Creates a group of users in an organization that the caller administers. No user or group of the organization
+    /// has its name.
     ///
     /// # Errors
     /// See [`Error`]; 409 when the name is taken.
-    pub async fn create_group(&self, organization: &str, name: &str, users: &[i64]) -> Result<Group, Error> {
-        let body = json!({ "name": name, "users": users });
-        self.request(Method::POST, &groups(organization)).json(&body).call().await
+    pub async fn create_group(&self, organization: &str, new: &CreateGroup) -> Result<Group, Error> {
+        self.request(Method::POST, &groups(organization)).json_of(new).call().await
     }
 
     /// Changes what `change` names and gives the group as it is then.
@@ -44,9 +43,9 @@ impl Client {
         &self,
         organization: &str,
         id: i64,
-        change: &GroupChange,
+        change: &UpdateGroup,
     ) -> Result<Group, Error> {
-        self.request(Method::PUT, &group(organization, id)).json(change).call().await
+        self.request(Method::PUT, &group(organization, id)).json_of(change).call().await
     }
 
     /// Removes a group. Messages keep its tag.
@@ -63,7 +62,7 @@ impl Client {
     /// See [`Error`].
     pub async fn add_to_group(&self, organization: &str, id: i64, user: i64) -> Result<(), Error> {
         let path = format!("{}/users", group(organization, id));
-        self.request(Method::POST, &path).json(&json!({ "id": user })).done().await
+        self.request(Method::POST, &path).json_of(&AddGroupMember { id: UserId(user) }).done().await
     }
 
     /// Takes a user out of a group.
@@ -74,17 +73,6 @@ impl Client {
         let path = format!("{}/users/{user}", group(organization, id));
         self.request(Method::DELETE, &path).done().await
     }
-}
-
-/// A change of a group; what is `None` stays as it is.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct GroupChange {
-    /// New name, by which messages mention the group from then on.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub name: Option<String>,
-    /// The ids of all members from then on, at most 1000.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub users: Option<Vec<i64>>,
 }
 
 fn groups(organization: &str) -> String {

@@ -1,5 +1,6 @@
 //! Threads and sources (specification, section 4): what integrations keep in a flow.
 
+use eddyline_wire::requests::{CreateSource, ListThreads, TriggerAction, UpdateSource};
 use eddyline_wire::{Source, Thread};
 use http::Method;
 
@@ -9,13 +10,14 @@ use crate::flows::FlowClient;
 use crate::request::encode;
 
 impl FlowClient {
-    /// The latest threads, those that changed last first: at most 100, 30 unless `limit` says so.
+    /// The latest threads, those that changed last first: at most `limit`.
     /// [`Client::request`] reaches the other filters and the next pages.
     ///
     /// # Errors
     /// See [`Error`].
     pub async fn threads(&self, limit: u32) -> Result<Vec<Thread>, Error> {
-        self.request(Method::GET, "/threads").query("limit", limit).call().await
+        let wanted = ListThreads { limit: Some(i64::from(limit)), ..ListThreads::default() };
+        self.request(Method::GET, "/threads").query_of(&wanted).call().await
     }
 
     /// One thread.
@@ -40,7 +42,8 @@ impl FlowClient {
     /// # Errors
     /// See [`Error`].
     pub async fn create_source(&self, name: &str) -> Result<Source, Error> {
-        self.request(Method::POST, "/sources").json(&serde_json::json!({ "name": name })).call().await
+        let new = CreateSource { name: name.to_owned(), external_url: None };
+        self.request(Method::POST, "/sources").json_of(&new).call().await
     }
 
     /// Removes a source; its token is refused from then on.
@@ -58,8 +61,8 @@ impl FlowClient {
     /// See [`Error`]; 424 when the integration did not do it.
     pub async fn trigger(&self, thread: &str, position: usize, name: &str) -> Result<(), Error> {
         let path = format!("/threads/{}/actions/{position}", encode(thread));
-        let request = self.request(Method::POST, &path).json(&serde_json::json!({ "name": name }));
-        request.done().await
+        let action = TriggerAction { name: Some(name.to_owned()) };
+        self.request(Method::POST, &path).json_of(&action).done().await
     }
 }
 
@@ -70,7 +73,7 @@ impl Client {
     /// # Errors
     /// See [`Error`].
     pub async fn set_source_error(&self, message: &str) -> Result<Source, Error> {
-        let body = serde_json::json!({ "error_message": message });
-        self.request(Method::PUT, "/sources").json(&body).call().await
+        let change = UpdateSource { error_message: Some(message.to_owned()), ..UpdateSource::default() };
+        self.request(Method::PUT, "/sources").json_of(&change).call().await
     }
 }

@@ -32,10 +32,9 @@ pub use client::{Client, ClientBuilder};
 pub use credentials::Credentials;
 pub use error::{ApiError, Error};
 pub use files::NewFile;
-pub use flows::{FlowChange, FlowClient};
-pub use groups::GroupChange;
+pub use flows::FlowClient;
 pub use inspect::Exchange;
-pub use messages::{MessageChange, MessageQuery, NewMessage, Posted, Sort, TagMode};
+pub use messages::{MessageQuery, NewMessage, Posted};
 pub use oauth::{OAuthApplication, OAuthSession, OAuthTokens};
 pub use private::PrivateClient;
 pub use request::{Json, RawResponse, RequestBuilder};
@@ -44,6 +43,10 @@ pub use stream::{
     StreamRequest,
 };
 
+pub use eddyline_model::UserId;
+pub use eddyline_model::messages::Event as MessageKind;
+pub use eddyline_model::names::{FlowName, GroupName};
+pub use eddyline_wire::requests;
 pub use eddyline_wire::{
     Author, Flow, Group, Message, Organization, PrivateConversation, Source, Thread, User,
 };

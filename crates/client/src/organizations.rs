@@ -1,8 +1,9 @@
 //! Organizations (specification, section 4).
 
+use eddyline_model::OrganizationId;
+use eddyline_wire::requests::{FindOrganization, RenameOrganization};
 use eddyline_wire::{Organization, User};
 use http::Method;
-use serde_json::json;
 
 use crate::client::Client;
 use crate::error::Error;
@@ -29,7 +30,10 @@ impl Client {
     /// # Errors
     /// See [`Error`].
     pub async fn find_organization(&self, id: i64) -> Result<Organization, Error> {
-        self.request(Method::GET, "/organizations/find").query("id", id).call().await
+        self.request(Method::GET, "/organizations/find")
+            .query_of(&FindOrganization { id: OrganizationId(id) })
+            .call()
+            .await
     }
 
     /// Gives an organization that the caller administers another display name.
@@ -42,7 +46,7 @@ impl Client {
         name: &str,
     ) -> Result<Organization, Error> {
         let path = format!("/organizations/{parameterized_name}");
-        self.request(Method::PUT, &path).json(&json!({ "name": name })).call().await
+        self.request(Method::PUT, &path).json_of(&RenameOrganization { name: name.to_owned() }).call().await
     }
 
     /// The users of an organization, each with whether they administer it.

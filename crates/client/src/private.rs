@@ -1,12 +1,13 @@
 //! Private conversations (specification, section 4).
 
+use eddyline_model::MessageId;
+use eddyline_wire::requests::{EditMessage, MarkRead};
 use eddyline_wire::{Message, PrivateConversation};
 use http::Method;
-use serde_json::json;
 
 use crate::client::Client;
 use crate::error::Error;
-use crate::messages::{MessageChange, MessageQuery, NewMessage, Posted, send_message};
+use crate::messages::{MessageQuery, NewMessage, Posted, send_message};
 use crate::request::RequestBuilder;
 
 impl Client {
@@ -73,8 +74,8 @@ impl PrivateClient {
     ///
     /// # Errors
     /// See [`Error`].
-    pub async fn edit(&self, id: i64, change: &MessageChange) -> Result<(), Error> {
-        self.request(Method::PUT, &format!("/messages/{id}")).json(change).done().await
+    pub async fn edit(&self, id: i64, change: &EditMessage) -> Result<(), Error> {
+        self.request(Method::PUT, &format!("/messages/{id}")).json_of(change).done().await
     }
 
     /// Deletes one of the caller's own messages.
@@ -90,6 +91,6 @@ impl PrivateClient {
     /// # Errors
     /// See [`Error`].
     pub async fn mark_read(&self, message: i64) -> Result<(), Error> {
-        self.request(Method::PUT, "/read").json(&json!({ "message": message })).done().await
+        self.request(Method::PUT, "/read").json_of(&MarkRead { message: MessageId(message) }).done().await
     }
 }

@@ -1,6 +1,7 @@
 //! One request and its answer, in the raw.
 
 use bytes::Bytes;
+use eddyline_wire::Request as Parameters;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode};
 use http_body_util::BodyExt;
@@ -50,6 +51,25 @@ impl RequestBuilder {
         self.url.push('=');
         self.url.push_str(&encode(&value.to_string()));
         self
+    }
+
+    /// Sends these parameters in the query. [`send`](Self::send) fails if one breaks a bound.
+    pub fn query_of(self, parameters: &impl Parameters) -> Self {
+        match parameters.check() {
+            Ok(()) => parameters
+                .to_query()
+                .into_iter()
+                .fold(self, |request, (name, value)| request.query(&name, value)),
+            Err(invalid) => Self { body: Err(invalid.into()), ..self },
+        }
+    }
+
+    /// Sends these parameters as `application/json`. [`send`](Self::send) fails if one breaks a bound.
+    pub fn json_of(self, parameters: &impl Parameters) -> Self {
+        match parameters.check() {
+            Ok(()) => self.json(&parameters.to_json()),
+            Err(invalid) => Self { body: Err(invalid.into()), ..self },
+        }
     }
 
     /// Adds a header. A value that HTTP forbids makes [`send`](Self::send) fail.

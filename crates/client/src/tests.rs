@@ -9,9 +9,10 @@ use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
+use crate::requests::UpdateFlow;
 use crate::{
-    Client, Error, Event, MessageQuery, NewMessage, OAuthApplication, OAuthSession, OAuthTokens, Posted,
-    StreamRequest,
+    Client, Error, Event, MessageKind, MessageQuery, NewMessage, OAuthApplication, OAuthSession, OAuthTokens,
+    Posted, StreamRequest,
 };
 
 /// A server that answers one request, which ends as told, in these parts and then closes. Its task
@@ -54,11 +55,28 @@ async fn a_post_without_waiting_is_accepted() {
 #[tokio::test]
 async fn a_list_carries_its_query() {
     let (client, server) = answering(&["HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n[]"], "\r\n\r\n").await;
-    let query = MessageQuery::new().event("message").event("file").oldest().limit(5).tag("a b");
+    let query =
+        MessageQuery::new().event(MessageKind::Message).event(MessageKind::File).oldest().limit(5).tag("a b");
     assert!(client.flow("acme", "main").messages(&query).await.unwrap().is_empty());
     let request = server.await.unwrap();
     let line = "GET /flows/acme/main/messages?event=message%2Cfile&limit=5&sort=asc&tags=a%20b ";
     assert!(request.starts_with(line), "{request}");
+}
+
+#[tokio::test]
+async fn what_breaks_a_bound_is_not_sent() {
+    let client = Client::builder("http://localhost:1").build().unwrap();
+    let change = UpdateFlow { description: Some("a".repeat(1001)), ..UpdateFlow::default() };
+    let Err(Error::Invalid(invalid)) = client.flow("acme", "main").update(&change).await else {
+        panic!("1001 characters are sent");
+    };
+    assert_eq!(invalid.errors["description"], ["is too long (maximum is 1000 characters)"]);
+    let Err(Error::Invalid(invalid)) =
+        client.flow("acme", "main").messages(&MessageQuery::new().limit(101)).await
+    else {
+        panic!("101 messages are asked for");
+    };
+    assert_eq!(invalid.errors["limit"], ["must be a whole number from 1 to 100"]);
 }
 
 #[tokio::test]

@@ -1,8 +1,9 @@
 //! Users (specification, section 4), and the members of a flow.
 
+use eddyline_model::UserId;
 use eddyline_wire::User;
+use eddyline_wire::requests::{AddFlowUser, BlockFlowUser};
 use http::Method;
-use serde_json::json;
 
 use crate::client::Client;
 use crate::error::Error;
@@ -49,7 +50,7 @@ impl FlowClient {
     /// # Errors
     /// See [`Error`].
     pub async fn add_user(&self, id: i64) -> Result<(), Error> {
-        self.request(Method::POST, "/users").json(&json!({ "id": id })).done().await
+        self.request(Method::POST, "/users").json_of(&AddFlowUser { id: UserId(id) }).done().await
     }
 
     /// Shuts a user out of the flow.
@@ -78,6 +79,6 @@ impl FlowClient {
 
     async fn set_disabled(&self, id: i64, disabled: bool) -> Result<(), Error> {
         let path = format!("/users/{id}");
-        self.request(Method::PUT, &path).json(&json!({ "disabled": disabled })).done().await
+        self.request(Method::PUT, &path).json_of(&BlockFlowUser { disabled }).done().await
     }
 }

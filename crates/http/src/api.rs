@@ -134,7 +134,7 @@ impl Inner {
             _ => scim::ResponseFormat::Plain,
         };
         let outcome = match RequestContext::read(&self.shared, endpoint, segments, request, &mut seen).await {
-            Ok(ctx) => (endpoint.handler)(ctx).await,
+            Ok((ctx, params)) => (endpoint.handler)(ctx, params).await,
             Err(failure) => Err(failure),
         };
         let mut response = outcome.unwrap_or_else(|failure| face.failed(failure));

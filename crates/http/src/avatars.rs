@@ -12,7 +12,7 @@ use http::{Method, StatusCode};
 
 use crate::answer::{Answer, json, nothing, with_header};
 use crate::answer_bytes;
-use crate::context::{RequestContext, invalid};
+use crate::context::{Anybody, RequestContext, invalid};
 use crate::endpoint::Shape::{Media, One};
 use crate::endpoint::{self, Endpoint};
 
@@ -30,7 +30,6 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
 pub(crate) fn endpoints() -> Vec<Endpoint> {
     let picture = |path, summary| {
         Endpoint::new(Method::GET, path, summary, get)
-            .public()
             .answers(
                 200,
                 "The picture, as PNG, JPEG or SVG",
@@ -54,12 +53,12 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
     ]
 }
 
-async fn get(ctx: RequestContext) -> Answer {
+async fn get(ctx: RequestContext<Anybody>) -> Answer {
     let side = match ctx.segment("size") {
         "" => None,
         size => Some(size.parse::<u32>().ok().filter(|side| *side > 0).ok_or(Error::NotFound)?),
     };
-    let avatar = ctx.app().avatar(ctx.segment("avatar"), side).await?;
+    let avatar = ctx.app().avatars().get(ctx.segment("avatar"), side).await?;
     shown(avatar, &ctx.headers)
 }
 
@@ -93,16 +92,16 @@ fn knows(asked: &HeaderMap, tag: &str) -> bool {
 }
 
 async fn upload(ctx: RequestContext) -> Answer {
-    ctx.app().own(ctx.actor()?, ctx.id::<UserId>("user")?).await?;
+    ctx.app().users().own(ctx.actor(), ctx.id::<UserId>("user")?).await?;
     if ctx.raw.is_empty() {
         return Err(invalid("avatar", "can't be blank"));
     }
-    json(StatusCode::OK, &ctx.app().set_avatar(ctx.actor()?, ctx.raw.clone()).await?)
+    json(StatusCode::OK, &ctx.app().avatars().set(ctx.actor(), ctx.raw.clone()).await?)
 }
 
 async fn delete(ctx: RequestContext) -> Answer {
-    ctx.app().own(ctx.actor()?, ctx.id::<UserId>("user")?).await?;
-    ctx.app().delete_avatar(ctx.actor()?).await?;
+    ctx.app().users().own(ctx.actor(), ctx.id::<UserId>("user")?).await?;
+    ctx.app().avatars().delete(ctx.actor()).await?;
     Ok(nothing())
 }
 

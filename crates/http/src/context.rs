@@ -10,6 +10,7 @@ use eddyline_app::{
 };
 use eddyline_model::policy::FlowAction;
 use eddyline_wire::forms::{self, Bounds};
+use eddyline_wire::params::{Invalid, Params};
 use http::header::AUTHORIZATION;
 use http::{Extensions, HeaderMap, Method, Request, request::Parts};
 use http_body::Body as _;
@@ -20,7 +21,6 @@ use crate::Shared;
 use crate::body::{FIRST, Fields, ReadBody, Reading};
 use crate::endpoint::{Access, Endpoint};
 use crate::error::Failure;
-use crate::params::{Invalid, Params};
 use crate::serve::{BodyError, BodyLimit, BodyReservation, mark_authenticated};
 use crate::uploads::Received;
 
@@ -28,13 +28,10 @@ use crate::uploads::Received;
 /// may wait at the same time.
 const MAX_READ_BODY: usize = 64 * 1024;
 
-/// A request that has been read and whose sender is known.
-pub(crate) struct RequestContext {
+/// A request that has been read, and who sent it.
+pub(crate) struct RequestContext<S = Actor> {
     pub(crate) shared: Arc<Shared>,
-    pub(crate) actor: Option<Actor>,
-    /// The identity provider, where one asks.
-    provider: Option<ScimProvider>,
-    pub(crate) params: Params,
+    sender: S,
     pub(crate) headers: HeaderMap,
     /// The body as it came, where it is a file or the endpoint reads it itself.
     pub(crate) raw: Bytes,
@@ -46,6 +43,59 @@ pub(crate) struct RequestContext {
     _permit: Option<Permit>,
     /// Held while the body of a caller without credentials is in memory.
     _reservation: Option<BodyReservation>,
+}
+
+/// Who sends the requests that a handler takes.
+pub(crate) trait Sender: Send + Sized + 'static {
+    /// Who may call its endpoint.
+    const ACCESS: Access;
+
+    /// The sender of a request to such an endpoint.
+    fn of(known: KnownSender) -> Result<Self, Failure>;
+}
+
+/// What is known of the sender of a request.
+pub(crate) struct KnownSender {
+    actor: Option<Actor>,
+    provider: Option<ScimProvider>,
+}
+
+impl Sender for Actor {
+    const ACCESS: Access = Access::Caller;
+
+    fn of(known: KnownSender) -> Result<Self, Failure> {
+        known.actor.ok_or(Failure::Anonymous)
+    }
+}
+
+impl Sender for ScimProvider {
+    const ACCESS: Access = Access::Provider;
+
+    fn of(known: KnownSender) -> Result<Self, Failure> {
+        known.provider.ok_or(Failure::Anonymous)
+    }
+}
+
+/// Anybody, with credentials or without, which are not looked at.
+pub(crate) struct Anybody;
+
+impl Sender for Anybody {
+    const ACCESS: Access = Access::Public;
+
+    fn of(_: KnownSender) -> Result<Self, Failure> {
+        Ok(Self)
+    }
+}
+
+/// Those who show flow tokens in the path, which the handler looks at.
+pub(crate) struct TokensInPath;
+
+impl Sender for TokensInPath {
+    const ACCESS: Access = Access::TokensInPath;
+
+    fn of(_: KnownSender) -> Result<Self, Failure> {
+        Ok(Self)
+    }
 }
 
 /// The segments of a path that an endpoint names.
@@ -67,8 +117,8 @@ impl PathParams {
     }
 }
 
-impl RequestContext {
-    /// Reads a request for an endpoint. The sender, once known, is put into `actor`, also when
+impl RequestContext<KnownSender> {
+    /// Reads a request for an endpoint, with its parameters. The sender, once known, is put into `actor`, also when
     /// something else is wrong.
     pub(crate) async fn read(
         shared: &Arc<Shared>,
@@ -76,7 +126,7 @@ impl RequestContext {
         segments: PathParams,
         request: Request<Body>,
         actor: &mut Option<Actor>,
-    ) -> Result<Self, Failure> {
+    ) -> Result<(Self, Params), Failure> {
         let (parts, body) = request.into_parts();
         let query = parts.uri.query().unwrap_or_default().as_bytes();
         let public = endpoint.access != Access::Caller;
@@ -87,7 +137,7 @@ impl RequestContext {
         let mut sender = provider.as_ref().map(ScimProvider::owner);
         if endpoint.access == Access::TokensInPath {
             // Bad ones are refused before the body is read.
-            let pushing = Box::pin(shared.app.pushing(segments.get("token")));
+            let pushing = Box::pin(shared.app.messages().pushing(segments.get("token")));
             sender = pushing.await?.first().map(Pushing::owner);
             if let Some(owner) = sender {
                 mark_authenticated(&parts.extensions, owner);
@@ -125,7 +175,7 @@ impl RequestContext {
             return Err(BodyError::TooLarge(Limit::Body).into());
         }
         // What was shown may have ended while the body came.
-        let doubtful = actor.as_ref().is_some_and(|actor| !shared.app.is_current(actor));
+        let doubtful = actor.as_ref().is_some_and(|actor| !shared.app.authentication().is_current(actor));
         if !public && (late || doubtful) {
             *actor = authenticate(shared, &parts, &first).await?;
         }
@@ -133,7 +183,7 @@ impl RequestContext {
             provider = Some(Box::pin(scim_provider(shared, &parts, &segments)).await?);
         }
         if let Some(actor) = actor {
-            shared.app.count_request(actor)?;
+            shared.app.authentication().count_request(actor)?;
             actor.require_any(endpoint.scopes)?;
         } else if !public {
             return Err(Failure::Anonymous);
@@ -141,12 +191,10 @@ impl RequestContext {
         let bounds = bounds(known || actor.is_some(), &parts.method);
         let params = Params::merge(forms::parse(query, bounds)?, fields.read(bounds)?);
         let Parts { headers, extensions, .. } = parts;
-        let (shared, actor) = (shared.clone(), actor.clone());
-        Ok(Self {
-            shared,
-            actor,
-            provider,
-            params,
+        let sender = KnownSender { actor: actor.clone(), provider };
+        let ctx = Self {
+            shared: shared.clone(),
+            sender,
             headers,
             raw,
             files,
@@ -154,27 +202,52 @@ impl RequestContext {
             segments,
             _permit: permit,
             _reservation: reservation,
-        })
+        };
+        Ok((ctx, params))
     }
 
+    /// The same with the sender that its handler takes.
+    pub(crate) fn sent_by<S: Sender>(self) -> Result<RequestContext<S>, Failure> {
+        let Self { shared, sender, headers, raw, files, extensions, segments, _permit, _reservation } = self;
+        let sender = S::of(sender)?;
+        Ok(RequestContext {
+            shared,
+            sender,
+            headers,
+            raw,
+            files,
+            extensions,
+            segments,
+            _permit,
+            _reservation,
+        })
+    }
+}
+
+impl RequestContext {
+    /// Who asks.
+    pub(crate) fn actor(&self) -> &Actor {
+        &self.sender
+    }
+
+    /// The flow that the path names, if the caller may do `action` there.
+    pub(crate) async fn room(&self, action: FlowAction) -> Result<Arc<Room>, Failure> {
+        let (organization, flow) = (self.segment("organization"), self.segment("flow"));
+        Ok(self.app().rooms().find(self.actor(), organization, flow, action).await?)
+    }
+}
+
+impl RequestContext<ScimProvider> {
+    /// The identity provider who asks.
+    pub(crate) fn provider(&self) -> &ScimProvider {
+        &self.sender
+    }
+}
+
+impl<S> RequestContext<S> {
     /// The application.
     pub(crate) fn app(&self) -> &App {
         &self.shared.app
-    }
-
-    /// Drops the parameters once the handler has used them, because many requests of one caller may wait.
-    pub(crate) fn drop_params(&mut self) {
-        self.params = Params::default();
-    }
-
-    /// Who asks.
-    pub(crate) fn actor(&self) -> Result<&Actor, Failure> {
-        self.actor.as_ref().ok_or(Failure::Anonymous)
-    }
-
-    /// The identity provider who asks.
-    pub(crate) fn provider(&self) -> Result<&ScimProvider, Failure> {
-        self.provider.as_ref().ok_or(Failure::Anonymous)
     }
 
     /// Notes that the request has shown valid credentials of a kind that only its endpoint knows.
@@ -195,12 +268,6 @@ impl RequestContext {
     /// A number in the path. Anything else is the number of nothing.
     pub(crate) fn id<T: std::str::FromStr>(&self, name: &str) -> Result<T, Failure> {
         self.segment(name).parse().map_err(|_| Error::NotFound.into())
-    }
-
-    /// The flow that the path names, if the caller may do `action` there.
-    pub(crate) async fn room(&self, action: FlowAction) -> Result<Arc<Room>, Failure> {
-        let (organization, flow) = (self.segment("organization"), self.segment("flow"));
-        Ok(self.app().room(self.actor()?, organization, flow, action).await?)
     }
 }
 
@@ -237,17 +304,17 @@ pub(crate) async fn authenticate(
     let access_token = reader.opt_text("access_token", 0..=1000);
     reader.finish()?;
     let actor = if let Some(token) = flow_token {
-        app.by_flow_token(&Secret::presented(token)).await?
+        app.authentication().by_flow_token(&Secret::presented(token)).await?
     } else if let Some(header) = parts.headers.get(AUTHORIZATION) {
         let credentials = Credentials::parse(header.as_bytes())?;
         let client = client_address(shared, parts);
-        let actor = app.authenticate(credentials, client).await?;
+        let actor = app.authentication().authenticate(credentials, client).await?;
         if let Actor::User { caller, .. } = &actor {
             shared.proxies.note_user(client, caller.user.id);
         }
         actor
     } else if let Some(token) = access_token.filter(|_| shared.query_tokens) {
-        app.by_parameter_token(&Secret::presented(token)).await?
+        app.authentication().by_parameter_token(&Secret::presented(token)).await?
     } else {
         return Ok(None);
     };
@@ -263,7 +330,7 @@ async fn scim_provider(
 ) -> Result<ScimProvider, Failure> {
     let header = parts.headers.get(AUTHORIZATION).map(http::HeaderValue::as_bytes);
     let address = client_address(shared, parts);
-    let provider = shared.app.scim_provider(segments.get("uid"), header, address).await?;
+    let provider = shared.app.scim().provider(segments.get("uid"), header, address).await?;
     mark_authenticated(&parts.extensions, provider.owner());
     Ok(provider)
 }

@@ -1,17 +1,15 @@
 //! One endpoint of the API: where it is, who may use it, what it does, and how it is described.
 
-use std::future::Future;
-use std::pin::Pin;
-
 use eddyline_model::scopes::Scope;
+use eddyline_wire::Parameters;
+use eddyline_wire::request::Field;
 use http::Method;
+use serde_json::json;
 
-use crate::answer::Answer;
-use crate::context::RequestContext;
+use crate::context::Sender;
+use crate::handler::{BoxedHandler, Handler, boxed};
 
-type Handler = Box<dyn Fn(RequestContext) -> Pin<Box<dyn Future<Output = Answer> + Send>> + Send + Sync>;
-
-/// Who may call an endpoint at all.
+/// Who may call an endpoint at all. The type of its handler's context says it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Access {
     /// Callers who show credentials.
@@ -58,14 +56,6 @@ enum Profiles {
     All,
     Classic,
     Others,
-}
-
-/// A parameter of an endpoint, for its description.
-pub(crate) struct Parameter {
-    pub(crate) name: &'static str,
-    pub(crate) kind: &'static str,
-    pub(crate) required: bool,
-    pub(crate) text: &'static str,
 }
 
 /// What an endpoint answers when all goes well.
@@ -169,7 +159,7 @@ pub(crate) struct Endpoint {
     pub(crate) callers: Callers,
     /// An access token needs one of these.
     pub(crate) scopes: &'static [Scope],
-    pub(crate) parameters: Vec<Parameter>,
+    pub(crate) parameters: Vec<Field>,
     /// Headers of a request that change the answer, with what they say.
     pub(crate) headers: Vec<(&'static str, &'static str)>,
     pub(crate) answers: Vec<Described>,
@@ -180,38 +170,35 @@ pub(crate) struct Endpoint {
     /// Whether the answer may be compressed. That would delay a stream.
     pub(crate) compress: bool,
     pub(crate) takes: BodyKind,
-    pub(crate) handler: Handler,
+    pub(crate) handler: BoxedHandler,
 }
 
 impl Endpoint {
-    /// An endpoint for callers with credentials.
-    pub(crate) fn new<F, Fut>(method: Method, path: &'static str, summary: &'static str, handler: F) -> Self
-    where
-        F: Fn(RequestContext) -> Fut + Send + Sync + 'static,
-        Fut: Future<Output = Answer> + Send + 'static,
-    {
+    /// An endpoint, whose handler says by its type who may call it and which parameters it takes.
+    pub(crate) fn new<M, H: Handler<M>>(
+        method: Method,
+        path: &'static str,
+        summary: &'static str,
+        handler: H,
+    ) -> Self {
+        let access = H::Sender::ACCESS;
         Self {
             method,
             path,
             summary,
-            access: Access::Caller,
+            access,
             callers: Callers::Users,
             scopes: &[],
-            parameters: Vec::new(),
+            parameters: H::Takes::fields(),
             headers: Vec::new(),
             answers: Vec::new(),
             can_conflict: false,
             can_miss: false,
             compress: true,
-            takes: BodyKind::Parameters,
-            handler: Box::new(move |ctx| Box::pin(handler(ctx))),
+            // What providers send is left to the handler, as it came.
+            takes: if access == Access::Provider { BodyKind::Resource } else { BodyKind::Parameters },
+            handler: boxed(handler),
         }
-    }
-
-    /// Lets anybody in.
-    pub(crate) fn public(mut self) -> Self {
-        self.access = Access::Public;
-        self
     }
 
     /// Takes the credentials of these callers.
@@ -229,20 +216,6 @@ impl Endpoint {
     /// May be asked, by a parameter, for what is not there.
     pub(crate) fn can_miss(mut self) -> Self {
         self.can_miss = true;
-        self
-    }
-
-    /// Lets in callers with a flow token in the path.
-    pub(crate) fn tokens_in_path(mut self) -> Self {
-        self.access = Access::TokensInPath;
-        self
-    }
-
-    /// Lets in the identity provider that the path names, and leaves what it sends to the handler, as it
-    /// came.
-    pub(crate) fn for_provider(mut self) -> Self {
-        self.access = Access::Provider;
-        self.takes = BodyKind::Resource;
         self
     }
 
@@ -276,26 +249,10 @@ impl Endpoint {
         self
     }
 
-    /// Describes a list of messages: what chooses them, and the answer.
-    pub(crate) fn lists_messages(self) -> Self {
-        self.takes("event", "string", "Kinds of message, comma-separated")
-            .takes("limit", "integer", "1 to 100, 30 unless given")
-            .takes("sort", "string", "desc for the latest matches, asc for the oldest")
-            .takes("skip", "integer", "Matches to pass over")
-            .takes("since_id", "integer", "Only messages after this one; not in searches")
-            .takes("until_id", "integer", "Only messages before this one; not in searches")
-            .takes(
-                "beyond_id",
-                "integer",
-                "Only messages beyond this one in the order of sort; also in searches",
-            )
-            .takes("search", "string", "Words that must all be there, 20 at most")
-            .answers(
-                200,
-                "Messages, ascending by id; the header Link says where the list goes on",
-                Some(Shape::Many("Message")),
-            )
-            .tells(&[NEXT])
+    /// Describes the answer that is a list of messages.
+    pub(crate) fn answers_messages(self) -> Self {
+        let text = "Messages, ascending by id; the header Link says where the list goes on";
+        self.answers(200, text, Some(Shape::Many("Message"))).tells(&[NEXT])
     }
 
     /// Names the scopes of which an access token needs one.
@@ -304,24 +261,25 @@ impl Endpoint {
         self
     }
 
-    /// Describes a parameter that may be left out.
+    /// Describes a parameter that another crate reads, and that may be left out.
     pub(crate) fn takes(self, name: &'static str, kind: &'static str, text: &'static str) -> Self {
         self.parameter(name, kind, false, text)
     }
 
-    /// Describes a parameter that must be there.
+    /// Describes a parameter that another crate reads, and that must be there.
     pub(crate) fn needs(self, name: &'static str, kind: &'static str, text: &'static str) -> Self {
         self.parameter(name, kind, true, text)
     }
 
-    fn parameter(
-        mut self,
-        name: &'static str,
-        kind: &'static str,
-        required: bool,
-        text: &'static str,
-    ) -> Self {
-        self.parameters.push(Parameter { name, kind, required, text });
+    fn parameter(mut self, name: &'static str, kind: &str, required: bool, text: &str) -> Self {
+        let schema = match kind {
+            "objects" => {
+                json!({"type": "array", "items": {"type": "object", "additionalProperties": true}})
+            }
+            "object" => json!({"type": "object", "additionalProperties": true}),
+            kind => json!({"type": kind}),
+        };
+        self.parameters.push(Field { name, required, text: text.to_owned(), schema });
         self
     }
 

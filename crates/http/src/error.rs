@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use axum::response::Response;
 use eddyline_app::{CredentialsError, Error, IntegrationFailed, Limit, ScimError};
 use eddyline_wire::forms::FormError;
+use eddyline_wire::params::Invalid;
 use eddyline_wire::{ErrorBody, IntegrationError};
 use http::StatusCode;
 use http::header::{RETRY_AFTER, WWW_AUTHENTICATE};
 
 use crate::answer::{uncounted, with_header};
 use crate::json::BodyError as JsonError;
-use crate::params::Invalid;
 use crate::serve::BodyError;
 
 /// Seconds after which a caller may come back when the store is down or busy.

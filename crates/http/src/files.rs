@@ -17,7 +17,7 @@ use http::header::{
 use http::{Method, StatusCode};
 
 use crate::answer::{Answer, with_header};
-use crate::context::RequestContext;
+use crate::context::{Anybody, RequestContext};
 use crate::endpoint::Shape::{Media, One};
 use crate::endpoint::{self, AnswerHeader, Endpoint};
 use crate::error::plain;
@@ -31,21 +31,20 @@ const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resour
 const PART: AnswerHeader = ("Content-Range", "Which bytes of how many (RFC 9110, section 14.4)");
 
 pub(crate) fn endpoints() -> Vec<Endpoint> {
-    let link = |path, summary, handler: fn(RequestContext) -> crate::messages::Listing| {
-        Endpoint::new(Method::GET, path, summary, handler)
-            .scopes(&[Flow])
-            .answers(302, "Location is a link that needs no credentials and soon ends", None)
-            .tells(&[endpoint::LOCATION])
+    let links = |endpoint: Endpoint| {
+        let text = "Location is a link that needs no credentials and soon ends";
+        endpoint.scopes(&[Flow]).answers(302, text, None).tells(&[endpoint::LOCATION])
     };
+    let (file, small) = ("/files/{file}/{name}", "/files/{file}/thumbnail/{name}");
     vec![
-        link("/files/{file}/{name}", "Where to download a file", |ctx| {
-            Box::pin(async move { link_to(&ctx, Variant::File).await })
-        }),
-        link("/files/{file}/thumbnail/{name}", "Where to download the small picture of a picture", |ctx| {
-            Box::pin(async move { link_to(&ctx, Variant::Thumbnail).await })
-        }),
+        links(Endpoint::new(Method::GET, file, "Where to download a file", link_to_file)),
+        links(Endpoint::new(
+            Method::GET,
+            small,
+            "Where to download the small picture of a picture",
+            link_to_thumbnail,
+        )),
         Endpoint::new(Method::GET, "/download/{link}/{name}", "A file, by such a link", download)
-            .public()
             .uncompressed()
             .answers(200, "The file", Some(Media(&["*/*"])))
             .tells(&[endpoint::ETAG])
@@ -62,16 +61,24 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
     ]
 }
 
+async fn link_to_file(ctx: RequestContext) -> Answer {
+    link_to(&ctx, Variant::File).await
+}
+
+async fn link_to_thumbnail(ctx: RequestContext) -> Answer {
+    link_to(&ctx, Variant::Thumbnail).await
+}
+
 async fn link_to(ctx: &RequestContext, variant: Variant) -> Answer {
-    let link = ctx.app().file_link(ctx.actor()?, ctx.segment("file"), variant).await?;
+    let link = ctx.app().files().link(ctx.actor(), ctx.segment("file"), variant).await?;
     let mut response = Response::new(Body::empty());
     *response.status_mut() = StatusCode::FOUND;
     response.headers_mut().insert(CACHE_CONTROL, PRIVATE);
     Ok(with_header(response, LOCATION, &link))
 }
 
-async fn download(ctx: RequestContext) -> Answer {
-    let found = ctx.app().download(ctx.segment("link")).await?;
+async fn download(ctx: RequestContext<Anybody>) -> Answer {
+    let found = ctx.app().files().download(ctx.segment("link")).await?;
     ctx.mark_authenticated(found.owner);
     if lists(&ctx.headers, &found.tag) {
         return Ok(dressed(Response::new(Body::empty()), &found, StatusCode::NOT_MODIFIED));
@@ -92,7 +99,7 @@ async fn download(ctx: RequestContext) -> Answer {
     let keys = found.owner.quota_keys().and(QuotaKey::network(ctx.client_address()));
     let permit = ctx.shared.downloads.acquire(keys, 1);
     let permit = permit.map_err(|exceeded| exceeded.of(Limit::Downloads))?;
-    let content = ctx.app().read_download(&found, range.clone()).await?;
+    let content = ctx.app().files().read(&found, range.clone()).await?;
     // It is held as long as the content is.
     let content = content.inspect(move |_| {
         let _held = &permit;

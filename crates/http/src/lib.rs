@@ -2,7 +2,8 @@
 //!
 //! A request is given an id ([`instrumented`]), its path is made regular and found in the table of endpoints
 //! (`api`, `path`, `routes`); it is read into a `RequestContext` (`context`: body, parameters, caller, scope) for the
-//! endpoint's handler, which asks the application and shapes the answer. The table also makes the
+//! endpoint's handler, whose type says who may call it and what it takes (`handler`), and which asks the application
+//! and shapes the answer. The table also makes the
 //! OpenAPI document, so that neither can know an endpoint that the other does not.
 
 mod answer;
@@ -18,6 +19,7 @@ mod flow_users;
 mod flows;
 mod forwarded;
 mod groups;
+mod handler;
 mod health;
 pub mod instrumented;
 mod invitations;
@@ -28,7 +30,6 @@ mod multipart;
 mod oauth;
 mod openapi;
 mod organizations;
-mod params;
 mod path;
 mod picture_form;
 mod private;

@@ -6,12 +6,14 @@ mod operations;
 mod schemas;
 
 use eddyline_model::scopes::Scope;
+use eddyline_wire::request::Field;
 use http::{Method, StatusCode};
 use serde_json::{Map, Value, json};
 
 use self::operations::Operation;
 use crate::answer::uncounted;
-use crate::endpoint::{Access, BodyKind, Described, Endpoint, Parameter, Shape};
+use crate::context::{Anybody, RequestContext};
+use crate::endpoint::{Access, BodyKind, Described, Endpoint, Shape};
 use crate::{Config, Shared, media, routes};
 
 /// Where the document is.
@@ -23,11 +25,10 @@ pub(crate) fn endpoint(shared: &Shared, config: &Config) -> Endpoint {
     let document =
         document(&addresses.base, &addresses.web, config.stream_prefix.as_deref(), shared.profile.classic);
     let text = bytes::Bytes::from(document.to_string());
-    Endpoint::new(Method::GET, PATH, "This document", move |_ctx| {
+    Endpoint::new(Method::GET, PATH, "This document", move |_: RequestContext<Anybody>| {
         let text = text.clone();
         async move { Ok(uncounted(StatusCode::OK, text)) }
     })
-    .public()
 }
 
 fn document(base_url: &str, web: &str, stream_prefix: Option<&str>, is_classic: bool) -> Value {
@@ -212,16 +213,10 @@ fn meaning(scope: Scope) -> &'static str {
     }
 }
 
-fn schema_of(operation: &str, parameter: &Parameter) -> Value {
-    let mut schema = match parameter.kind {
-        "array" => json!({"type": "array", "items": {"type": "string"}}),
-        "integers" => json!({"type": "array", "items": {"type": "integer"}}),
-        "objects" => json!({"type": "array", "items": {"type": "object", "additionalProperties": true}}),
-        "object" => json!({"type": "object", "additionalProperties": true}),
-        kind => json!({"type": kind}),
-    };
-    schema["description"] = parameter.text.into();
-    if let Some(example) = examples::of_parameter(operation, parameter.name, parameter.kind) {
+fn schema_of(operation: &str, parameter: &Field) -> Value {
+    let mut schema = parameter.schema.clone();
+    schema["description"] = parameter.text.as_str().into();
+    if let Some(example) = examples::of_parameter(operation, parameter.name, &schema) {
         schema["examples"] = json!([example]);
     }
     schema
@@ -232,8 +227,10 @@ const NUMBERS: &[&str] = &["group", "invitation", "message", "position", "size",
 
 fn path_parameter(operation: &str, name: &str) -> Value {
     let kind = if NUMBERS.contains(&name) { "integer" } else { "string" };
-    let mut parameter = json!({"name": name, "in": "path", "required": true, "schema": {"type": kind}});
-    if let Some(example) = examples::of_parameter(operation, name, kind) {
+    let schema = json!({"type": kind});
+    let example = examples::of_parameter(operation, name, &schema);
+    let mut parameter = json!({"name": name, "in": "path", "required": true, "schema": schema});
+    if let Some(example) = example {
         parameter["example"] = example;
     }
     parameter
@@ -243,17 +240,32 @@ fn header_parameter(name: &str, text: &str) -> Value {
     json!({"name": name, "in": "header", "required": false, "description": text, "schema": {"type": "string"}})
 }
 
-fn query_parameter(operation: &str, parameter: &Parameter) -> Value {
+fn query_parameter(operation: &str, parameter: &Field) -> Value {
+    let parameter = in_query(parameter);
     json!({
         "name": parameter.name,
         "in": "query",
         "required": parameter.required,
         "description": parameter.text,
-        "schema": schema_of(operation, parameter),
+        "schema": schema_of(operation, &parameter),
     })
 }
 
-fn body_schema(operation: &str, parameters: &[Parameter]) -> Value {
+/// The parameter as a query has it, where a list is a text: of a name that is repeated, as generated clients write
+/// lists, the last one counts.
+fn in_query(parameter: &Field) -> Field {
+    let mut parameter = parameter.clone();
+    if parameter.schema["type"] == "array" {
+        let words = parameter.schema["items"]["enum"].as_array().into_iter().flatten();
+        let words: Vec<&str> = words.filter_map(Value::as_str).collect();
+        let of = if words.is_empty() { String::new() } else { format!(" of {}", words.join(", ")) };
+        parameter.text = format!("{}; comma-separated{of}", parameter.text);
+        parameter.schema = json!({"type": "string"});
+    }
+    parameter
+}
+
+fn body_schema(operation: &str, parameters: &[Field]) -> Value {
     let properties: Map<String, Value> =
         parameters.iter().map(|p| (p.name.to_owned(), schema_of(operation, p))).collect();
     let required: Vec<&str> = parameters.iter().filter(|p| p.required).map(|p| p.name).collect();
@@ -261,15 +273,18 @@ fn body_schema(operation: &str, parameters: &[Parameter]) -> Value {
 }
 
 /// What must be sent, or the first parameter where nothing must.
-fn body_example(operation: &str, parameters: &[Parameter]) -> Value {
+fn body_example(operation: &str, parameters: &[Field]) -> Value {
     let also = examples::also_sent(operation);
-    let is_sent = |parameter: &&Parameter| parameter.required || also.contains(&parameter.name);
-    let mut chosen: Vec<&Parameter> = parameters.iter().filter(is_sent).collect();
+    let is_sent = |parameter: &&Field| parameter.required || also.contains(&parameter.name);
+    let mut chosen: Vec<&Field> = parameters.iter().filter(is_sent).collect();
     if chosen.is_empty() {
         chosen.extend(parameters.first());
     }
     let members = chosen.into_iter().filter_map(|parameter| {
-        Some((parameter.name.to_owned(), examples::of_parameter(operation, parameter.name, parameter.kind)?))
+        Some((
+            parameter.name.to_owned(),
+            examples::of_parameter(operation, parameter.name, &parameter.schema)?,
+        ))
     });
     Value::Object(members.collect())
 }
@@ -363,6 +378,9 @@ fn stream_of(name: &str) -> Value {
 
 #[cfg(test)]
 mod tests {
+    use eddyline_wire::Request;
+    use eddyline_wire::params::Params;
+
     use super::*;
 
     #[test]
@@ -401,6 +419,59 @@ mod tests {
         };
         assert_eq!(types("/stream/flows"), ["application/json", "text/event-stream"]);
         assert_eq!(types("/avatars/{avatar}"), ["image/jpeg", "image/png", "image/svg+xml"]);
+    }
+
+    /// Two requests that differ in nothing but a bound, and an endpoint that takes each.
+    macro_rules! notes {
+        ($($module:ident: $most:literal,)+) => {
+            $(mod $module {
+                eddyline_wire::request! {
+                    /// A note.
+                    pub(super) struct Note {
+                        /// What it says.
+                        words: String = eddyline_wire::request::text(1..=$most),
+                    }
+                }
+
+                pub(super) async fn take(
+                    _ctx: crate::context::RequestContext,
+                    request: crate::handler::Unread<Note>,
+                ) -> crate::answer::Answer {
+                    request.read().map(|_| crate::answer::done())
+                }
+            })+
+        };
+    }
+
+    notes! {
+        short: 5,
+        long: 9,
+    }
+
+    #[test]
+    fn a_bound_is_declared_once_for_the_reader_the_document_and_the_client() {
+        fn bound<M>(handler: impl crate::handler::Handler<M>) -> Value {
+            let endpoint = Endpoint::new(Method::POST, "/notes", "Take a note", handler);
+            let mut operations = Operations { is_classic: false, paths: Map::new(), requests: Map::new() };
+            operations.describe("", &endpoint, Some(&operations::EACH[3]));
+            operations.requests["CreateFlowRequest"]["properties"]["words"]["maxLength"].clone()
+        }
+        fn refusal<R: Request>(characters: usize) -> Option<String> {
+            let params: Params = [("words".to_owned(), "a".repeat(characters).into())].into_iter().collect();
+            let mut reader = params.reader();
+            R::read(&mut reader);
+            reader
+                .finish()
+                .err()
+                .map(|mut invalid| invalid.errors.remove("words").unwrap_or_default().join("; "))
+        }
+        assert_eq!((bound(short::take), bound(long::take)), (json!(5), json!(9)));
+        let too_long = |most: usize| Some(format!("is too long (maximum is {most} characters)"));
+        assert_eq!((refusal::<short::Note>(6), refusal::<short::Note>(5)), (too_long(5), None));
+        assert_eq!((refusal::<long::Note>(10), refusal::<long::Note>(6)), (too_long(9), None));
+        // The client asks this before it sends anything.
+        assert!(short::Note { words: "a".repeat(6) }.check().is_err());
+        assert_eq!(long::Note { words: "a".repeat(6) }.check(), Ok(()));
     }
 
     #[test]

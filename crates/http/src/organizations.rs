@@ -3,6 +3,7 @@
 use eddyline_model::OrganizationId;
 use eddyline_model::policy::OrganizationAction;
 use eddyline_model::scopes::Scope::{Flow, Manage, Profile};
+use eddyline_wire::requests::{FindOrganization, RenameOrganization};
 use http::{Method, StatusCode};
 
 use crate::answer::{Answer, json, nothing};
@@ -10,6 +11,7 @@ use crate::context::RequestContext;
 use crate::endpoint::Endpoint;
 use crate::endpoint::Shape::{Many, One};
 use crate::error::Failure;
+use crate::handler::Unread;
 
 const ORGANIZATION: &str = "/organizations/{organization}";
 const USER: &str = "/organizations/{organization}/users/{user}";
@@ -22,7 +24,6 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         Endpoint::new(Method::GET, "/organizations/find", "An organization by its id", find)
             .can_miss()
             .scopes(&[Flow, Manage])
-            .needs("id", "integer", "The organization's persistent id")
             .answers(200, "The organization, with its users", Some(One("Organization"))),
         Endpoint::new(Method::GET, ORGANIZATION, "An organization", get).scopes(&[Flow, Manage]).answers(
             200,
@@ -32,7 +33,6 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         Endpoint::new(Method::PUT, ORGANIZATION, "Rename an organization", rename)
             .can_conflict()
             .scopes(&[Manage])
-            .needs("name", "string", "1 to 100 characters; the addresses stay")
             .answers(200, "The organization, with its users", Some(One("Organization"))),
         Endpoint::new(
             Method::GET,
@@ -59,45 +59,42 @@ pub(crate) async fn named(
     ctx: &RequestContext,
     action: OrganizationAction,
 ) -> Result<OrganizationId, Failure> {
-    Ok(ctx.app().organization_named(ctx.actor()?, ctx.segment("organization"), action).await?)
+    Ok(ctx.app().organizations().find(ctx.actor(), ctx.segment("organization"), action).await?)
 }
 
 async fn list(ctx: RequestContext) -> Answer {
-    json(StatusCode::OK, &ctx.app().organizations(ctx.actor()?).await?)
+    json(StatusCode::OK, &ctx.app().organizations().list(ctx.actor()).await?)
 }
 
-async fn find(ctx: RequestContext) -> Answer {
-    let actor = ctx.actor()?;
-    actor.user()?;
-    let id = ctx.params.reader().required_id::<OrganizationId>("id")?;
-    json(StatusCode::OK, &ctx.app().organization(actor, id).await?)
+async fn find(ctx: RequestContext, request: Unread<FindOrganization>) -> Answer {
+    ctx.actor().user()?;
+    let FindOrganization { id } = request.read()?;
+    json(StatusCode::OK, &ctx.app().organizations().get(ctx.actor(), id).await?)
 }
 
 async fn get(ctx: RequestContext) -> Answer {
     let id = named(&ctx, OrganizationAction::See).await?;
-    json(StatusCode::OK, &ctx.app().organization(ctx.actor()?, id).await?)
+    json(StatusCode::OK, &ctx.app().organizations().get(ctx.actor(), id).await?)
 }
 
-async fn rename(ctx: RequestContext) -> Answer {
+async fn rename(ctx: RequestContext, request: Unread<RenameOrganization>) -> Answer {
     let id = named(&ctx, OrganizationAction::Administer).await?;
-    let mut params = ctx.params.reader();
-    let name = params.required_text("name", 1..=usize::MAX);
-    params.finish()?;
-    json(StatusCode::OK, &ctx.app().rename_organization(ctx.actor()?, id, &name).await?)
+    let RenameOrganization { name } = request.read()?;
+    json(StatusCode::OK, &ctx.app().organizations().rename(ctx.actor(), id, &name).await?)
 }
 
 async fn users(ctx: RequestContext) -> Answer {
     let id = named(&ctx, OrganizationAction::See).await?;
-    json(StatusCode::OK, &ctx.app().organization_users(ctx.actor()?, id).await?)
+    json(StatusCode::OK, &ctx.app().organizations().users(ctx.actor(), id).await?)
 }
 
 async fn user(ctx: RequestContext) -> Answer {
     let id = named(&ctx, OrganizationAction::See).await?;
-    json(StatusCode::OK, &ctx.app().organization_user(ctx.actor()?, id, ctx.id("user")?).await?)
+    json(StatusCode::OK, &ctx.app().organizations().user(ctx.actor(), id, ctx.id("user")?).await?)
 }
 
 async fn remove(ctx: RequestContext) -> Answer {
     let id = named(&ctx, OrganizationAction::Administer).await?;
-    ctx.app().remove_organization_user(ctx.actor()?, id, ctx.id("user")?).await?;
+    ctx.app().organizations().remove_user(ctx.actor(), id, ctx.id("user")?).await?;
     Ok(nothing())
 }

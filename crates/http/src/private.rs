@@ -2,10 +2,13 @@
 
 use eddyline_app::{Edit, LIST_BYTES, NewPrivateMessage, Posted};
 use eddyline_model::UserId;
-use eddyline_model::messages::{Event, MAX_UUID_CHARS};
+use eddyline_model::messages::Event;
 use eddyline_model::policy::Deletion;
 use eddyline_model::scopes::Scope::Private;
-use eddyline_wire::Place;
+use eddyline_wire::requests::{
+    EditPrivateMessage, ListMessages, PrivateContent, PrivateEvent, PrivateTags, UpdatePrivateConversation,
+};
+use eddyline_wire::{Place, Request};
 use http::{Method, StatusCode};
 
 use crate::answer::{Answer, done, encoded, json, nothing};
@@ -14,6 +17,7 @@ use crate::context::RequestContext;
 use crate::endpoint::Endpoint;
 use crate::endpoint::Shape::{Empty, Many, One};
 use crate::error::Failure;
+use crate::handler::Unread;
 use crate::messages::{listed, query};
 use crate::uploads::{self, Described};
 
@@ -34,7 +38,6 @@ fn conversation_endpoints() -> Vec<Endpoint> {
             .answers(200, "The conversation, made if there was none", Some(One("PrivateConversation"))),
         Endpoint::new(Method::PUT, conversation, "Show or hide the tab of a conversation", update)
             .scopes(&[Private])
-            .needs("open", "boolean", "Whether your clients show a tab")
             .answers(200, "The conversation", Some(One("PrivateConversation"))),
     ]
 }
@@ -46,29 +49,23 @@ fn message_endpoints() -> Vec<Endpoint> {
             .takes_old_uploads()
             .can_conflict()
             .scopes(&[Private])
-            .needs("event", "string", "message; with --profile classic also file")
-            .needs(
-                "content",
-                "string",
-                "1 to 8096 characters; of a file the file, or data, content_type and file_name",
-            )
-            .takes("uuid", "string", "Your own id for it; repeating a post with it is safe")
             .answers(200, "It is on disk", Some(Empty))
             .unless_classic()
             .answers(201, "The message", Some(One("Message")))
             .in_classic(),
         Endpoint::new(Method::GET, messages, "List or search private messages", list_messages)
             .scopes(&[Private])
-            .lists_messages(),
+            .answers_messages(),
         Endpoint::new(Method::GET, message, "A private message", get_message).scopes(&[Private]).answers(
             200,
             "The message",
             Some(One("Message")),
         ),
-        Endpoint::new(Method::PUT, message, "Edit your private message", edit)
-            .scopes(&[Private])
-            .takes("content", "string", "The new text")
-            .answers(200, "Done", Some(Empty)),
+        Endpoint::new(Method::PUT, message, "Edit your private message", edit).scopes(&[Private]).answers(
+            200,
+            "Done",
+            Some(Empty),
+        ),
         Endpoint::new(Method::DELETE, message, "Delete your private message", delete)
             .scopes(&[Private])
             .answers(204, "The message is gone", None)
@@ -77,52 +74,51 @@ fn message_endpoints() -> Vec<Endpoint> {
 }
 
 async fn list(ctx: RequestContext) -> Answer {
-    json(StatusCode::OK, &ctx.app().private_conversations(ctx.actor()?).await?)
+    json(StatusCode::OK, &ctx.app().messages().conversations(ctx.actor()).await?)
 }
 
 async fn get(ctx: RequestContext) -> Answer {
     let with = other(&ctx)?;
-    json(StatusCode::OK, &ctx.app().private_conversation(ctx.actor()?, with).await?)
+    json(StatusCode::OK, &ctx.app().messages().conversation(ctx.actor(), with).await?)
 }
 
-async fn update(ctx: RequestContext) -> Answer {
+async fn update(ctx: RequestContext, request: Unread<UpdatePrivateConversation>) -> Answer {
     let with = other(&ctx)?;
-    let mut params = ctx.params.reader();
-    let open = params.opt_bool("open");
-    if open.is_none() && !ctx.params.has("open") {
-        params.error("open", "is required");
-    }
-    params.finish()?;
-    let open = open.unwrap_or_default();
-    json(StatusCode::OK, &ctx.app().set_private_open(ctx.actor()?, with, open).await?)
+    let UpdatePrivateConversation { open } = request.read()?;
+    json(StatusCode::OK, &ctx.app().messages().set_conversation_open(ctx.actor(), with, open).await?)
 }
 
-async fn send(mut ctx: RequestContext) -> Answer {
+async fn send(
+    mut ctx: RequestContext,
+    request: Unread<(PrivateEvent, PrivateContent, PrivateTags)>,
+) -> Answer {
     let to = other(&ctx)?;
     let files = std::mem::take(&mut ctx.files);
     let classic = ctx.shared.profile.classic;
-    let mut params = ctx.params.reader();
-    let event = params.required_text("event", 1..=100);
-    let is_file = classic && event == Event::File.as_str();
-    if !event.is_empty() && event != Event::Message.as_str() && !is_file {
-        params.error("event", if classic { "must be message or file" } else { "must be message" });
+    let params = request.into_params();
+    let mut reader = params.reader();
+    let PrivateEvent { event, uuid } = PrivateEvent::read(&mut reader).unwrap_or_default();
+    let is_file = classic && event.as_deref() == Some(Event::File.as_str());
+    if event.is_some_and(|event| event != Event::Message.as_str()) && !is_file {
+        reader.error("event", if classic { "must be message or file" } else { "must be message" });
     }
-    let uuid = params.opt_text("uuid", 0..=MAX_UUID_CHARS).filter(|uuid| !uuid.trim().is_empty());
-    let content = if is_file { String::new() } else { params.required_text("content", 0..=usize::MAX) };
-    let tags = if classic { params.list_of_text("tags").unwrap_or_default() } else { Vec::new() };
-    uploads::check_places(&files, is_file, false, &mut params);
-    params.finish()?;
+    let content = if is_file { None } else { PrivateContent::read(&mut reader) };
+    let tags = if classic { PrivateTags::read(&mut reader) } else { None };
+    uploads::check_places(&files, is_file, false, &mut reader);
+    reader.finish()?;
     // What was taken in is held until it is posted.
     let (mut file, mut _held) = (None, None);
     if is_file {
-        ctx.app().may_send_file_to(ctx.actor()?, to).await?;
-        let described = Described::read(&ctx.params, !files.is_empty(), ctx.shared.json_upload).await?;
-        let (attachment, held) = uploads::content((ctx.app(), ctx.actor()?), files, described).await?;
+        ctx.app().messages().may_send_file_to(ctx.actor(), to).await?;
+        let described = Described::read(&params, !files.is_empty(), ctx.shared.json_upload).await?;
+        let (attachment, held) = uploads::content((ctx.app(), ctx.actor()), files, described).await?;
         (file, _held) = (Some(attachment), Some(held));
     }
-    ctx.drop_params();
+    drop(params);
+    let content = content.unwrap_or_default().content;
+    let tags = tags.unwrap_or_default().tags.unwrap_or_default();
     let new = NewPrivateMessage { content, file, tags, uuid, wait: classic };
-    match ctx.app().post_private(ctx.actor()?, to, new).await? {
+    match ctx.app().messages().post_private(ctx.actor(), to, new).await? {
         Posted::Message(view) => {
             Ok(encoded(StatusCode::CREATED, ctx.app().encoder().message(&view, Place::Private)))
         }
@@ -130,37 +126,39 @@ async fn send(mut ctx: RequestContext) -> Answer {
     }
 }
 
-async fn list_messages(ctx: RequestContext) -> Answer {
+async fn list_messages(ctx: RequestContext, request: Unread<ListMessages>) -> Answer {
     let with = other(&ctx)?;
-    let query = query(&ctx)?;
+    let wanted = request.read()?;
+    let query = query(&ctx, &wanted);
     expect_answer(LIST_BYTES)?;
-    let list = ctx.app().list_private_messages(ctx.actor()?, with, query.clone()).await?;
+    let list = ctx.app().messages().list_private(ctx.actor(), with, query.clone()).await?;
     let conversation = || ctx.app().config().addresses.private(with);
-    Ok(listed(&ctx, list, &query, || format!("{}/messages", conversation())))
+    Ok(listed(list, &wanted, &query, || format!("{}/messages", conversation())))
 }
 
 async fn get_message(ctx: RequestContext) -> Answer {
     let with = other(&ctx)?;
-    let view = ctx.app().private_message(ctx.actor()?, with, ctx.id("message")?).await?;
+    let view = ctx.app().messages().get_private(ctx.actor(), with, ctx.id("message")?).await?;
     Ok(encoded(StatusCode::OK, ctx.app().encoder().message(&view, Place::Private)))
 }
 
-async fn edit(mut ctx: RequestContext) -> Answer {
+async fn edit(ctx: RequestContext, request: Unread<(EditPrivateMessage, PrivateTags)>) -> Answer {
     let (with, id) = (other(&ctx)?, ctx.id("message")?);
-    let mut params = ctx.params.reader();
-    let mut edit = Edit { content: params.opt_text("content", 0..=usize::MAX), tags: None };
-    if ctx.shared.profile.classic {
-        edit.tags = params.list_of_text("tags");
-    }
-    params.finish()?;
-    ctx.drop_params();
-    ctx.app().edit_private_message(ctx.actor()?, with, id, edit).await?;
+    let edit = {
+        let params = request.into_params();
+        let mut reader = params.reader();
+        let EditPrivateMessage { content } = EditPrivateMessage::read(&mut reader).unwrap_or_default();
+        let tags = if ctx.shared.profile.classic { PrivateTags::read(&mut reader) } else { None };
+        reader.finish()?;
+        Edit { content, tags: tags.unwrap_or_default().tags }
+    };
+    ctx.app().messages().edit_private(ctx.actor(), with, id, edit).await?;
     Ok(done())
 }
 
 async fn delete(ctx: RequestContext) -> Answer {
     let (with, id) = (other(&ctx)?, ctx.id("message")?);
-    Ok(match ctx.app().delete_private_message(ctx.actor()?, with, id).await? {
+    Ok(match ctx.app().messages().delete_private(ctx.actor(), with, id).await? {
         Deletion::Remove => nothing(),
         Deletion::Truncate => done(),
     })
@@ -168,6 +166,6 @@ async fn delete(ctx: RequestContext) -> Answer {
 
 /// The user whom the path names, for callers who are users themselves.
 fn other(ctx: &RequestContext) -> Result<UserId, Failure> {
-    ctx.actor()?.user()?;
+    ctx.actor().user()?;
     ctx.id("user")
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use eddyline_model::scopes::Scope::{Flow, Integration, Manage, Private};
 use http::Method;
 
-use crate::context::{PathParams, RequestContext};
+use crate::context::PathParams;
 use crate::endpoint::Shape::{Empty, Many, One, Stream};
 use crate::endpoint::{COMMENTS, Callers, Endpoint, NEXT};
 use crate::{
@@ -46,25 +46,18 @@ pub(crate) fn classic() -> Vec<Endpoint> {
 }
 
 fn flow_endpoints() -> Vec<Endpoint> {
-    let users = "1 adds the users of each flow";
-    let after = "Only the flows behind the one with this id";
     vec![
         Endpoint::new(Method::GET, "/flows", "The flows you are in", flows::joined)
             .scopes(&[Flow, Manage, Integration])
-            .takes("users", "boolean", users)
-            .takes("after", "string", after)
             .answers(200, "Your flows; the header Link says where the list goes on", Some(Many("Flow")))
             .tells(&[NEXT]),
         Endpoint::new(Method::GET, "/flows/all", "The flows you are in or could join", flows::all)
             .scopes(&[Flow, Manage, Integration])
-            .takes("users", "boolean", users)
-            .takes("after", "string", after)
             .answers(200, "The flows; the header Link says where the list goes on", Some(Many("Flow")))
             .tells(&[NEXT]),
         Endpoint::new(Method::GET, "/flows/find", "A flow by its id", flows::find)
             .can_miss()
             .scopes(&[Flow, Manage, Integration])
-            .needs("id", "string", "The flow's id")
             .answers(200, "The flow, with its users", Some(One("Flow"))),
         Endpoint::new(Method::GET, FLOW, "A flow", flows::get).scopes(&[Flow, Manage, Integration]).answers(
             200,
@@ -74,16 +67,10 @@ fn flow_endpoints() -> Vec<Endpoint> {
         Endpoint::new(Method::POST, "/flows/{organization}", "Make a flow", flows::create)
             .can_conflict()
             .scopes(&[Manage])
-            .needs("name", "string", "1 to 100 characters")
             .answers(201, "The new flow, with you in it", Some(One("Flow"))),
         Endpoint::new(Method::PUT, FLOW, "Change a flow, join it, or show and hide its tab", flows::update)
             .can_conflict()
             .scopes(&[Flow, Manage])
-            .takes("name", "string", "1 to 100 characters; the addresses stay")
-            .takes("description", "string", "What the flow is for; up to 1000 characters")
-            .takes("open", "boolean", "Whether your clients show a tab; true joins")
-            .takes("disabled", "boolean", "Whether the flow is archived")
-            .takes("access_mode", "string", "invitation, link or organization")
             .answers(200, "The flow, with its users", Some(One("Flow"))),
         Endpoint::new(Method::POST, JOIN_LINK, "Replace the join link of a flow", flows::replace_join_link)
             .scopes(&[Manage])
@@ -92,23 +79,11 @@ fn flow_endpoints() -> Vec<Endpoint> {
 }
 
 fn sending_endpoints() -> Vec<Endpoint> {
-    let send = |path, summary| {
-        Endpoint::new(Method::POST, path, summary, messages::send)
+    let posts = |endpoint: Endpoint| {
+        endpoint
             .callers(Callers::UsersAndFlowTokens)
             .can_conflict()
-            .takes_uploads()
-            .needs("event", "string", "message, status or file; activity and discussion through an application")
-            .takes("content", "string", "1 to 8096 characters; of a file the file, or data, content_type and file_name; not of activity and discussion")
-            .takes("attachments", "object", "Files of activity and discussion, by the id that the body has for them, in a form with parts")
-            .takes("title", "string", "Of activity and discussion: what happened")
-            .takes("body", "string", "Of activity and discussion: what was said, in HTML")
-            .takes("author", "object", "Of activity and discussion: name and avatar of the person who did it")
-            .takes("thread", "object", "The new state of the thread; of activity and discussion only")
-            .takes("external_thread_id", "string", "Your own id of the thread it goes to")
-            .takes("tags", "array", "Tags, also as a comma-separated text")
-            .takes("uuid", "string", "Your own id for it; repeating a post with it is safe")
-            .takes("external_user_name", "string", "A sender's name; makes the message anonymous")
-            .takes("thread_id", "string", "The thread it goes to")
+            .scopes(&[Flow])
             .header("X-Service-Wait-For-Message", "true waits for the message and answers with it")
             .answers(202, "It is on disk", Some(Empty))
             .answers(200, "The message, when the wait header is set", Some(One("Message")))
@@ -118,71 +93,47 @@ fn sending_endpoints() -> Vec<Endpoint> {
             .tells(&[COMMENTS])
             .in_classic()
     };
-    let comment = |path, summary| {
-        Endpoint::new(Method::POST, path, summary, messages::comment)
-            .callers(Callers::UsersAndFlowTokens)
-            .can_conflict()
-            .needs("content", "string", "1 to 8096 characters")
-            .takes("event", "string", "comment")
-            .takes("tags", "array", "Tags, also as a comma-separated text")
-            .takes("uuid", "string", "Your own id for it; repeating a post with it is safe")
-            .takes("external_user_name", "string", "A sender's name; makes the comment anonymous")
-            .header("X-Service-Wait-For-Message", "true waits for the message and answers with it")
-            .answers(202, "It is on disk", Some(Empty))
-            .answers(200, "The comment, when the wait header is set", Some(One("Message")))
-            .tells(&[COMMENTS])
-            .unless_classic()
-            .answers(201, "The comment", Some(One("Message")))
-            .tells(&[COMMENTS])
-            .in_classic()
-    };
-    let flow = "The flow: its id, organization/flow or organization:flow; not with a flow token";
+    let flow = "/flows/{organization}/{flow}/messages";
+    let thread = "/flows/{organization}/{flow}/threads/{thread}/messages";
+    let comments = "/flows/{organization}/{flow}/messages/{message}/comments";
+    let send = messages::send::<messages::PostMessage>;
+    let send_to = messages::send::<messages::PostMessageTo>;
+    let comment = messages::comment::<messages::PostComment>;
+    let comment_to = messages::comment::<messages::PostCommentTo>;
     vec![
-        send("/messages", "Post a message").can_miss().scopes(&[Flow]).takes("flow", "string", flow),
-        send("/flows/{organization}/{flow}/messages", "Post a message to a flow").scopes(&[Flow]),
-        send("/flows/{organization}/{flow}/threads/{thread}/messages", "Post a message to a thread")
-            .scopes(&[Flow]),
-        comment("/comments", "Comment on a message")
-            .can_miss()
-            .scopes(&[Flow])
-            .takes("flow", "string", flow)
-            .needs("message", "integer", "The message to comment on"),
-        comment("/flows/{organization}/{flow}/messages/{message}/comments", "Comment on a message of a flow")
-            .scopes(&[Flow]),
+        posts(Endpoint::new(Method::POST, "/messages", "Post a message", send_to)).can_miss().takes_uploads(),
+        posts(Endpoint::new(Method::POST, flow, "Post a message to a flow", send)).takes_uploads(),
+        posts(Endpoint::new(Method::POST, thread, "Post a message to a thread", send)).takes_uploads(),
+        posts(Endpoint::new(Method::POST, "/comments", "Comment on a message", comment_to)).can_miss(),
+        posts(Endpoint::new(Method::POST, comments, "Comment on a message of a flow", comment)),
     ]
 }
 
 fn message_endpoints() -> Vec<Endpoint> {
-    let list = |path, summary, handler: fn(RequestContext) -> messages::Listing| {
-        Endpoint::new(Method::GET, path, summary, handler)
-            .scopes(&[Flow])
-            .lists_messages()
-            .takes("tags", "string", "Tags, comma-separated")
-            .takes("tag_mode", "string", "and or or")
-    };
+    let messages = "/flows/{organization}/{flow}/messages";
     let message = "/flows/{organization}/{flow}/messages/{message}";
+    let thread = "/flows/{organization}/{flow}/threads/{thread}/messages";
+    let comments = "/flows/{organization}/{flow}/messages/{message}/comments";
     vec![
-        list("/flows/{organization}/{flow}/messages", "List or search messages", messages::list),
-        list(
-            "/flows/{organization}/{flow}/threads/{thread}/messages",
-            "List a thread",
-            messages::list_thread,
-        ),
-        list(
-            "/flows/{organization}/{flow}/messages/{message}/comments",
-            "List comments",
-            messages::list_comments,
-        ),
+        Endpoint::new(Method::GET, messages, "List or search messages", messages::list)
+            .scopes(&[Flow])
+            .answers_messages(),
+        Endpoint::new(Method::GET, thread, "List a thread", messages::list_thread)
+            .scopes(&[Flow])
+            .answers_messages(),
+        Endpoint::new(Method::GET, comments, "List comments", messages::list_comments)
+            .scopes(&[Flow])
+            .answers_messages(),
         Endpoint::new(Method::GET, message, "A message", messages::get).scopes(&[Flow]).answers(
             200,
             "The message",
             Some(One("Message")),
         ),
-        Endpoint::new(Method::PUT, message, "Edit a message", messages::edit)
-            .scopes(&[Flow])
-            .takes("content", "string", "The new text, of your own chat message or comment")
-            .takes("tags", "array", "All tags it is to have")
-            .answers(200, "Done", Some(Empty)),
+        Endpoint::new(Method::PUT, message, "Edit a message", messages::edit).scopes(&[Flow]).answers(
+            200,
+            "Done",
+            Some(Empty),
+        ),
         Endpoint::new(Method::DELETE, message, "Delete a message", messages::delete)
             .scopes(&[Flow])
             .answers(200, "Your chat message or comment is empty now", Some(Empty))
@@ -232,38 +183,34 @@ fn flow_user_endpoints() -> Vec<Endpoint> {
 
 /// The stream.
 pub(crate) fn streams() -> Vec<Endpoint> {
-    let listen = |path, summary, handler: fn(RequestContext) -> stream::Opening| {
-        Endpoint::new(Method::GET, path, summary, handler)
+    let listens = |endpoint: Endpoint| {
+        endpoint
             .uncompressed()
-            .takes("user", "boolean", "1 adds what is sent to you")
-            .takes("accept", "string", "application/json or text/event-stream")
-            .takes("active", "string", "true or idle shows you as present")
-            .takes("presence", "boolean", "1 tells who comes and goes")
             .header("Last-Event-ID", "The event you had last; the stream goes on after it")
-            .takes("last_event_id", "string", "The event you had last, also as the header Last-Event-ID")
             .answers(200, "Messages, for as long as you listen", Some(Stream("StreamEvent")))
     };
+    let one = "/flows/{organization}/{flow}";
     vec![
-        listen("/flows", "Listen to flows", stream::several).can_miss().scopes(&[Flow, Private]).takes(
-            "filter",
-            "string",
-            "Flows by id or organization/flow, comma-separated; required unless user=1",
-        ),
-        listen("/flows/{organization}/{flow}", "Listen to a flow", stream::one).scopes(&[Flow]),
+        listens(Endpoint::new(Method::GET, "/flows", "Listen to flows", stream::several))
+            .can_miss()
+            .scopes(&[Flow, Private]),
+        listens(Endpoint::new(Method::GET, one, "Listen to a flow", stream::one)).scopes(&[Flow]),
     ]
 }
 
 /// Whether the server is well.
 pub(crate) fn health() -> Vec<Endpoint> {
     vec![
-        Endpoint::new(Method::GET, "/healthz", "Whether the server runs", health::alive).public().answers(
+        Endpoint::new(Method::GET, "/healthz", "Whether the server runs", health::alive).answers(
             200,
             "It runs",
             Some(Empty),
         ),
-        Endpoint::new(Method::GET, "/readyz", "Whether the server can do its work", health::ready)
-            .public()
-            .answers(200, "It can", Some(Empty)),
+        Endpoint::new(Method::GET, "/readyz", "Whether the server can do its work", health::ready).answers(
+            200,
+            "It can",
+            Some(Empty),
+        ),
     ]
 }
 

@@ -1,51 +1,40 @@
 //! The stream (specification, section 4, Streaming).
 
-use std::future::Future;
-use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use eddyline_app::streaming::{Batch, Format, PresenceState, Subscription};
 use eddyline_app::{Actor, Listen, Listening, StreamPoint};
+use eddyline_wire::requests::{self, Presence, StreamFilter};
 use http::HeaderMap;
 use http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue};
 
 use crate::answer::Answer;
 use crate::context::RequestContext;
-use crate::error::Failure;
+use crate::handler::Unread;
 use crate::media;
 use crate::serve::{FrameSource, WithDeadline, stream};
 
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 const NO_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
-const MAX_FLOWS: usize = 1000;
 
-/// A stream being opened, so that both addresses can stand in one table.
-pub(crate) type Opening = Pin<Box<dyn Future<Output = Answer> + Send>>;
-
-pub(crate) fn several(ctx: RequestContext) -> Opening {
-    Box::pin(async move {
-        let mut params = ctx.params.reader();
-        let flows = params.list_of_text("filter").unwrap_or_default();
-        if flows.len() > MAX_FLOWS {
-            params.error("filter", format!("can't name more than {MAX_FLOWS} flows"));
-        }
-        params.finish()?;
-        open(&ctx, flows).await
-    })
+pub(crate) async fn several(
+    ctx: RequestContext,
+    request: Unread<(requests::Listen, StreamFilter)>,
+) -> Answer {
+    let (request, StreamFilter { filter }) = request.read()?;
+    open(&ctx, filter.unwrap_or_default(), request).await
 }
 
-pub(crate) fn one(ctx: RequestContext) -> Opening {
-    Box::pin(async move {
-        let flow = format!("{}/{}", ctx.segment("organization"), ctx.segment("flow"));
-        open(&ctx, vec![flow]).await
-    })
+pub(crate) async fn one(ctx: RequestContext, request: Unread<requests::Listen>) -> Answer {
+    let flow = format!("{}/{}", ctx.segment("organization"), ctx.segment("flow"));
+    open(&ctx, vec![flow], request.read()?).await
 }
 
-async fn open(ctx: &RequestContext, flows: Vec<String>) -> Answer {
-    let listen = request(ctx, flows)?;
-    let actor = ctx.actor()?;
-    let (subscription, listening) = ctx.app().listen(actor, &listen).await?;
+async fn open(ctx: &RequestContext, flows: Vec<String>, request: requests::Listen) -> Answer {
+    let listen = listen(ctx, flows, request);
+    let actor = ctx.actor();
+    let (subscription, listening) = ctx.app().streams().listen(actor, &listen).await?;
     let source = Source { subscription, _listening: listening };
     let mut response = stream(WithDeadline::new(source, time_left(ctx, actor)));
     let kind = match listen.format {
@@ -66,25 +55,13 @@ fn time_left(ctx: &RequestContext, actor: &Actor) -> Option<Duration> {
     Some(Duration::from_millis(u64::try_from(left).unwrap_or_default()))
 }
 
-fn request(ctx: &RequestContext, flows: Vec<String>) -> Result<Listen, Failure> {
-    let mut params = ctx.params.reader();
-    let user = params.opt_bool("user").unwrap_or(false);
-    let presence = params.opt_bool("presence").unwrap_or(false);
-    let accept = params.opt_text("accept", 0..=200);
-    let parameter = params.opt_text("last_event_id", 0..=200);
-    let shows = params
-        .opt_choice(
-            "active",
-            &[
-                ("true", PresenceState::Active),
-                ("1", PresenceState::Active),
-                ("idle", PresenceState::Idle),
-                ("false", PresenceState::Offline),
-                ("0", PresenceState::Offline),
-            ],
-        )
-        .unwrap_or_default();
-    params.finish()?;
+fn listen(ctx: &RequestContext, flows: Vec<String>, request: requests::Listen) -> Listen {
+    let requests::Listen { user, accept, active, presence, last_event_id: parameter } = request;
+    let shows = match active {
+        Some(Presence::Active) => PresenceState::Active,
+        Some(Presence::Idle) => PresenceState::Idle,
+        Some(Presence::Offline) | None => PresenceState::Offline,
+    };
     let header = ctx.headers.get(LAST_EVENT_ID).map(|id| String::from_utf8_lossy(id.as_bytes()).into_owned());
     let format = match (wants_events(&ctx.headers, accept.as_deref()), &parameter) {
         (true, _) => Format::Sse,
@@ -93,7 +70,7 @@ fn request(ctx: &RequestContext, flows: Vec<String>) -> Result<Listen, Failure> 
     };
     // An empty id says that the client has none.
     let from = header.or(parameter).filter(|id| !id.is_empty()).map_or(StreamPoint::Now, StreamPoint::After);
-    Ok(Listen { flows, user, format, from, shows, presence })
+    Listen { flows, user, format, from, shows, presence }
 }
 
 /// Whether the client wants server-sent events; a parameter is clearer than a header, which many

@@ -14,6 +14,10 @@ pub enum AccessMode {
 }
 
 impl AccessMode {
+    /// Each, with its name on the wire.
+    pub const WORDS: [(&str, Self); 3] =
+        [("invitation", Self::Invitation), ("link", Self::Link), ("organization", Self::Organization)];
+
     /// The name on the wire.
     #[must_use]
     pub fn as_str(self) -> &'static str {

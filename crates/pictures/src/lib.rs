@@ -11,8 +11,9 @@ use std::fmt;
 
 use image::metadata::Orientation;
 
-pub use measure::{Measured, measure};
+pub use measure::measure;
 pub use memory::MAX_MEMORY;
+pub use memory::Measured;
 pub use pixels::Pixels;
 
 /// The formats there are.

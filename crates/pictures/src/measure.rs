@@ -4,7 +4,7 @@ use std::io::{self, BufReader, Read, Seek, SeekFrom};
 
 use image::metadata::Orientation;
 
-use crate::memory::Coding;
+use crate::memory::{Coding, Measured};
 use crate::{Format, is_on_its_side, sniff};
 
 /// How many segments of a JPEG file are gone through. Pictures with large profiles and previews have
@@ -22,19 +22,6 @@ const FRAME_HEAD: i64 = 16;
 
 const END: u8 = 0xd9;
 const SCAN: u8 = 0xda;
-
-/// What can be told of a picture without unpacking it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Measured {
-    /// What the file is.
-    pub format: Format,
-    /// Width and height in pixels, as the picture is shown; `None` when the head of the file is
-    /// damaged. A JPEG that was taken with the camera on its side is measured upright; the other
-    /// formats tell of turning behind the pixels, if ever.
-    pub size: Option<(u32, u32)>,
-    /// What it takes to unpack it.
-    pub(crate) coding: Coding,
-}
 
 /// Measures the picture in a file, read from its beginning; `None` for anything that is not a
 /// picture. What the file claims is told as it is, and can be gigantic.

@@ -1,6 +1,6 @@
 //! How much memory unpacking a picture takes.
 
-use crate::{Bounds, Measured, Unreadable};
+use crate::{Bounds, Format, Unreadable};
 
 const MIB: u64 = 1024 * 1024;
 
@@ -56,6 +56,19 @@ impl Coding {
         };
         pixels.saturating_mul(each).saturating_add(other)
     }
+}
+
+/// Format, size and coding of a picture, read from the head of its file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Measured {
+    /// What the file is.
+    pub format: Format,
+    /// Width and height in pixels, as the picture is shown; `None` when the head of the file is
+    /// damaged. A JPEG that was taken with the camera on its side is measured upright; the other
+    /// formats tell of turning behind the pixels, if ever.
+    pub size: Option<(u32, u32)>,
+    /// What it takes to unpack it.
+    pub(crate) coding: Coding,
 }
 
 impl Measured {

@@ -14,6 +14,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "what fails here shall end the test"))]
 
 mod address;
+mod host;
 mod parameters;
 mod tunnel;
 mod verify;

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use percent_encoding::percent_decode_str;
 
 use crate::Error;
-use crate::address::Host;
+use crate::host::Host;
 
 /// The port of PostgreSQL where an address names none.
 const PORT: u16 = 5432;

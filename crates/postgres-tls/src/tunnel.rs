@@ -17,7 +17,8 @@ use tokio::runtime::Runtime;
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 
-use crate::address::{Address, Host, Mode};
+use crate::address::{Address, Mode};
+use crate::host::Host;
 use crate::{Error, verify};
 
 /// How long the servers of a name may take to accept a connection and TLS on it, where the address does not say.

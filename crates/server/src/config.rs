@@ -4,7 +4,6 @@
 //! To add an option, write it into the table in `options.rs` and describe it in
 //! `docs/configuration.md`; a test compares the two.
 
-mod layers;
 mod lifetimes;
 mod options;
 #[cfg(test)]
@@ -15,8 +14,8 @@ use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use self::layers::{Environment, Layers, read_file, similar};
-pub(crate) use self::layers::{Layer, Origin};
+use self::options::layers::{Environment, Layers, read_file, similar};
+pub(crate) use self::options::layers::{Layer, Origin};
 pub(crate) use self::options::{OPTIONS, OptionSpec, Settings};
 pub(crate) use self::values::{DatabaseUrl, LogFilter, LogFormat, Profile, SmtpSecurity};
 use crate::owners::Denied;

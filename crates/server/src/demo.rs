@@ -77,14 +77,14 @@ async fn populate(app: &App) -> Result<(), Failure> {
         user_limit: 100,
         parent: None,
     };
-    match app.operator_create_organization(organization).await {
+    match app.operator().create_organization(organization).await {
         Ok(_) => {}
         Err(Error::Conflict(_)) => return Ok(()),
         Err(error) => return Err(error.into()),
     }
     for name in ["Main", "Lobby"] {
         let flow = NewFlow { organization: ORGANIZATION.to_owned(), name: name.parse()? };
-        app.operator_create_flow(flow).await?;
+        app.operator().create_flow(flow).await?;
     }
     let mut actors = Vec::new();
     for (email, name, nick) in PEOPLE {
@@ -105,12 +105,12 @@ async fn add_person(app: &App, email: &str, name: &str, nick: &str) -> Result<Ac
         admin: email == EMAIL,
         bot: nick == "Eddy",
     };
-    let (_, token) = app.operator_create_user(person).await?;
+    let (_, token) = app.operator().create_user(person).await?;
     for flow in ["main", "lobby"] {
-        app.operator_add_flow_user(ORGANIZATION, flow, &address).await?;
+        app.operator().add_flow_user(ORGANIZATION, flow, &address).await?;
     }
     let local = std::net::Ipv4Addr::LOCALHOST.into();
-    Ok(app.authenticate(Credentials::Token(token), local).await?)
+    Ok(app.authentication().authenticate(Credentials::Token(token), local).await?)
 }
 
 async fn talk(app: &App, actors: &[Actor]) -> Result<(), Failure> {
@@ -129,10 +129,10 @@ async fn say(
     text: &str,
     parent: Option<MessageId>,
 ) -> Result<Option<MessageId>, Error> {
-    let room: Arc<Room> = app.room(actor, ORGANIZATION, FLOW, FlowAction::Post).await?;
+    let room: Arc<Room> = app.rooms().find(actor, ORGANIZATION, FLOW, FlowAction::Post).await?;
     let event = if parent.is_some() { Event::Comment } else { Event::Message };
     let post = NewPost { parent, wait: true, ..NewPost::of(event, text.to_owned()) };
-    Ok(match app.post(actor, room, post).await? {
+    Ok(match app.messages().post(actor, room, post).await? {
         Posted::Message(view) => Some(view.message.id),
         Posted::Accepted => None,
     })
@@ -141,9 +141,9 @@ async fn say(
 /// A bot that says something now and then, so that a listener hears something.
 async fn chatter(app: App) {
     let Ok(email) = PEOPLE[3].0.parse::<Email>() else { return };
-    let Ok((_, token)) = app.operator_create_user_token(&email).await else { return };
+    let Ok((_, token)) = app.operator().create_user_token(&email).await else { return };
     let local = std::net::Ipv4Addr::LOCALHOST.into();
-    let Ok(eddy) = app.authenticate(Credentials::Token(token), local).await else { return };
+    let Ok(eddy) = app.authentication().authenticate(Credentials::Token(token), local).await else { return };
     for text in CHATTER.iter().cycle() {
         tokio::time::sleep(CHATTER_PAUSE).await;
         if let Err(error) = say(&app, &eddy, text, None).await {
@@ -164,9 +164,9 @@ impl Welcome {
     async fn prepare(app: &App) -> Result<Self, Failure> {
         let email: Email = EMAIL.parse()?;
         let password = Secret::generate();
-        app.operator_set_password(&email, &Password::new(password.expose())).await?;
-        let (_, token) = app.operator_create_user_token(&email).await?;
-        let link = app.operator_create_sign_in_link(&email).await?;
+        app.operator().set_password(&email, &Password::new(password.expose())).await?;
+        let (_, token) = app.operator().create_user_token(&email).await?;
+        let link = app.operator().create_sign_in_link(&email).await?;
         Ok(Self { token, password, link })
     }
 }

@@ -1,5 +1,9 @@
 //! Getting connections: from an address to a pool of either kind, brought up to date.
 
+#[cfg(feature = "postgres")]
+pub(crate) mod cancel;
+pub(crate) mod deadline;
+
 use std::path::PathBuf;
 #[cfg(feature = "postgres")]
 use std::sync::Arc;
@@ -12,7 +16,7 @@ use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
 use eddyline_postgres_tls::{Route, without_socket};
 
 #[cfg(feature = "postgres")]
-use crate::cancel::{Backend, Canceller};
+use self::cancel::{Backend, Canceller};
 use crate::reader::{Inner, Reader};
 use crate::{Error, Result};
 
@@ -154,7 +158,7 @@ impl Connections {
 
     #[cfg(feature = "sqlite")]
     fn sqlite(path: &str, size: u32) -> Result<Self> {
-        eddyline_sqlite_interrupt::install(crate::deadline::has_passed);
+        eddyline_sqlite_interrupt::install(self::deadline::has_passed);
         // Once before the pool, which would try for as long as it has patience and then say nothing
         // but that.
         connect_sqlite(path)?;

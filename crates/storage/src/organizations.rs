@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use diesel::prelude::*;
 use eddyline_model::organizations::{Organization, OrganizationMembership, OrganizationRole, Subscription};
-use eddyline_model::users::User;
 use eddyline_model::{Day, OrganizationId, RoomId, Timestamp, UserId};
 use eddyline_portable::portable;
 
@@ -14,7 +13,7 @@ use crate::schema::{
     flows, organization_members, organization_names, organizations, room_members, user_groups, users,
 };
 use crate::transaction::Tx;
-use crate::users::{UserRow, to_user};
+use crate::users::{People, UserRow, to_user};
 use crate::{Error, Result};
 
 #[derive(Queryable, Selectable)]
@@ -34,9 +33,6 @@ pub(crate) struct Row {
 
 /// How many numbers one statement is given.
 const ROWS: usize = 500;
-
-/// The people of an organization, ordered by number, each with whether they administer it.
-pub type People = Vec<(User, bool)>;
 
 fn to_day(text: Option<String>) -> Result<Option<Day>> {
     text.map(|text| text.parse().map_err(|_| Error::Corrupt("day"))).transpose()

@@ -9,10 +9,10 @@ use eddyline_model::RoomId;
 use eddyline_model::messages::MessageQuery;
 
 use crate::budget::{Account, ReadBudget};
-#[cfg(feature = "postgres")]
-use crate::cancel::Backend;
 use crate::connect::Connections;
-use crate::deadline::Deadline;
+#[cfg(feature = "postgres")]
+use crate::connect::cancel::Backend;
+use crate::connect::deadline::Deadline;
 use crate::fair::{FairSemaphore, Key, Limits, LineFull, Permit, Share};
 use crate::lists::MessagePage;
 use crate::reader::Reader;

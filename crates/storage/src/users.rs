@@ -8,10 +8,12 @@ use eddyline_model::{OrganizationId, RoomId, Timestamp, UserId};
 use eddyline_portable::portable;
 
 use crate::Result;
-use crate::organizations::People;
 use crate::reader::{Inner, Reader};
 use crate::schema::{email_claims, flows, organization_members, room_members, users};
 use crate::transaction::Tx;
+
+/// The people of an organization, ordered by number, each with whether they administer it.
+pub type People = Vec<(User, bool)>;
 
 /// What of a user is read. The address's key and the password's hash are asked for by name.
 #[derive(Queryable, Selectable)]

@@ -9,7 +9,7 @@ use http::StatusCode;
 use http::header::{HeaderValue, RETRY_AFTER};
 
 use crate::answer::{page, see_other};
-use crate::visit::sign_in_path;
+use crate::local_path::sign_in_path;
 
 /// Seconds after which one may come back when the store is down or busy.
 const RETRY_SECONDS: u64 = 2;

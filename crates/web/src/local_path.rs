@@ -16,6 +16,12 @@ pub(crate) fn is_local(text: &str) -> bool {
     well_formed && text.starts_with('/') && !text.starts_with("//")
 }
 
+/// Where to sign in before going on to a path.
+pub(crate) fn sign_in_path(next: &str) -> String {
+    let next = percent_encoding::utf8_percent_encode(next, percent_encoding::NON_ALPHANUMERIC);
+    format!("/sign-in?next={next}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -46,7 +46,7 @@ impl FromRequestParts<Site> for Visit {
         let cookies = CookieNames::new(site.secure || client.secure == Some(true));
         let session = cookies.session(&parts.headers).map(Secret::presented);
         let actor = match &session {
-            Some(session) => site.app.by_session(session).await?,
+            Some(session) => site.app.accounts().by_session(session).await?,
             None => None,
         };
         if let Some(actor) = &actor {
@@ -82,7 +82,7 @@ impl Visit {
     /// Looks the session up once more, after a wait.
     pub(crate) async fn look_up_again(&mut self) -> Result<(), Failure> {
         if let Some(session) = &self.session {
-            self.actor = self.site.app.by_session(session).await?;
+            self.actor = self.site.app.accounts().by_session(session).await?;
         }
         Ok(())
     }
@@ -173,7 +173,7 @@ impl Visit {
     /// Sends the browser on, signed in. Its session before ends: it has one at a time. Pages that were
     /// open before cannot send their forms any more, since somebody else may have loaded them.
     pub(crate) async fn begin_session(&self, session: &Secret, path: &str) -> Result<Response, Failure> {
-        if let Err(error) = self.app().name_session(session, &self.agent).await {
+        if let Err(error) = self.app().accounts().name_session(session, &self.agent).await {
             // It is only for its owner to tell it from others.
             tracing::debug!(%error, "what a browser calls itself could not be noted");
         }
@@ -192,19 +192,13 @@ impl Visit {
         mut response: Response,
     ) -> Result<Response, Failure> {
         if let Some(session) = &self.session {
-            self.app().sign_out(session).await?;
+            self.app().accounts().sign_out(session).await?;
         }
         let token = self.cookies.set_csrf(&new_token());
         response.headers_mut().append(SET_COOKIE, cookie);
         response.headers_mut().append(SET_COOKIE, token);
         Ok(response)
     }
-}
-
-/// Where to sign in before going on to a path.
-pub(crate) fn sign_in_path(next: &str) -> String {
-    let next = percent_encoding::utf8_percent_encode(next, percent_encoding::NON_ALPHANUMERIC);
-    format!("/sign-in?next={next}")
 }
 
 fn agent(headers: &HeaderMap) -> String {

@@ -7,19 +7,10 @@ use eddyline_model::items::{
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use utoipa::ToSchema;
 
+use crate::author::Author;
 use crate::messages::Attachment;
 use crate::reading::{FieldErrors, Object};
-
-/// Who did what an activity or a discussion tells of.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct Author {
-    /// Name.
-    pub name: String,
-    /// URL of a picture.
-    pub avatar: Option<String>,
-}
 
 /// What an activity or a discussion holds, as it is kept.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -3,6 +3,7 @@
 //! Names and types are those of Flowdock's API. [`forms`] reads parameters that come as a form instead of JSON. The crate
 //! knows neither storage nor HTTP.
 
+mod author;
 mod disposition;
 mod encode;
 mod errors;
@@ -13,21 +14,26 @@ mod invitations;
 mod items;
 mod messages;
 mod organizations;
+pub mod params;
 mod private;
 mod reading;
+pub mod request;
+pub mod requests;
 mod sources;
 mod users;
 
+pub use author::Author;
 pub use disposition::disposition;
 pub use encode::{Encoder, Place};
 pub use errors::{ErrorBody, IntegrationError};
 pub use flows::{Flow, FlowUser, Link};
 pub use groups::Group;
 pub use invitations::{ImportedInvitations, Invitation};
-pub use items::{Author, InboxContent, read_author, read_item};
+pub use items::{InboxContent, read_author, read_item};
 pub use messages::{Attachment, Message, Picture, Thread, Thumbnail};
 pub use organizations::{Organization, OrganizationSummary, OrganizationUser, Subscription};
 pub use private::{Participant, PrivateActivity, PrivateConversation};
 pub use reading::{FieldErrors, NUMBER_TOO_LARGE, check_url, is_unseen, text_of_number};
+pub use request::{OneOf, Parameters, Request};
 pub use sources::{Source, SourceApplication};
 pub use users::User;

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use crate::items::Author;
+use crate::author::Author;
 
 /// A message of a flow or of a private conversation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]

@@ -8,7 +8,7 @@ use serde_json::{Map, Number, Value};
 pub type FieldErrors = BTreeMap<String, Vec<String>>;
 
 /// The longest address, in bytes.
-const MAX_URL: usize = 2000;
+pub(crate) const MAX_URL: usize = 2000;
 
 /// An object among the parameters. An empty text is as good as none.
 pub(crate) struct Object<'a, 'e> {

@@ -75,7 +75,7 @@ fn announce(origin: &str, token: &str) {
 async fn set_up(chat: &App) -> Result<Secret, Box<dyn Error>> {
     let acme =
         NewOrganization { name: "Acme".into(), parameterized_name: None, user_limit: 50, parent: None };
-    chat.operator_create_organization(acme).await?;
+    chat.operator().create_organization(acme).await?;
     let email: Email = "deployments@acme.example".parse()?;
     let bot = NewPerson {
         id: None,
@@ -87,9 +87,9 @@ async fn set_up(chat: &App) -> Result<Secret, Box<dyn Error>> {
         admin: false,
         bot: true,
     };
-    let (_, token) = chat.operator_create_user(bot).await?;
-    chat.operator_create_flow(NewFlow { organization: "acme".into(), name: "Releases".parse()? }).await?;
-    chat.operator_add_flow_user("acme", "releases", &email).await?;
+    let (_, token) = chat.operator().create_user(bot).await?;
+    chat.operator().create_flow(NewFlow { organization: "acme".into(), name: "Releases".parse()? }).await?;
+    chat.operator().add_flow_user("acme", "releases", &email).await?;
     Ok(token)
 }
 
@@ -111,9 +111,9 @@ async fn say(chat: &App, peer: Peer, headers: &HeaderMap, text: String) -> Resul
     let header = headers.get(AUTHORIZATION).ok_or(ChatError::Unauthenticated("an API token is needed"))?;
     let credentials = Credentials::parse(header.as_bytes())
         .map_err(|_| ChatError::Unauthenticated("the credentials cannot be read"))?;
-    let caller = chat.authenticate(credentials, peer.addr.ip()).await?;
-    let room = chat.room(&caller, "acme", "releases", FlowAction::Post).await?;
-    chat.post(&caller, room, NewPost::of(Event::Message, text)).await?;
+    let caller = chat.authentication().authenticate(credentials, peer.addr.ip()).await?;
+    let room = chat.rooms().find(&caller, "acme", "releases", FlowAction::Post).await?;
+    chat.messages().post(&caller, room, NewPost::of(Event::Message, text)).await?;
     Ok(())
 }
 

@@ -4,7 +4,6 @@
 pub mod checker;
 mod crowd;
 mod deeds;
-mod judge;
 mod listeners;
 mod plan;
 mod posters;
@@ -15,10 +14,9 @@ mod ways;
 
 pub use crowd::Crowd;
 pub use deeds::Deeds;
-pub use judge::{Finished, Others};
 pub use listeners::Habit;
 pub use plan::{Plan, Random, Rounds, plan};
 pub use posters::Manner;
 pub use raw_stream::{Address, RawEvent, RawStream};
-pub use run::{Cast, Run, in_time};
+pub use run::{Cast, Finished, Others, Run, in_time};
 pub use ways::Ways;

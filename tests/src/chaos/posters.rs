@@ -7,9 +7,8 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use eddyline_client::{
-    Client, Credentials, Error, FlowClient, Json, MessageChange, MessageQuery, NewMessage, Posted,
-};
+use eddyline_client::requests::EditMessage;
+use eddyline_client::{Client, Credentials, Error, FlowClient, Json, MessageQuery, NewMessage, Posted};
 use serde_json::json;
 use tokio::sync::watch;
 use tokio::time::interval;
@@ -135,7 +134,7 @@ impl Poster {
     async fn edit(&mut self) {
         let Some((message, name)) = self.known.pop_front() else { return };
         let content = Some(edited_text_of(&name));
-        let request = Request::Edit(message, MessageChange { content, tags: None });
+        let request = Request::Edit(message, EditMessage { content, tags: None });
         self.deeds.begin_edit(message);
         if self.until_clear(&request).await.is_some() {
             self.deeds.edited(message);
@@ -178,7 +177,7 @@ impl Poster {
 enum Request {
     Chat(NewMessage),
     Comment(i64, NewMessage),
-    Edit(i64, MessageChange),
+    Edit(i64, EditMessage),
     Push(NewMessage, String),
 }
 

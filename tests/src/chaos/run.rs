@@ -1,5 +1,7 @@
 //! One run: people who post, read and listen, until they are told to stop.
 
+mod judge;
+
 use std::future::Future;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -8,8 +10,8 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
+pub use self::judge::{Finished, Others};
 use super::deeds::Deeds;
-use super::judge::{Finished, Others};
 use super::listeners::{FIRST, Habit, LAST, Listeners};
 use super::plan::{Random, plan};
 use super::posters::{FLOW, Manner, Poster, post_surely, read};

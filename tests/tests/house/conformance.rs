@@ -3,9 +3,6 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-/// How many statements each section of the specification has.
-const STATEMENTS: [usize; 9] = [9, 34, 18, 52, 14, 8, 11, 6, 1];
-
 struct Row {
     number: String,
     tests: String,
@@ -25,6 +22,28 @@ fn row(line: &str) -> Option<Row> {
     assert_eq!(cells.len(), 4, "three cells in {line}");
     assert!(!cells[2].is_empty(), "no tests and no reason in {line}");
     Some(Row { number: cells[0].to_owned(), tests: cells[2].to_owned() })
+}
+
+/// The numbers of the statements of docs/specification.md, in their order.
+fn statements() -> Vec<String> {
+    let page = fs::read_to_string(super::root().join("docs/specification.md")).unwrap();
+    page.lines().filter_map(statement).map(str::to_owned).collect()
+}
+
+/// The number of the statement that a line begins: as `**4.7**` in a paragraph, as `| 3.4 |` in a table. Parts of
+/// statements have three numbers, and are none.
+fn statement(line: &str) -> Option<&str> {
+    let (number, _) = match line.strip_prefix("**") {
+        Some(rest) => rest.split_once("**")?,
+        None => line.strip_prefix("| ")?.split_once(" |")?,
+    };
+    place(number).map(|_| number)
+}
+
+/// The section of a statement, and its place there.
+fn place(number: &str) -> Option<(usize, usize)> {
+    let (section, place) = number.split_once('.')?;
+    Some((section.parse().ok()?, place.parse().ok()?))
 }
 
 /// The names between backticks, without their paths.
@@ -50,10 +69,19 @@ fn functions() -> BTreeSet<String> {
 #[test]
 fn every_statement_has_its_row() {
     let found: Vec<String> = rows().into_iter().map(|row| row.number).collect();
-    let expected: Vec<String> = (1..=STATEMENTS.len())
-        .flat_map(|section| (1..=STATEMENTS[section - 1]).map(move |n| format!("{section}.{n}")))
-        .collect();
-    assert_eq!(found, expected);
+    assert_eq!(found, statements());
+}
+
+#[test]
+fn statements_are_numbered_without_gaps() {
+    let mut last = (0, 0);
+    for number in statements() {
+        let found = place(&number).unwrap();
+        let next = [(last.0, last.1 + 1), (last.0 + 1, 1)];
+        assert!(next.contains(&found), "{number} follows {}.{}", last.0, last.1);
+        last = found;
+    }
+    assert_eq!(last.0, 9, "the last section");
 }
 
 #[test]

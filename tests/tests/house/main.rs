@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod arrows;
+mod circles;
 mod conformance;
 mod migrations;
 mod packages;

@@ -1,4 +1,4 @@
-//! Posting again with the same uuid (specification, section 4): safe for who does not know whether
+//! Posting again with the same uuid (specification, section 2, Message): safe for who does not know whether
 //! the first attempt arrived.
 
 use eddyline_client::{Credentials, Json, Method};

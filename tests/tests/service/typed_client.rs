@@ -2,15 +2,18 @@
 
 use std::sync::{Arc, Mutex};
 
+use eddyline_client::requests::{CreateGroup, EditMessage, UpdateFlow, UpdateGroup};
 use eddyline_client::{
-    Credentials, Event, FlowChange, GroupChange, MessageChange, MessageQuery, NewFile, NewMessage,
-    OAuthApplication, OAuthSession, OAuthTokens, Source, StatusCode, StreamRequest,
+    Credentials, Error, Event, Json, MessageKind, MessageQuery, Method, NewFile, NewMessage,
+    OAuthApplication, OAuthSession, OAuthTokens, Source, StatusCode, StreamRequest, UserId,
 };
 use eddyline_tests::{Tenant, note_secret, on_shared_servers};
+use eddyline_wire::{Parameters, Request};
 use serde_json::json;
 
 on_shared_servers![
     flows_are_managed,
+    a_bound_is_the_same_in_the_document_the_server_and_the_client,
     messages_are_posted_and_found,
     people_come_and_go,
     organizations_are_shown_and_changed,
@@ -24,12 +27,13 @@ on_shared_servers![
 
 async fn flows_are_managed(tenant: Tenant) {
     let client = &tenant.ben.client;
-    let made = client.create_flow(&tenant.name, "Tea Room").await.unwrap();
+    let made = client.create_flow(&tenant.name, "Tea Room".parse().unwrap()).await.unwrap();
     assert_eq!((made.parameterized_name.as_str(), made.joined, made.flow_admin), ("tea-room", true, true));
     let flow = client.flow(&tenant.name, "tea-room");
     assert_eq!(flow.get().await.unwrap(), made);
     assert_eq!(client.find_flow(&made.id).await.unwrap(), made);
-    let change = FlowChange { name: Some("Salon".into()), open: Some(false), ..FlowChange::default() };
+    let change =
+        UpdateFlow { name: Some("Salon".parse().unwrap()), open: Some(false), ..UpdateFlow::default() };
     let changed = flow.update(&change).await.unwrap();
     assert_eq!((changed.name.as_str(), changed.open), ("Salon", false));
     for flows in [client.flows(true).await.unwrap(), client.all_flows(true).await.unwrap()] {
@@ -39,6 +43,28 @@ async fn flows_are_managed(tenant: Tenant) {
     assert!(client.flows(false).await.unwrap().iter().all(|flow| flow.users.is_none()));
     let missing = client.flow(&tenant.name, "none").get().await.unwrap_err();
     assert_eq!(missing.status(), Some(StatusCode::NOT_FOUND));
+}
+
+async fn a_bound_is_the_same_in_the_document_the_server_and_the_client(tenant: Tenant) {
+    let client = &tenant.ada.client;
+    let declared = UpdateFlow::fields().into_iter().find(|field| field.name == "description").unwrap();
+    let most = usize::try_from(declared.schema["maxLength"].as_u64().unwrap()).unwrap();
+    let document = client.request(Method::GET, "/openapi.json").anonymous();
+    let document: Json = document.call().await.unwrap();
+    let described = &document["components"]["schemas"]["UpdateFlowRequest"]["properties"]["description"];
+    assert_eq!(described["maxLength"], most);
+
+    let flow = client.flow(&tenant.name, "main");
+    let change =
+        |characters: usize| UpdateFlow { description: Some("a".repeat(characters)), ..UpdateFlow::default() };
+    flow.update(&change(most)).await.unwrap();
+    let told = [format!("is too long (maximum is {most} characters)")];
+    let Err(Error::Invalid(unsent)) = flow.update(&change(most + 1)).await else {
+        panic!("the client sends {most} characters and one");
+    };
+    assert_eq!(unsent.errors["description"], told);
+    let sent = flow.request(Method::PUT, "").json(&change(most + 1).to_json()).call::<Json>().await;
+    assert_eq!(sent.unwrap_err().api().unwrap().errors["description"], told);
 }
 
 async fn messages_are_posted_and_found(tenant: Tenant) {
@@ -57,11 +83,11 @@ async fn messages_are_posted_and_found(tenant: Tenant) {
     let ids = |messages: Vec<eddyline_client::Message>| messages.iter().map(|m| m.id).collect::<Vec<_>>();
     let everything = flow.thread_messages(&thread, &MessageQuery::new()).await.unwrap();
     assert_eq!(ids(everything), [message.id, answer.id, comment.id]);
-    let query = MessageQuery::new().event("message").search("pizza").limit(1);
+    let query = MessageQuery::new().event(MessageKind::Message).search("pizza").limit(1);
     assert_eq!(ids(flow.messages(&query).await.unwrap()), [answer.id]);
     let query = MessageQuery::new().tag("food").tag("none").any_tag().oldest();
     assert_eq!(ids(flow.messages(&query).await.unwrap()), [message.id]);
-    let change = MessageChange { content: Some("Dinner?".into()), tags: None };
+    let change = EditMessage { content: Some("Dinner?".into()), tags: None };
     flow.edit(message.id, &change).await.unwrap();
     assert!(flow.message(message.id).await.unwrap().edited.is_some());
     flow.delete(answer.id).await.unwrap();
@@ -101,10 +127,14 @@ async fn organizations_are_shown_and_changed(tenant: Tenant) {
     assert_eq!(client.users().await.unwrap().len(), 2);
 }
 
+fn new_group(name: &str, users: &[i64]) -> CreateGroup {
+    CreateGroup { name: name.parse().unwrap(), users: Some(users.iter().copied().map(UserId).collect()) }
+}
+
 async fn groups_are_made_changed_and_removed(tenant: Tenant) {
     let (ada, ben) = (&tenant.ada, &tenant.ben);
     let client = &ada.client;
-    let made = client.create_group(&tenant.name, "backend", &[ada.id]).await.unwrap();
+    let made = client.create_group(&tenant.name, &new_group("backend", &[ada.id])).await.unwrap();
     assert_eq!(
         (made.name.as_str(), made.tag.as_str(), &made.users),
         ("backend", ":user:backend", &vec![ada.id])
@@ -115,16 +145,16 @@ async fn groups_are_made_changed_and_removed(tenant: Tenant) {
     let changed = ben.client.group(&tenant.name, made.id).await.unwrap();
     assert_eq!(changed.users, [ben.id]);
     assert_eq!(ben.client.groups(&tenant.name).await.unwrap(), std::slice::from_ref(&changed));
-    let rename = GroupChange { name: Some("server".into()), ..GroupChange::default() };
+    let rename = UpdateGroup { name: Some("server".parse().unwrap()), ..UpdateGroup::default() };
     let renamed = client.change_group(&tenant.name, made.id, &rename).await.unwrap();
     assert_eq!((renamed.name.as_str(), &renamed.users), ("server", &changed.users));
-    let replace = GroupChange { users: Some(vec![ada.id, ben.id]), ..GroupChange::default() };
+    let replace = UpdateGroup { users: Some(vec![UserId(ada.id), UserId(ben.id)]), ..UpdateGroup::default() };
     let mut users = client.change_group(&tenant.name, made.id, &replace).await.unwrap().users;
     users.sort_unstable();
     assert_eq!(users, [ada.id, ben.id]);
     let refused = ben.client.remove_group(&tenant.name, made.id).await.unwrap_err();
     assert_eq!(refused.status(), Some(StatusCode::FORBIDDEN));
-    let taken = client.create_group(&tenant.name, "server", &[]).await.unwrap_err();
+    let taken = client.create_group(&tenant.name, &new_group("server", &[])).await.unwrap_err();
     assert_eq!(taken.status(), Some(StatusCode::CONFLICT));
     client.remove_group(&tenant.name, made.id).await.unwrap();
     assert!(client.groups(&tenant.name).await.unwrap().is_empty());
@@ -169,7 +199,7 @@ async fn two_talk_in_private(tenant: Tenant) {
     assert_eq!((unread[0].id, unread[0].activity.mentions), (ada.id, 1));
     to_ada.mark_read(message.id).await.unwrap();
     assert_eq!(to_ada.get().await.unwrap().activity.mentions, 0);
-    to_ben.edit(message.id, &MessageChange { content: Some("Hello".into()), tags: None }).await.unwrap();
+    to_ben.edit(message.id, &EditMessage { content: Some("Hello".into()), tags: None }).await.unwrap();
     assert_eq!(to_ada.message(message.id).await.unwrap().content, "Hello");
     to_ben.delete(message.id).await.unwrap();
     assert_eq!(to_ada.message(message.id).await.unwrap().content, "");
@@ -206,9 +236,9 @@ async fn events_of_a_stream_have_types(tenant: Tenant) {
     assert_eq!(heard.unwrap().content, "Is this on?");
     let message =
         flow.post(&NewMessage::chat("Tea").tag("old").wait()).await.unwrap().into_message().unwrap();
-    let change = MessageChange { content: Some("Coffee".into()), tags: None };
+    let change = EditMessage { content: Some("Coffee".into()), tags: None };
     flow.edit(message.id, &change).await.unwrap();
-    let change = MessageChange { content: None, tags: Some(vec!["new".into()]) };
+    let change = EditMessage { content: None, tags: Some(vec!["new".into()]) };
     flow.edit(message.id, &change).await.unwrap();
     flow.mark_read(message.id).await.unwrap();
     flow.delete(message.id).await.unwrap();

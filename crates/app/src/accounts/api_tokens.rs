@@ -7,7 +7,7 @@ use eddyline_model::{CredentialId, Timestamp, UserId};
 use eddyline_storage::{Reader, Result as StoreResult, Tx};
 
 use crate::actor::{Actor, Credential};
-use crate::{App, Error, Result};
+use crate::{Accounts, Error, Result};
 
 /// The most API tokens that users make for themselves. Operators may add more.
 pub const MAX_API_TOKENS: usize = 100;
@@ -23,7 +23,7 @@ pub struct ApiToken {
     pub created_at: Timestamp,
 }
 
-impl App {
+impl Accounts {
     /// The API tokens of the caller, the oldest first.
     ///
     /// # Errors
@@ -31,7 +31,7 @@ impl App {
     /// [`Error::Denied`] for applications and flow tokens.
     pub async fn api_tokens(&self, actor: &Actor) -> Result<Vec<ApiToken>> {
         let user = owner(actor)?;
-        let found = self.store().read(move |reader| tokens_of(reader, user)).await?;
+        let found = self.core.store().read(move |reader| tokens_of(reader, user)).await?;
         Ok(found.into_iter().map(|(_, token)| token).collect())
     }
 
@@ -47,17 +47,18 @@ impl App {
         let (user, name) = (owner(actor)?, display_name(name).map_err(Error::wrong_name)?);
         let secret = Secret::generate();
         let hash = secret.hash();
-        self.transaction_as(actor, move |tx, _| {
-            // Held, so that nobody makes one beside this one.
-            tx.lock_user(user)?;
-            if tx.api_tokens_of(user)?.len() >= MAX_API_TOKENS {
-                let text = format!("you have {MAX_API_TOKENS} API tokens; end one of them first");
-                return Err(Error::Conflict(text).into());
-            }
-            let now = tx.now();
-            Ok(tx.insert_api_token(&hash.0, user, &name, now)?)
-        })
-        .await?;
+        self.core
+            .transaction_as(actor, move |tx, _| {
+                // Held, so that nobody makes one beside this one.
+                tx.lock_user(user)?;
+                if tx.api_tokens_of(user)?.len() >= MAX_API_TOKENS {
+                    let text = format!("you have {MAX_API_TOKENS} API tokens; end one of them first");
+                    return Err(Error::Conflict(text).into());
+                }
+                let now = tx.now();
+                Ok(tx.insert_api_token(&hash.0, user, &name, now)?)
+            })
+            .await?;
         Ok(secret)
     }
 
@@ -92,6 +93,7 @@ impl App {
     ) -> Result<()> {
         let user = owner(actor)?;
         let ((), event) = self
+            .core
             .transaction_as(actor, move |tx, actor| {
                 tx.lock_user(user)?;
                 // It may be the one that ends.
@@ -101,7 +103,7 @@ impl App {
                 Ok(work(tx, hash)?)
             })
             .await?;
-        self.wait_until_applied(event).await;
+        self.core.wait_until_applied(event).await;
         Ok(())
     }
 }

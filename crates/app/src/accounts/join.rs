@@ -11,11 +11,12 @@ use eddyline_storage::{Reader, Tx};
 
 use super::FlowPath;
 use crate::actor::Actor;
+use crate::core::transaction::NoCaller;
+use crate::core::transaction::TxResult;
+use crate::invitations::MailLimits;
 use crate::invitations::accept::request_join_in;
 use crate::join::join_flow;
-use crate::transaction::NoCaller;
-use crate::transaction::TxResult;
-use crate::{App, Error, Result};
+use crate::{Accounts, Error, Result};
 
 /// What the page of a join link shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,7 +31,7 @@ pub struct JoinLink {
     pub joined: bool,
 }
 
-impl App {
+impl Accounts {
     /// What a join link leads to: the flow with this secret, whose name in URLs stands beside it.
     ///
     /// # Errors
@@ -39,16 +40,17 @@ impl App {
     /// [`Error::Denied`] for one who is blocked from it, and when its organization is inactive.
     pub async fn join_link(&self, actor: Option<&Actor>, secret: &str, flow: &str) -> Result<JoinLink> {
         let (secret, name, user) = (secret.to_owned(), flow.to_owned(), actor.and_then(Actor::user_id));
-        self.read(move |reader| {
-            let Door { flow, organization, place } = find(reader, &secret, &name, user)?;
-            Ok(JoinLink {
-                path: FlowPath::of(&organization, &flow),
-                flow_name: flow.name,
-                organization_name: organization.name,
-                joined: place == Place::Inside,
+        self.core
+            .read(move |reader| {
+                let Door { flow, organization, place } = find(reader, &secret, &name, user)?;
+                Ok(JoinLink {
+                    path: FlowPath::of(&organization, &flow),
+                    flow_name: flow.name,
+                    organization_name: organization.name,
+                    joined: place == Place::Inside,
+                })
             })
-        })
-        .await
+            .await
     }
 
     /// Brings somebody who is signed in into a flow by its join link, and gives where it is. Who is
@@ -56,12 +58,13 @@ impl App {
     ///
     /// # Errors
     ///
-    /// As in [`App::join_link`]; [`Error::Conflict`] when the organization is full,
+    /// As in [`Accounts::join_link`]; [`Error::Conflict`] when the organization is full,
     /// [`Error::Invalid`] when somebody there has the user's nick.
     pub async fn join_by_link(&self, actor: &Actor, secret: &str, flow: &str) -> Result<FlowPath> {
         actor.user()?;
         let (secret, name) = (secret.to_owned(), flow.to_owned());
         let (path, event) = self
+            .core
             .transaction_as(actor, move |tx, actor| {
                 let user = actor.user()?.user.clone();
                 let door = find_locked(tx, &secret, &name, Some(user.id))?;
@@ -69,7 +72,7 @@ impl App {
                 Ok(FlowPath::of(&door.organization, &door.flow))
             })
             .await?;
-        self.wait_until_applied(event).await;
+        self.core.wait_until_applied(event).await;
         Ok(path)
     }
 
@@ -78,20 +81,21 @@ impl App {
     ///
     /// # Errors
     ///
-    /// As in [`App::join_link`], and [`Error::TooManyRequests`] for a client that asks too often,
+    /// As in [`Accounts::join_link`], and [`Error::TooManyRequests`] for a client that asks too often,
     /// [`Error::MailQuota`] for the quota of the organization, [`Error::Conflict`] for too many pending requests.
     pub async fn request_join(&self, secret: &str, flow: &str, email: &Email, client: IpAddr) -> Result<()> {
-        self.count_mail_request(&email.key(), client)?;
+        self.mail.count_mail_request(&email.key(), client)?;
         let (secret, name, email) = (secret.to_owned(), flow.to_owned(), email.clone());
-        let limits = self.mail_limits();
+        let limits = MailLimits::of(self.core.config());
         let ((), event) = self
+            .core
             .transaction(NoCaller::Link, move |tx| {
                 let door = find_locked(tx, &secret, &name, None)?;
                 request_join_in(tx, limits, door.flow.room, &email)
             })
             .await?;
-        self.mail_is_queued();
-        self.wait_until_applied(event).await;
+        self.mail.mail_is_queued();
+        self.core.wait_until_applied(event).await;
         Ok(())
     }
 }

@@ -5,7 +5,6 @@
 //! else. Who is not known gets the answers that somebody known gets, after about the same work.
 
 mod access;
-mod address;
 mod api_tokens;
 mod join;
 pub(crate) mod password;
@@ -17,16 +16,15 @@ mod sign_up;
 pub(crate) mod tests;
 mod undo;
 
-use std::net::IpAddr;
+use crate::authenticate::Authentication;
+use crate::core::Core;
+use crate::mailer::Mail;
+use crate::quota::KeyedSemaphore;
 
-use eddyline_auth::SignInLimit;
 use eddyline_model::flows::Flow;
 use eddyline_model::organizations::Organization;
 
-use crate::{App, Error, Limit, Result};
-
-pub(crate) use access::{end_access, end_address_claims};
-pub(crate) use address::{displace, follow_up_change, holder_of, holds_address, keeps_address};
+pub(crate) use access::end_access;
 pub use api_tokens::{ApiToken, MAX_API_TOKENS};
 pub(crate) use api_tokens::{end_token, tokens_of};
 pub use join::JoinLink;
@@ -50,19 +48,20 @@ impl FlowPath {
     }
 }
 
-impl App {
-    /// Counts that somebody at `client` has mail sent to `recipient`. Everybody may ask for it, so
-    /// that it is bounded as failed sign-ins are.
-    pub(crate) fn count_mail_request(&self, recipient: &str, client: IpAddr) -> Result<()> {
-        let (requests, now) = (&self.inner.mail_requests, self.now());
-        requests.check(recipient, client, now).map_err(|refused| Error::TooManyRequests {
-            retry_after: refused.wait.seconds,
-            limit: match refused.limit {
-                SignInLimit::Account => Limit::AccountLetters,
-                SignInLimit::Address => Limit::AddressLetters,
-            },
-        })?;
-        requests.failed(recipient, client, now);
-        Ok(())
+/// Accounts as their owners use them on the pages. See [`crate::App::accounts`].
+#[derive(Clone)]
+pub struct Accounts {
+    core: Core,
+    authentication: Authentication,
+    mail: Mail,
+    /// Bounds the new passwords that are checked and hashed at the same time.
+    new_passwords: KeyedSemaphore,
+}
+
+crate::core::opaque_debug!(Accounts);
+
+impl Accounts {
+    pub(crate) fn new(core: Core, authentication: Authentication, mail: Mail) -> Self {
+        Self { core, authentication, mail, new_passwords: KeyedSemaphore::new(password::NEW_PASSWORDS) }
     }
 }

@@ -6,13 +6,13 @@ use std::time::Duration;
 use eddyline_auth::{Password, strength};
 use eddyline_model::UserId;
 use eddyline_model::log::Control;
-use eddyline_model::mail::Purpose;
 use eddyline_model::users::User;
 use eddyline_storage::{Result as StoreResult, Tx};
 
+use crate::account_links::end_resets;
 use crate::charging::current_keys;
 use crate::quota::{Permit, Quota, QuotaKeys};
-use crate::{App, Error, Limit, Result};
+use crate::{Accounts, Error, Limit, Result};
 
 /// Sets the hash of a password, and ends what the old one or a link has opened: all sessions, and the
 /// links to a new password.
@@ -22,27 +22,6 @@ pub(crate) fn replace(tx: &mut Tx<'_>, user: UserId, hash: &str) -> StoreResult<
     end_resets(tx, user)?;
     tx.record_event(Control::Revoked { user });
     Ok(())
-}
-
-/// Ends the links to a new password, also those that are not sent yet, and those that sign in.
-pub(crate) fn end_resets(tx: &mut Tx<'_>, user: UserId) -> StoreResult<()> {
-    // Mails first: the process that sends one locks it until its link is stored.
-    tx.delete_mails_about(Purpose::PasswordReset(user))?;
-    tx.delete_links(Purpose::PasswordReset(user))?;
-    tx.delete_links(Purpose::SignIn(user))
-}
-
-/// Whether what a password was checked against still opens the account with this address, whose user is
-/// held.
-pub(crate) fn still_opens(
-    tx: &mut Tx<'_>,
-    email_key: &str,
-    user: UserId,
-    checked: Option<&str>,
-) -> StoreResult<bool> {
-    let account = tx.account_by_email(email_key)?;
-    Ok(account
-        .is_some_and(|now| now.user.id == user && now.user.active && now.password_hash.as_deref() == checked))
 }
 
 /// What others know about a user: a password must not be made of it.
@@ -56,18 +35,21 @@ pub(crate) const NEW_PASSWORDS: Quota = Quota { network: 2, ..Quota::new(u64::MA
 /// How long they wait.
 const NEW_PASSWORD_WAIT: Duration = Duration::from_secs(10);
 
-impl App {
+impl Accounts {
     /// The hash of a password that somebody chooses, about whom others know this much.
     ///
     /// # Errors
     ///
-    /// [`Error::Invalid`] when it is easy to guess, and as [`App::with_new_password`].
+    /// [`Error::Invalid`] when it is easy to guess, and as [`Accounts::with_new_password`].
     pub(crate) async fn hash_new_password(&self, password: &Password, about: &[&str]) -> Result<String> {
-        let (app, password) = (self.clone(), password.clone());
+        let (accounts, password) = (self.clone(), password.clone());
         let about: Vec<String> = about.iter().map(|&text| text.to_owned()).collect();
         let hashing = async move {
-            app.check_strength(&password, about).await?.map_err(|text| Error::field("password", text))?;
-            app.hash_password(&password).await
+            accounts
+                .check_strength(&password, about)
+                .await?
+                .map_err(|text| Error::field("password", text))?;
+            accounts.authentication.hash_password(&password).await
         };
         self.with_new_password(hashing).await
     }
@@ -88,14 +70,13 @@ impl App {
             drop(permit);
             done
         };
-        self.jobs().finish("new password", working).await
+        self.core.jobs().finish("new password", working).await
     }
 
     async fn new_password_permit(&self) -> Result<Option<Permit>> {
         let caller = current_keys().map(QuotaKeys::caller);
         let Some(caller) = caller else { return Ok(None) };
         let permit = self
-            .inner
             .new_passwords
             .acquire_within(caller.into(), 1, NEW_PASSWORD_WAIT)
             .await
@@ -104,14 +85,14 @@ impl App {
     }
 
     /// Checks that a new password is hard to guess, also for those who know this much about its user. The inner
-    /// error is a text for the user. To be part of [`App::with_new_password`].
+    /// error is a text for the user. To be part of [`Accounts::with_new_password`].
     pub(super) async fn check_strength(
         &self,
         password: &Password,
         about: Vec<String>,
     ) -> Result<std::result::Result<(), String>> {
         // It costs as much as a hash, so it takes turns with them.
-        let _turn = self.inner.hasher.turn().await;
+        let _turn = self.authentication.hasher.turn().await;
         let password = password.clone();
         let checking = tokio::task::spawn_blocking(move || {
             let about: Vec<&str> = about.iter().map(String::as_str).collect();

@@ -9,9 +9,9 @@ use eddyline_model::{Timestamp, UserId, names};
 use eddyline_storage::{GrantsOf, NewMail, Reader, Result as StoreResult, Tx};
 
 use super::{password, sessions};
+use crate::core::transaction::NoCaller;
 use crate::oauth::end_grants;
-use crate::transaction::NoCaller;
-use crate::{App, Error, Result};
+use crate::{Accounts, Error, Result};
 
 /// The time between two mails to one account, in milliseconds.
 const PAUSE_MILLIS: i64 = 5 * 60_000;
@@ -25,7 +25,7 @@ pub struct ResetLink {
     pub email: String,
 }
 
-impl App {
+impl Accounts {
     /// Has a link to a new password mailed to the owner of an account, if there is such an account.
     /// The answer does not tell. An account gets no other mail within five minutes. Where a provider has
     /// changed the address of an account in use, the link goes to the one before, by which the account is
@@ -36,14 +36,15 @@ impl App {
     /// [`Error::TooManyRequests`] for a client that asks too often.
     pub async fn request_password_reset(&self, email: &str, client: IpAddr) -> Result<()> {
         let key = names::email_key(email);
-        self.count_mail_request(&key, client)?;
-        self.store()
+        self.mail.count_mail_request(&key, client)?;
+        self.core
+            .store()
             .write(NoCaller::MailRequest, move |tx| match find_owner(tx, &key)? {
                 Some(user) if user.active && !was_mailed(tx, user.id)? => queue(tx, &user),
                 _ => queue_nothing(tx),
             })
             .await?;
-        self.mail_is_queued();
+        self.mail.mail_is_queued();
         Ok(())
     }
 
@@ -62,7 +63,7 @@ impl App {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] as in [`App::reset_link`], [`Error::Invalid`] for a password that is easy
+    /// [`Error::NotFound`] as in [`Accounts::reset_link`], [`Error::Invalid`] for a password that is easy
     /// to guess.
     pub async fn reset_password(&self, link: &Secret, new: &Password) -> Result<Secret> {
         // Known before the work of hashing is done.
@@ -71,6 +72,7 @@ impl App {
         let secret = Secret::generate_long();
         let (link, session) = (link.hash(), secret.hash());
         let ((), event) = self
+            .core
             .transaction(NoCaller::Link, move |tx| {
                 let now = tx.now();
                 let user = find(tx, &link.0, now)?.ok_or(Error::NotFound)?;
@@ -93,14 +95,14 @@ impl App {
                 Ok(sessions::begin(tx, &session, user.id)?)
             })
             .await?;
-        self.inner.memo.forget_all();
-        self.wait_until_applied(event).await;
+        self.authentication.memo.forget_all();
+        self.core.wait_until_applied(event).await;
         Ok(secret)
     }
 
     async fn user_of_reset_link(&self, link: &Secret) -> Result<User> {
-        let (hash, now) = (link.hash(), self.now());
-        self.store().read(move |reader| find(reader, &hash.0, now)).await?.ok_or(Error::NotFound)
+        let (hash, now) = (link.hash(), self.core.now());
+        self.core.store().read(move |reader| find(reader, &hash.0, now)).await?.ok_or(Error::NotFound)
     }
 }
 

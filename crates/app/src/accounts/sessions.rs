@@ -9,12 +9,12 @@ use eddyline_model::{CredentialId, Timestamp, UserId, names};
 use eddyline_storage::{Result as StoreResult, Tx};
 
 use super::api_tokens::owner;
-use super::password::still_opens;
 use crate::actor::{Actor, Credential};
 use crate::authenticate::load_caller;
+use crate::authenticate::still_opens;
 use crate::charging::charge;
-use crate::transaction::NoCaller;
-use crate::{App, Error, Result};
+use crate::core::transaction::NoCaller;
+use crate::{Accounts, Error, Result};
 
 /// How long a session lasts after it was last used, in days.
 pub const SESSION_DAYS: i64 = 30;
@@ -63,7 +63,7 @@ fn end(tx: &mut Tx<'_>, hash: &TokenHash, user: UserId) -> StoreResult<()> {
     Ok(())
 }
 
-impl App {
+impl Accounts {
     /// Signs somebody in at this address and gives the secret of the new session.
     ///
     /// # Errors
@@ -71,11 +71,12 @@ impl App {
     /// [`Error::Unauthenticated`], and [`Error::TooMany`] after too many wrong passwords: the limits
     /// are the same, and count together, for every way of showing a password.
     pub async fn sign_in(&self, email: &str, password: &Password, address: IpAddr) -> Result<Secret> {
-        let known = self.check_password(email, password, address).await?;
+        let known = self.authentication.check_password(email, password, address).await?;
         let (user, checked) = (known.0.user.id, known.0.password_hash.clone());
         let (secret, key) = (Secret::generate_long(), names::email_key(email));
         let hash = secret.hash();
         let ((), event) = self
+            .core
             .transaction(NoCaller::SignIn, move |tx| {
                 // A change of the password ends all sessions. The lock keeps this one from beginning right
                 // after such a change with the password before.
@@ -86,7 +87,7 @@ impl App {
                 Ok(begin(tx, &hash, user)?)
             })
             .await?;
-        self.wait_until_applied(event).await;
+        self.core.wait_until_applied(event).await;
         Ok(secret)
     }
 
@@ -97,10 +98,11 @@ impl App {
     ///
     /// [`Error::Unavailable`].
     pub async fn by_session(&self, session: &Secret) -> Result<Option<Actor>> {
-        let epoch = self.credential_epoch();
-        let (hash, now) = (session.hash(), self.now());
+        let epoch = self.authentication.credential_epoch();
+        let (hash, now) = (session.hash(), self.core.now());
         let since = now.plus_millis(-SESSION_MILLIS);
         let found = self
+            .core
             .store()
             .read(move |reader| {
                 let Some((id, seen)) = reader.session_user(&hash.0, since)? else { return Ok(None) };
@@ -121,9 +123,9 @@ impl App {
     /// Notes that a session is used, unless the caller's other writes would have to be waited for: it holds for now all
     /// the same, and the next request tries again.
     async fn note_use(&self, actor: &Actor, session: TokenHash, now: Timestamp) {
-        let Ok(counted) = self.store().transaction_permit_now(actor.quota_keys()) else { return };
-        let noting = self.store().write(NoCaller::Session, move |tx| tx.touch_session(&session.0, now));
-        if let Err(error) = self.store().run_counted(counted, noting).await {
+        let Ok(counted) = self.core.store().transaction_permit_now(actor.quota_keys()) else { return };
+        let noting = self.core.store().write(NoCaller::Session, move |tx| tx.touch_session(&session.0, now));
+        if let Err(error) = self.core.store().run_counted(counted, noting).await {
             tracing::debug!(%error, "the use of a session could not be noted");
         }
     }
@@ -140,8 +142,8 @@ impl App {
             Some(Credential::Session(hash)) => hash,
             Some(Credential::ApiToken(_) | Credential::AccessToken(_)) | None => return Ok(false),
         };
-        let since = self.now().plus_millis(-FRESH_MILLIS);
-        let begun = self.store().read(move |reader| reader.session_begun(&hash.0)).await?;
+        let since = self.core.now().plus_millis(-FRESH_MILLIS);
+        let begun = self.core.store().read(move |reader| reader.session_begun(&hash.0)).await?;
         Ok(begun.is_some_and(|begun| begun > since))
     }
 
@@ -154,7 +156,7 @@ impl App {
     pub async fn name_session(&self, session: &Secret, agent: &str) -> Result<()> {
         let hash = session.hash();
         let agent: String = agent.trim().chars().filter(|c| !c.is_control()).take(MAX_AGENT).collect();
-        self.store().write(NoCaller::Session, move |tx| tx.set_session_agent(&hash.0, &agent)).await?;
+        self.core.store().write(NoCaller::Session, move |tx| tx.set_session_agent(&hash.0, &agent)).await?;
         Ok(())
     }
 
@@ -166,10 +168,11 @@ impl App {
     pub async fn sign_out(&self, session: &Secret) -> Result<()> {
         let hash = session.hash();
         // Read first, so that invented sessions cost no transaction.
-        if self.store().read(move |reader| reader.session_user(&hash.0, Timestamp(0))).await?.is_none() {
+        if self.core.store().read(move |reader| reader.session_user(&hash.0, Timestamp(0))).await?.is_none() {
             return Ok(());
         }
         let ((), event) = self
+            .core
             .store()
             .write(NoCaller::Session, move |tx| {
                 if let Some((user, _)) = tx.session_user(&hash.0, Timestamp(0))? {
@@ -178,7 +181,7 @@ impl App {
                 Ok(())
             })
             .await?;
-        self.wait_until_applied(event).await;
+        self.core.wait_until_applied(event).await;
         Ok(())
     }
 
@@ -189,8 +192,8 @@ impl App {
     /// [`Error::Denied`] for applications and flow tokens.
     pub async fn sessions(&self, actor: &Actor) -> Result<Vec<OneSession>> {
         let (user, this) = (owner(actor)?, session_of(actor));
-        let since = self.now().plus_millis(-SESSION_MILLIS);
-        let found = self.store().read(move |reader| reader.sessions_of(user, since)).await?;
+        let since = self.core.now().plus_millis(-SESSION_MILLIS);
+        let found = self.core.store().read(move |reader| reader.sessions_of(user, since)).await?;
         let shown = found.into_iter().filter_map(|session| {
             let hash = TokenHash::from_bytes(&session.hash)?;
             Some(OneSession {
@@ -232,6 +235,7 @@ impl App {
     ) -> Result<usize> {
         let user = owner(actor)?;
         let (ended, event) = self
+            .core
             .transaction_as(actor, move |tx, actor| {
                 // A transaction that signs in locks the user too, and begins a session before or after.
                 tx.lock_user(user)?;
@@ -246,7 +250,7 @@ impl App {
                 Ok(chosen.len())
             })
             .await?;
-        self.wait_until_applied(event).await;
+        self.core.wait_until_applied(event).await;
         Ok(ended)
     }
 }

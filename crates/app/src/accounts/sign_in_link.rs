@@ -8,20 +8,16 @@ use eddyline_model::users::User;
 use eddyline_storage::{Reader, Result as StoreResult};
 
 use super::sessions;
-use crate::transaction::NoCaller;
-use crate::{App, Error, Result};
+use crate::core::transaction::NoCaller;
+use crate::{Accounts, Error, Result};
 
-impl App {
-    /// Makes the address of a page that signs a user in, once, within [`SIGN_IN_MINUTES`]. Links that were made
-    /// before end.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::NotFound`] when no account has this address.
-    pub async fn operator_create_sign_in_link(&self, email: &Email) -> Result<String> {
+impl Accounts {
+    /// See [`Operator::create_sign_in_link`](crate::Operator::create_sign_in_link).
+    pub(crate) async fn create_sign_in_link(&self, email: &Email) -> Result<String> {
         let (secret, key) = (Secret::generate_hex::<32>(), email.key());
         let hash = secret.hash();
         let (purpose, _) = self
+            .core
             .transaction(NoCaller::Operator, move |tx| {
                 let user = tx.account_by_email(&key)?.ok_or(Error::NotFound)?.user.id;
                 tx.lock_user(user)?;
@@ -32,7 +28,7 @@ impl App {
                 Ok(purpose)
             })
             .await?;
-        Ok(self.config().addresses.mailed_page(purpose, &secret))
+        Ok(self.core.config().addresses.mailed_page(purpose, &secret))
     }
 
     /// The name of the user whom a link signs in.
@@ -41,8 +37,8 @@ impl App {
     ///
     /// [`Error::NotFound`] when the link was used, has ended, or never was.
     pub async fn sign_in_link(&self, link: &Secret) -> Result<String> {
-        let (hash, now) = (link.hash(), self.now());
-        let found = self.store().read(move |reader| find(reader, &hash.0, now)).await?;
+        let (hash, now) = (link.hash(), self.core.now());
+        let found = self.core.store().read(move |reader| find(reader, &hash.0, now)).await?;
         Ok(found.ok_or(Error::NotFound)?.name)
     }
 
@@ -50,13 +46,14 @@ impl App {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] as in [`App::sign_in_link`].
+    /// [`Error::NotFound`] as in [`Accounts::sign_in_link`].
     pub async fn sign_in_by_link(&self, link: &Secret) -> Result<Secret> {
         // Read first, so that guesses cost no transaction.
         self.sign_in_link(link).await?;
         let secret = Secret::generate_long();
         let (link, session) = (link.hash(), secret.hash());
         let ((), event) = self
+            .core
             .transaction(NoCaller::Link, move |tx| {
                 let now = tx.now();
                 let user = find(tx, &link.0, now)?.ok_or(Error::NotFound)?;
@@ -68,7 +65,7 @@ impl App {
             })
             .await?;
         // It may have ended the longest unused session.
-        self.wait_until_applied(event).await;
+        self.core.wait_until_applied(event).await;
         Ok(secret)
     }
 }

@@ -9,13 +9,14 @@ use eddyline_model::names::{self, Email, Nick};
 use eddyline_model::users::User;
 use eddyline_storage::{Error as StoreError, NewUser, Result as StoreResult, Tx};
 
-use super::{FlowPath, displace, holder_of, keeps_address, sessions};
+use super::{FlowPath, sessions};
 use crate::actor::Actor;
+use crate::core::transaction::NoCaller;
+use crate::core::transaction::TxResult;
+use crate::email_addresses::{displace, holder_of, keeps_address};
 use crate::invitations::accept::{accept_in, decline_in, invitation_of_link};
 use crate::join::{has_place, lock_open_flow};
-use crate::transaction::NoCaller;
-use crate::transaction::TxResult;
-use crate::{App, Error, Result};
+use crate::{Accounts, Error, Result};
 
 /// What the page of an invitation shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,7 +48,7 @@ pub struct NewAccount {
     pub password: Password,
 }
 
-impl App {
+impl Accounts {
     /// What an invitation's link leads to.
     ///
     /// # Errors
@@ -55,8 +56,8 @@ impl App {
     /// [`Error::NotFound`] when the invitation was accepted, declined or cancelled, its link has
     /// ended, or never was.
     pub async fn invitation_link(&self, link: &Secret) -> Result<Invited> {
-        let (hash, now) = (link.hash(), self.now());
-        let found = self.store().read(move |reader| {
+        let (hash, now) = (link.hash(), self.core.now());
+        let found = self.core.store().read(move |reader| {
             let Some((invitation, flow, organization, inviter)) = invitation_of_link(reader, &hash, now)?
             else {
                 return Ok(None);
@@ -81,23 +82,24 @@ impl App {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] as in [`App::invitation_link`]; [`Error::Invalid`] naming `name`, `nick`
+    /// [`Error::NotFound`] as in [`Accounts::invitation_link`]; [`Error::Invalid`] naming `name`, `nick`
     /// or `password`; [`Error::Conflict`] when the address has an account or the organization is
     /// full; [`Error::Denied`] when it is inactive.
     pub async fn sign_up(&self, link: &Secret, new: NewAccount) -> Result<(Secret, FlowPath)> {
         // Known before the work of hashing is done.
         let invited = self.invitation_link(link).await?;
         let email: Email = invited.email.parse().map_err(|_| Error::Internal("an invited address".into()))?;
-        let app = self.clone();
+        let accounts = self.clone();
         let checking = async move {
-            let (name, nick) = app.check_newcomer(&new, &invited).await?;
-            Ok((name, nick, app.hash_password(&new.password).await?))
+            let (name, nick) = accounts.check_newcomer(&new, &invited).await?;
+            Ok((name, nick, accounts.authentication.hash_password(&new.password).await?))
         };
         let (name, nick, password_hash) = self.with_new_password(checking).await?;
         let secret = Secret::generate_long();
         let (link, session) = (link.hash(), secret.hash());
         let avatar = Secret::generate();
         let (path, event) = self
+            .core
             .transaction(NoCaller::Link, move |tx| {
                 let now = tx.now();
                 let new = NewUser {
@@ -119,7 +121,7 @@ impl App {
                 Ok(path)
             })
             .await?;
-        self.wait_until_applied(event).await;
+        self.core.wait_until_applied(event).await;
         Ok((secret, path))
     }
 
@@ -128,13 +130,14 @@ impl App {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] as in [`App::invitation_link`]; [`Error::Denied`] when the user is blocked
+    /// [`Error::NotFound`] as in [`Accounts::invitation_link`]; [`Error::Denied`] when the user is blocked
     /// or the organization inactive; [`Error::Conflict`] when it is full; [`Error::Invalid`] when
     /// somebody there has the user's nick.
     pub async fn accept_link(&self, actor: &Actor, link: &Secret) -> Result<FlowPath> {
         actor.user()?;
         let hash = link.hash();
         let (path, event) = self
+            .core
             .transaction_as(actor, move |tx, actor| {
                 let (now, user) = (tx.now(), actor.user()?.user.clone());
                 let (invitation, flow, organization, _) =
@@ -143,7 +146,7 @@ impl App {
                 Ok(FlowPath::of(&organization, &flow))
             })
             .await?;
-        self.wait_until_applied(event).await;
+        self.core.wait_until_applied(event).await;
         Ok(path)
     }
 
@@ -173,19 +176,20 @@ impl App {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] as in [`App::invitation_link`].
+    /// [`Error::NotFound`] as in [`Accounts::invitation_link`].
     pub async fn decline_link(&self, link: &Secret) -> Result<()> {
         // Read first, so that guesses cost no transaction.
         self.invitation_link(link).await?;
         let hash = link.hash();
-        self.transaction(NoCaller::Link, move |tx| {
-            let now = tx.now();
-            let (invitation, _, organization, _) =
-                invitation_of_link(tx, &hash, now)?.ok_or(Error::NotFound)?;
-            let account = holder_of(tx, &names::email_key(&invitation.email), organization.id)?;
-            decline_in(tx, &invitation, account.map(|account| account.user.id))
-        })
-        .await?;
+        self.core
+            .transaction(NoCaller::Link, move |tx| {
+                let now = tx.now();
+                let (invitation, _, organization, _) =
+                    invitation_of_link(tx, &hash, now)?.ok_or(Error::NotFound)?;
+                let account = holder_of(tx, &names::email_key(&invitation.email), organization.id)?;
+                decline_in(tx, &invitation, account.map(|account| account.user.id))
+            })
+            .await?;
         Ok(())
     }
 }

@@ -7,10 +7,11 @@ use eddyline_model::users::User;
 use eddyline_model::{Timestamp, names};
 use eddyline_storage::{GrantsOf, Reader, Result as StoreResult};
 
-use super::{password, reset};
+use super::reset;
+use crate::account_links::end_resets;
+use crate::core::transaction::NoCaller;
 use crate::oauth::end_grants;
-use crate::transaction::NoCaller;
-use crate::{App, Error, Result};
+use crate::{Accounts, Error, Result};
 
 /// What the page of such a link shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,15 +24,15 @@ pub struct UndoLink {
     pub present: String,
 }
 
-impl App {
+impl Accounts {
     /// What a link to undo a change of address would do.
     ///
     /// # Errors
     ///
     /// [`Error::NotFound`] when the link was used, has ended, or never was.
     pub async fn undo_link(&self, link: &Secret) -> Result<UndoLink> {
-        let (hash, now) = (link.hash(), self.now());
-        let found = self.store().read(move |reader| find(reader, &hash.0, now)).await?;
+        let (hash, now) = (link.hash(), self.core.now());
+        let found = self.core.store().read(move |reader| find(reader, &hash.0, now)).await?;
         let found = found.ok_or(Error::NotFound)?;
         Ok(UndoLink { name: found.user.name, old: found.old, present: found.user.email })
     }
@@ -43,13 +44,14 @@ impl App {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] as in [`App::undo_link`], [`Error::Conflict`] when somebody else has the
+    /// [`Error::NotFound`] as in [`Accounts::undo_link`], [`Error::Conflict`] when somebody else has the
     /// address meanwhile.
     pub async fn undo_email_change(&self, link: &Secret) -> Result<()> {
         // Read first, so that guesses cost no transaction.
         self.undo_link(link).await?;
         let hash = link.hash();
         let ((), event) = self
+            .core
             .transaction(NoCaller::Link, move |tx| {
                 let now = tx.now();
                 let Undo { user, .. } = find(tx, &hash.0, now)?.ok_or(Error::NotFound)?;
@@ -71,7 +73,7 @@ impl App {
                 tx.delete_mails_since(change, changed_at)?;
                 tx.delete_links_ending_from(change, end)?;
                 tx.delete_claims_ending_from(user.id, end)?;
-                password::end_resets(tx, user.id)?;
+                end_resets(tx, user.id)?;
                 tx.delete_sessions_of(user.id, None)?;
                 end_grants(tx, GrantsOf::User(user.id))?;
                 tx.delete_api_tokens_of(user.id)?;
@@ -83,9 +85,9 @@ impl App {
                 Ok(())
             })
             .await?;
-        self.inner.memo.forget_all();
-        self.mail_is_queued();
-        self.wait_until_applied(event).await;
+        self.authentication.memo.forget_all();
+        self.mail.mail_is_queued();
+        self.core.wait_until_applied(event).await;
         Ok(())
     }
 }

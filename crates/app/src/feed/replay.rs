@@ -16,8 +16,8 @@ use futures_util::future::BoxFuture;
 
 use crate::Result;
 use crate::charging::as_replay;
+use crate::core::transaction::Database;
 use crate::feed_encode::EntryEncoder;
-use crate::transaction::Database;
 
 /// About how many bytes a page for streams has at most. One entry may be larger.
 const REPLAY_BYTES: usize = 512 * 1024;

@@ -6,9 +6,9 @@ use eddyline_files::Key;
 use eddyline_model::Timestamp;
 use tokio_util::sync::CancellationToken;
 
+use crate::core::transaction::NoCaller;
 use crate::jobs::Ticker;
-use crate::transaction::NoCaller;
-use crate::{App, Result};
+use crate::{Files, Result};
 
 const EVERY: Duration = Duration::from_secs(5);
 /// How many are removed before they are forgotten.
@@ -19,14 +19,14 @@ const DEAD_MILLIS: i64 = 30_000;
 /// When what could not be removed is tried again.
 const LATER_MILLIS: i64 = 600_000;
 
-impl App {
+impl Files {
     /// Clears away every few seconds, and whenever this process gave an upload up.
     pub(crate) async fn run_file_cleaning(self, stop: CancellationToken) {
-        if self.config().files.place.is_none() {
+        if self.core.config().files.place.is_none() {
             return;
         }
         let mut ticker = Ticker::new(EVERY, stop);
-        while ticker.tick_or(self.inner.upload_abandoned.notified()).await {
+        while ticker.tick_or(self.upload_abandoned.notified()).await {
             if let Err(error) = self.clear_away().await {
                 tracing::debug!(%error, "files that nobody has could not be cleared away");
             }
@@ -34,9 +34,9 @@ impl App {
     }
 
     async fn clear_away(&self) -> Result<()> {
-        let since = self.now().plus_millis(-DEAD_MILLIS);
-        if self.store().read(move |reader| reader.has_abandoned_objects(since)).await? {
-            let marked = self.store().write(NoCaller::Process, move |tx| {
+        let since = self.core.now().plus_millis(-DEAD_MILLIS);
+        if self.core.store().read(move |reader| reader.has_abandoned_objects(since)).await? {
+            let marked = self.core.store().write(NoCaller::Process, move |tx| {
                 let now = tx.now();
                 tx.mark_abandoned_objects(since, now)
             });
@@ -44,9 +44,9 @@ impl App {
             tracing::info!(count, "found uploads of a process that ended before they were posted");
         }
         loop {
-            let now = self.now();
+            let now = self.core.now();
             let marked =
-                self.store().read(move |reader| reader.objects_marked_for_deletion(now, BATCH)).await?;
+                self.core.store().read(move |reader| reader.objects_marked_for_deletion(now, BATCH)).await?;
             let found = marked.len();
             let removed = self.remove(marked, now).await?;
             let was_all = i64::try_from(found).is_ok_and(|found| found < BATCH);
@@ -76,7 +76,7 @@ impl App {
         }
         if !kept.is_empty() {
             // Others have their turn first.
-            let later = self.store().write(NoCaller::Process, move |tx| {
+            let later = self.core.store().write(NoCaller::Process, move |tx| {
                 let until = tx.now().plus_millis(LATER_MILLIS);
                 tx.postpone_objects(&kept, until)
             });
@@ -84,7 +84,10 @@ impl App {
         }
         let count = removed.len();
         if count > 0 {
-            self.store().write(NoCaller::Process, move |tx| tx.delete_objects(&removed, found_at)).await?;
+            self.core
+                .store()
+                .write(NoCaller::Process, move |tx| tx.delete_objects(&removed, found_at))
+                .await?;
         }
         Ok(count)
     }

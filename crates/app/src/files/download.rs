@@ -15,7 +15,7 @@ use futures_util::TryStreamExt as _;
 use super::{FileContent, in_path};
 use crate::actor::Actor;
 use crate::quota::Owner;
-use crate::{App, Error, Result};
+use crate::{Error, Files, Result};
 
 /// What a PNG file begins with. A thumbnail is either that or a JPEG file.
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n";
@@ -39,17 +39,17 @@ pub struct Download {
     key: Key,
 }
 
-impl App {
+impl Files {
     /// An address where a file can be read without credentials for a short while, for a caller who may
     /// read the flow or the private conversation it is in.
     ///
     /// # Errors
     ///
     /// [`Error::NotFound`], [`Error::Denied`], [`Error::MissingScope`].
-    pub async fn file_link(&self, actor: &Actor, id: &str, variant: Variant) -> Result<String> {
+    pub async fn link(&self, actor: &Actor, id: &str, variant: Variant) -> Result<String> {
         let file = self.load_file(id).await?;
         self.admit_reader(actor, file.room).await?;
-        let (files, millis) = (self.files()?, self.config().files.link_millis);
+        let (files, millis) = (self.files()?, self.core.config().files.link_millis);
         let found = self.found(&file, variant, actor.owner()).await?;
         let lifetime = Duration::from_millis(millis.unsigned_abs());
         let shown = disposition(&found.name, &found.content_type);
@@ -58,19 +58,19 @@ impl App {
         }
         let Owner { user, organization } = actor.owner();
         let claim = Claim { file: file.id.0, variant, user, organization };
-        let token = self.inner.links.sign(&claim, self.now().plus_millis(millis).0);
-        Ok(format!("{}/download/{token}/{}", self.config().addresses.base, in_path(&found.name)))
+        let token = self.links.sign(&claim, self.core.now().plus_millis(millis).0);
+        Ok(format!("{}/download/{token}/{}", self.core.config().addresses.base, in_path(&found.name)))
     }
 
     async fn admit_reader(&self, actor: &Actor, room: RoomId) -> Result<()> {
-        match self.admit(actor, room, FlowAction::Read).await {
+        match self.rooms.admit(actor, room, FlowAction::Read).await {
             Err(Error::NotFound) => {}
             admitted => {
                 actor.require_any(&[Scope::Flow])?;
                 return admitted.map(drop);
             }
         }
-        let people = self.store().read(move |reader| reader.private_users(room)).await?;
+        let people = self.core.store().read(move |reader| reader.private_users(room)).await?;
         let (one, other) = people.ok_or(Error::NotFound)?;
         let with = match actor.user()?.user.id {
             own if own == one => other,
@@ -78,7 +78,7 @@ impl App {
             _ => return Err(Error::NotFound),
         };
         actor.require_any(&[Scope::Private])?;
-        self.admit_private(actor, with, PrivateAction::Read).await.map(drop)
+        self.rooms.admit_private(actor, with, PrivateAction::Read).await.map(drop)
     }
 
     /// The file behind a link's token.
@@ -87,7 +87,7 @@ impl App {
     ///
     /// [`Error::LinkEnded`], and [`Error::NotFound`] for any other text and when the file was deleted.
     pub async fn download(&self, token: &str) -> Result<Download> {
-        let claim = self.inner.links.check(token, self.now().0).map_err(|refused| match refused {
+        let claim = self.links.check(token, self.core.now().0).map_err(|refused| match refused {
             DownloadError::Expired => Error::LinkEnded,
             DownloadError::Forged => Error::NotFound,
         })?;
@@ -101,13 +101,13 @@ impl App {
     /// # Errors
     ///
     /// [`Error::NotFound`] when it was deleted meanwhile.
-    pub async fn read_download(&self, download: &Download, range: Option<Range<u64>>) -> Result<FileContent> {
+    pub async fn read(&self, download: &Download, range: Option<Range<u64>>) -> Result<FileContent> {
         Ok(self.files()?.open(&download.key, range).await?)
     }
 
     async fn load_file(&self, id: &str) -> Result<File> {
         let id = FileId(id.to_owned());
-        self.store().read(move |reader| reader.file(&id)).await?.ok_or(Error::NotFound)
+        self.core.store().read(move |reader| reader.file(&id)).await?.ok_or(Error::NotFound)
     }
 
     async fn found(&self, file: &File, variant: Variant, owner: Owner) -> Result<Download> {

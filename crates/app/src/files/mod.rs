@@ -6,43 +6,49 @@ mod download;
 mod upload;
 pub(crate) mod usage;
 
+use std::sync::Arc;
+
+use crate::core::Core;
+use crate::rooms::Rooms;
+use crate::unpacking::Unpacking;
+use crate::{Error, Result};
+use eddyline_auth::DownloadKey;
 use eddyline_model::files::NewFile;
 use eddyline_wire::{Attachment, Picture, Thumbnail};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-
-use crate::{App, Error, Result};
+use tokio::sync::Notify;
 
 pub use download::Download;
 /// The bytes of a file on their way out.
 pub use eddyline_files::Content as FileContent;
 pub use upload::{Upload, Uploaded};
-pub use usage::FileQuotas;
 
 /// What stands in a path as it is: the unreserved characters of RFC 3986, section 2.3.
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// Where files are kept, and how they are handed out.
-#[derive(Clone, Debug)]
-pub struct FilesConfig {
-    /// Where they are kept. Without it none can be sent or read.
-    pub place: Option<eddyline_files::Files>,
-    /// The most bytes of all files of one message together.
-    pub max_bytes: u64,
-    /// How many bytes may be kept.
-    pub quotas: FileQuotas,
-    /// How long a link is good by which a file can be read without credentials, in milliseconds.
-    pub link_millis: i64,
+/// Files of messages: uploads, links and downloads. See [`crate::App::files`].
+#[derive(Clone)]
+pub struct Files {
+    core: Core,
+    rooms: Rooms,
+    pub(crate) sums: Arc<usage::FileSums>,
+    /// Signs the links to files.
+    links: Arc<DownloadKey>,
+    unpacking: Arc<Unpacking>,
+    /// Notified when this process abandoned an upload.
+    upload_abandoned: Arc<Notify>,
 }
 
-impl Default for FilesConfig {
-    fn default() -> Self {
-        Self { place: None, max_bytes: 100 << 20, quotas: FileQuotas::default(), link_millis: 60_000 }
+crate::core::opaque_debug!(Files);
+
+impl Files {
+    pub(crate) fn new(core: Core, rooms: Rooms, links: DownloadKey, unpacking: Arc<Unpacking>) -> Self {
+        let (sums, upload_abandoned) = (Arc::default(), Arc::default());
+        Self { core, rooms, sums, links: Arc::new(links), unpacking, upload_abandoned }
     }
-}
 
-impl App {
     fn files(&self) -> Result<&eddyline_files::Files> {
-        let place = self.config().files.place.as_ref();
+        let place = self.core.config().files.place.as_ref();
         place.ok_or_else(|| Error::Unavailable("this process keeps no files".into()))
     }
 }

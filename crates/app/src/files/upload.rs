@@ -9,9 +9,9 @@ use tokio::runtime::Handle;
 
 use super::NewAttachment;
 use crate::actor::Actor;
+use crate::core::transaction::NoCaller;
 use crate::quota::QuotaKeys;
-use crate::transaction::NoCaller;
-use crate::{App, Error, Result};
+use crate::{Error, Files, Result};
 
 /// After how long nothing of an upload that was given up is written any more, in milliseconds.
 const STILL_WRITTEN_MILLIS: i64 = 60_000;
@@ -44,7 +44,7 @@ pub struct Uploaded {
     _noted: PendingObjects,
 }
 
-impl App {
+impl Files {
     /// Begins to take in a file of `actor`.
     ///
     /// `before` are the bytes of files that came with the same message, which count as well.
@@ -53,9 +53,9 @@ impl App {
     ///
     /// [`Error::Unavailable`] where no files are kept, [`Error::DiskFull`].
     pub async fn begin_upload(&self, actor: &Actor, before: u64) -> Result<Upload> {
-        let mut noted = PendingObjects { app: self.clone(), keys: Vec::new(), is_written: false };
+        let mut noted = PendingObjects { files: self.clone(), keys: Vec::new(), is_written: false };
         let key = noted.another().await?;
-        let most = self.config().files.max_bytes.saturating_sub(before);
+        let most = self.core.config().files.max_bytes.saturating_sub(before);
         let writing = self.files()?.begin(&key, most).await?;
         Ok(Upload { writing, keys: actor.quota_keys(), noted })
     }
@@ -78,7 +78,7 @@ impl Upload {
     /// [`Error::DiskFull`], [`Error::Unavailable`].
     pub async fn finish(mut self) -> Result<Uploaded> {
         let key = self.writing.key().clone();
-        let (unpacking, keys) = (&self.noted.app.inner.unpacking, self.keys);
+        let (unpacking, keys) = (&self.noted.files.unpacking, self.keys);
         let stored = self.writing.finish(async |bytes| unpacking.reserve(keys, bytes).await.ok()).await?;
         let object = new_object(&key, stored.digest, stored.size);
         let picture = stored.picture;
@@ -87,7 +87,7 @@ impl Upload {
             Some(thumbnail) => {
                 let key = self.noted.another().await?;
                 let (size, bytes) = (thumbnail.bytes.len() as u64, thumbnail.bytes);
-                let digest = self.noted.app.files()?.put(&key, bytes).await?;
+                let digest = self.noted.files.files()?.put(&key, bytes).await?;
                 let dimensions = Dimensions { width: thumbnail.width, height: thumbnail.height };
                 Some((new_object(&key, digest, size), dimensions))
             }
@@ -187,7 +187,7 @@ fn is_media_type(text: &str) -> bool {
 
 /// The keys under which an upload writes. What no message has kept when it is dropped is marked for deletion.
 struct PendingObjects {
-    app: App,
+    files: Files,
     keys: Vec<String>,
     /// Whether everything is written that will be.
     is_written: bool,
@@ -198,8 +198,9 @@ impl PendingObjects {
         let key = Key::random();
         // Before it is noted, which may happen also when nobody waits for it any more.
         self.keys.push(key.as_str().to_owned());
-        let (noted, node) = (key.as_str().to_owned(), self.app.inner.node.clone());
-        self.app
+        let (noted, node) = (key.as_str().to_owned(), self.files.core.node.clone());
+        self.files
+            .core
             .store()
             .write(NoCaller::Process, move |tx| {
                 let now = tx.now();
@@ -212,21 +213,21 @@ impl PendingObjects {
 
 impl Drop for PendingObjects {
     fn drop(&mut self) {
-        let (app, keys) = (self.app.clone(), std::mem::take(&mut self.keys));
+        let (files, keys) = (self.files.clone(), std::mem::take(&mut self.keys));
         let wait = if self.is_written { 0 } else { STILL_WRITTEN_MILLIS };
-        let node = app.inner.node.clone();
+        let node = files.core.node.clone();
         // Without a runtime this process ends, and others find what it has left.
         let Ok(runtime) = Handle::try_current() else { return };
         runtime.spawn(async move {
             // Until it is noted: while this process lives, nobody else looks for its pending objects.
             loop {
                 let (again, node) = (keys.clone(), node.clone());
-                let marked = app.store().write(NoCaller::Process, move |tx| {
+                let marked = files.core.store().write(NoCaller::Process, move |tx| {
                     let from = tx.now().plus_millis(wait);
                     tx.mark_abandoned_uploads(&again, &node, from)
                 });
                 match marked.await {
-                    Ok(_) => return app.inner.upload_abandoned.notify_one(),
+                    Ok(_) => return files.upload_abandoned.notify_one(),
                     Err(error) => {
                         tracing::debug!(%error, "an upload that was given up could not be noted yet");
                     }

@@ -10,27 +10,11 @@ use eddyline_storage::COUNTED_FILE_BYTES;
 use tokio::time::Instant;
 
 use crate::rooms::Room;
-use crate::{App, Error, Limit, Result};
+use crate::{Error, Files, Limit, Result};
 
 /// How long a sum is used before the database is asked again. Uploads through this process are added to it at once;
 /// those through other processes, and removals there, count after this time.
 const SUM_LIFETIME: Duration = Duration::from_secs(60);
-
-/// How many bytes of files may be kept; 0 for any number. Equal files count each time, thumbnails do not, and small
-/// files count for 4 KiB.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FileQuotas {
-    /// In the flows of one organization.
-    pub organization: u64,
-    /// Sent by one user in private conversations.
-    pub private: u64,
-}
-
-impl Default for FileQuotas {
-    fn default() -> Self {
-        Self { organization: 100 << 30, private: 10 << 30 }
-    }
-}
 
 /// The files that are summed up together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -97,13 +81,13 @@ impl FileSums {
     }
 }
 
-impl App {
+impl Files {
     /// Checks that files may be sent to a flow, before their bytes are taken.
     ///
     /// # Errors
     ///
     /// [`Error::FileQuota`].
-    pub async fn may_send_files(&self, room: &Room) -> Result<()> {
+    pub async fn may_send(&self, room: &Room) -> Result<()> {
         self.check_file_quota(FilesOf::Organization(room.flow.organization), 0).await
     }
 
@@ -114,7 +98,7 @@ impl App {
     ///
     /// [`Error::FileQuota`].
     pub(crate) async fn check_file_quota(&self, of: FilesOf, bytes: u64) -> Result<()> {
-        let quotas = self.config().files.quotas;
+        let quotas = self.core.config().files.quotas;
         let (quota, whose, limit) = match of {
             FilesOf::Organization(_) => {
                 (quotas.organization, "The files of the organization", Limit::OrganizationFiles)
@@ -126,15 +110,15 @@ impl App {
         if quota == 0 {
             return Ok(());
         }
-        let kept = match self.inner.file_sums.known(of) {
+        let kept = match self.sums.known(of) {
             Ok(kept) => kept,
             Err(changes) => {
-                let kept = self.store().read(move |reader| match of {
+                let kept = self.core.store().read(move |reader| match of {
                     FilesOf::Organization(id) => reader.file_bytes_of_organization(id),
                     FilesOf::Private(user) => reader.private_file_bytes_of(user),
                 });
                 let kept = kept.await?;
-                self.inner.file_sums.note(of, kept, changes);
+                self.sums.note(of, kept, changes);
                 kept
             }
         };
@@ -148,7 +132,7 @@ impl App {
 
     /// Counts files that were kept.
     pub(crate) fn note_files(&self, of: FilesOf, bytes: u64) {
-        self.inner.file_sums.add(of, bytes);
+        self.sums.add(of, bytes);
     }
 }
 

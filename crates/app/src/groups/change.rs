@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use super::{GroupChanges, NewGroup};
 use crate::Error;
 use crate::audit::note;
-use crate::transaction::TxResult;
+use crate::core::transaction::TxResult;
 
 /// How many users a refusal names.
 const NAMED: usize = 20;

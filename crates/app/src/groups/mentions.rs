@@ -8,11 +8,11 @@ use eddyline_storage::{Reader, Result as StoreResult};
 
 /// The groups of an organization, by the keys of their names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Groups {
+pub(crate) struct MentionGroups {
     members: HashMap<String, Box<[UserId]>>,
 }
 
-impl Groups {
+impl MentionGroups {
     pub(crate) fn load(reader: &mut Reader<'_>, organization: OrganizationId) -> StoreResult<Self> {
         let found = reader.groups_of(&[organization])?;
         let members = found.into_iter().map(|group| (nick_key(&group.name), group.users.into())).collect();

@@ -6,16 +6,17 @@ mod mentions;
 #[cfg(test)]
 mod tests;
 
+use crate::core::Core;
 use eddyline_model::names::GroupName;
 use eddyline_model::policy::{self, OrganizationAction};
 use eddyline_model::{GroupId, OrganizationId, UserId};
 use eddyline_storage::Tx;
 use eddyline_wire::Group;
 
-pub(crate) use self::mentions::Groups;
+pub(crate) use self::mentions::MentionGroups;
 use crate::actor::Actor;
-use crate::transaction::TxResult;
-use crate::{App, Error, Result};
+use crate::core::transaction::TxResult;
+use crate::{Error, Result};
 
 /// A group to be made.
 #[derive(Clone, Debug)]
@@ -35,20 +36,32 @@ pub struct GroupChanges {
     pub users: Option<Vec<UserId>>,
 }
 
-impl App {
+/// Groups of users of an organization. See [`crate::App::groups`].
+#[derive(Clone)]
+pub struct Groups {
+    core: Core,
+}
+
+crate::core::opaque_debug!(Groups);
+
+impl Groups {
+    pub(crate) fn new(core: Core) -> Self {
+        Self { core }
+    }
+
     /// The groups of an organization of the caller's, by the keys of their names.
     ///
     /// # Errors
     ///
     /// [`Error::NotFound`] when it is not the caller's, [`Error::Denied`] for flow tokens.
-    pub async fn groups(&self, actor: &Actor, organization: OrganizationId) -> Result<Vec<Group>> {
+    pub async fn list(&self, actor: &Actor, organization: OrganizationId) -> Result<Vec<Group>> {
         policy::organization(actor.user()?.role_in(organization), OrganizationAction::See)?;
-        let found = self.store().read(move |reader| {
+        let found = self.core.store().read(move |reader| {
             let shown = reader.organization(organization)?;
             Ok((shown, reader.groups_of(&[organization])?))
         });
         let (shown, groups) = found.await?;
-        let (shown, base) = (shown.ok_or(Error::NotFound)?, &self.config().addresses.base);
+        let (shown, base) = (shown.ok_or(Error::NotFound)?, &self.core.config().addresses.base);
         Ok(groups.iter().map(|group| Group::of(group, &shown, base)).collect())
     }
 
@@ -58,14 +71,14 @@ impl App {
     ///
     /// [`Error::NotFound`] when there is none or the organization is not the caller's, [`Error::Denied`] for flow
     /// tokens.
-    pub async fn group(&self, actor: &Actor, organization: OrganizationId, id: GroupId) -> Result<Group> {
+    pub async fn get(&self, actor: &Actor, organization: OrganizationId, id: GroupId) -> Result<Group> {
         policy::organization(actor.user()?.role_in(organization), OrganizationAction::See)?;
-        let found = self.read(move |reader| {
+        let found = self.core.read(move |reader| {
             let shown = reader.organization(organization)?.ok_or(Error::NotFound)?;
             Ok((shown, change::find(reader, organization, id)?))
         });
         let (shown, group) = found.await?;
-        Ok(Group::of(&group, &shown, &self.config().addresses.base))
+        Ok(Group::of(&group, &shown, &self.core.config().addresses.base))
     }
 
     /// Makes a group.
@@ -74,25 +87,20 @@ impl App {
     ///
     /// [`Error::Invalid`] for users who do not belong to the organization and for too many of them,
     /// [`Error::Conflict`] when a user or a group of the organization has the name, or there are as many groups as
-    /// may be; and as [`App::remove_group`].
-    pub async fn create_group(
-        &self,
-        actor: &Actor,
-        organization: OrganizationId,
-        new: NewGroup,
-    ) -> Result<Group> {
+    /// may be; and as [`Groups::remove`].
+    pub async fn create(&self, actor: &Actor, organization: OrganizationId, new: NewGroup) -> Result<Group> {
         let id = self
             .change_groups(actor, organization, move |tx, by| change::create(tx, organization, &new, by))
             .await?;
-        self.group(actor, organization, id).await
+        self.get(actor, organization, id).await
     }
 
     /// Gives a group another name or other members.
     ///
     /// # Errors
     ///
-    /// As [`App::create_group`] and [`App::remove_group`].
-    pub async fn change_group(
+    /// As [`Groups::create`] and [`Groups::remove`].
+    pub async fn update(
         &self,
         actor: &Actor,
         organization: OrganizationId,
@@ -104,7 +112,7 @@ impl App {
             change::change(tx, &group, &changes, by)
         })
         .await?;
-        self.group(actor, organization, id).await
+        self.get(actor, organization, id).await
     }
 
     /// Brings a user into a group, or takes a user out of it. Doing it twice does nothing.
@@ -112,8 +120,8 @@ impl App {
     /// # Errors
     ///
     /// [`Error::NotFound`] when the user does not belong to the organization, [`Error::Conflict`] when the group has
-    /// as many members as it may; and as [`App::remove_group`].
-    pub async fn set_group_member(
+    /// as many members as it may; and as [`Groups::remove`].
+    pub async fn set_member(
         &self,
         actor: &Actor,
         organization: OrganizationId,
@@ -137,7 +145,7 @@ impl App {
     ///
     /// [`Error::NotFound`] when there is none or the organization is not the caller's, [`Error::Denied`] when the
     /// caller does not administer it or it is inactive.
-    pub async fn remove_group(&self, actor: &Actor, organization: OrganizationId, id: GroupId) -> Result<()> {
+    pub async fn remove(&self, actor: &Actor, organization: OrganizationId, id: GroupId) -> Result<()> {
         self.change_groups(actor, organization, move |tx, by| {
             let group = change::find(tx, organization, id)?;
             change::remove(tx, &group, by)
@@ -155,6 +163,7 @@ impl App {
     {
         let lock = move |tx: &mut Tx<'_>| tx.lock_organization(organization).map(drop);
         let (done, event) = self
+            .core
             .locked_transaction_as(actor, lock, move |tx, actor| {
                 let caller = actor.user()?;
                 let held = tx.organization(organization)?.ok_or(Error::NotFound)?;
@@ -164,7 +173,7 @@ impl App {
                 work(tx, &format!("user:{}", caller.user.id))
             })
             .await?;
-        self.wait_until_applied(event).await;
+        self.core.wait_until_applied(event).await;
         Ok(done)
     }
 }

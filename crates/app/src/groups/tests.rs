@@ -7,12 +7,13 @@ use eddyline_model::organizations::{OrganizationMembership, OrganizationRole};
 use eddyline_storage::{NewUser, Store};
 
 use super::*;
+use crate::App;
 use crate::Config;
-use crate::transaction::NoCaller;
+use crate::core::transaction::NoCaller;
 
 async fn app() -> (App, OrganizationId) {
     let app = App::new(Store::open("sqlite::memory:").unwrap(), Config::default()).await.unwrap();
-    let made = app.transaction(NoCaller::Operator, |tx| {
+    let made = app.core().transaction(NoCaller::Operator, |tx| {
         let now = tx.now();
         Ok(tx.insert_organization("Acme", "acme", 10_000, now)?)
     });
@@ -21,7 +22,7 @@ async fn app() -> (App, OrganizationId) {
 }
 
 async fn people(app: &App, organization: OrganizationId, count: usize) -> Vec<UserId> {
-    let made = app.transaction(NoCaller::Operator, move |tx| {
+    let made = app.core().transaction(NoCaller::Operator, move |tx| {
         let now = tx.now();
         let mut users = Vec::new();
         for number in 0..count {
@@ -53,8 +54,9 @@ fn named(name: &str, users: &[UserId]) -> NewGroup {
 }
 
 async fn create(app: &App, organization: OrganizationId, new: NewGroup) -> Result<GroupId> {
-    let made =
-        app.transaction(NoCaller::Operator, move |tx| change::create(tx, organization, &new, "operator"));
+    let made = app
+        .core()
+        .transaction(NoCaller::Operator, move |tx| change::create(tx, organization, &new, "operator"));
     Ok(made.await?.0)
 }
 
@@ -68,7 +70,7 @@ async fn a_group_has_a_bounded_number_of_members() {
     let twice: Vec<UserId> = [&users[..MAX_GROUP_MEMBERS], &users[..1]].concat();
     let id = create(&app, organization, named("team", &twice)).await.unwrap();
     let set = async |user, is_member| {
-        let done = app.transaction(NoCaller::Operator, move |tx| {
+        let done = app.core().transaction(NoCaller::Operator, move |tx| {
             let group = change::find(tx, organization, id)?;
             change::set_member(tx, &group, user, is_member, "operator")
         });
@@ -78,14 +80,14 @@ async fn a_group_has_a_bounded_number_of_members() {
     assert!(matches!(set(last, true).await, Err(Error::Conflict(text)) if text.contains("1000 members")));
     set(first, false).await.unwrap();
     set(last, true).await.expect("there is room again");
-    let found = app.read(move |reader| change::find(reader, organization, id)).await.unwrap();
+    let found = app.core().read(move |reader| change::find(reader, organization, id)).await.unwrap();
     assert_eq!((found.users.len(), found.users.contains(&last)), (MAX_GROUP_MEMBERS, true));
 }
 
 #[tokio::test]
 async fn an_organization_has_a_bounded_number_of_groups() {
     let (app, organization) = app().await;
-    let made = app.transaction(NoCaller::Operator, move |tx| {
+    let made = app.core().transaction(NoCaller::Operator, move |tx| {
         for number in 0..MAX_GROUPS {
             change::create(tx, organization, &named(&format!("g{number}"), &[]), "operator")?;
         }
@@ -94,9 +96,9 @@ async fn an_organization_has_a_bounded_number_of_groups() {
     made.await.unwrap();
     let more = create(&app, organization, named("more", &[])).await;
     assert!(matches!(more, Err(Error::Conflict(text)) if text.contains("500 groups")));
-    app.operator_remove_group("acme", "G7").await.unwrap();
+    app.operator().remove_group("acme", "G7").await.unwrap();
     create(&app, organization, named("more", &[])).await.expect("there is room again");
-    let groups = app.operator_groups("acme").await.unwrap();
+    let groups = app.operator().groups("acme").await.unwrap();
     assert_eq!(groups.len(), MAX_GROUPS);
 }
 
@@ -112,7 +114,7 @@ async fn the_groups_of_an_organization_have_a_bounded_number_of_members_together
     };
     refused(create(&app, organization, named("more", &users[..1])).await);
     let empty = create(&app, organization, named("empty", &[])).await.unwrap();
-    let add = app.transaction(NoCaller::Operator, {
+    let add = app.core().transaction(NoCaller::Operator, {
         let user = users[0];
         move |tx| {
             let group = change::find(tx, organization, empty)?;
@@ -120,7 +122,7 @@ async fn the_groups_of_an_organization_have_a_bounded_number_of_members_together
         }
     });
     refused(add.await.map(|_| empty));
-    app.operator_remove_group("acme", "g0").await.unwrap();
+    app.operator().remove_group("acme", "g0").await.unwrap();
     create(&app, organization, named("more", &users[..1])).await.expect("there is room again");
 }
 
@@ -130,20 +132,20 @@ async fn a_room_of_an_organization_knows_its_groups_until_they_change() {
     let _background = app.start().await.unwrap();
     let users = people(&app, organization, 2).await;
     let new = crate::NewFlow { organization: "acme".into(), name: "main".parse().unwrap() };
-    let (flow, _) = app.operator_create_flow(new).await.unwrap();
-    let room = app.room_id_by_public_id(&flow).await.unwrap();
+    let (flow, _) = app.operator().create_flow(new).await.unwrap();
+    let room = app.rooms().room_id_by_public_id(&flow).await.unwrap();
     let members = async |name: &str| {
         use eddyline_model::tags::Roster as _;
-        app.load_room(room).await.unwrap().group(name).map(<[_]>::to_vec)
+        app.rooms().load_room(room).await.unwrap().group(name).map(<[_]>::to_vec)
     };
     assert_eq!(members("team").await, None);
-    let before = app.load_room(room).await.unwrap();
-    assert!(std::sync::Arc::ptr_eq(&before, &app.load_room(room).await.unwrap()), "it is cached");
+    let before = app.rooms().load_room(room).await.unwrap();
+    assert!(std::sync::Arc::ptr_eq(&before, &app.rooms().load_room(room).await.unwrap()), "it is cached");
     let name: GroupName = "Team".parse().unwrap();
-    app.operator_create_group("acme", name).await.unwrap();
+    app.operator().create_group("acme", name).await.unwrap();
     assert_eq!(members("team").await, Some(vec![]));
     let email = "user1@acme.example".parse().unwrap();
-    app.operator_set_group_member("acme", "team", &email, true).await.unwrap();
+    app.operator().set_group_member("acme", "team", &email, true).await.unwrap();
     assert_eq!(members("team").await, Some(vec![users[1]]));
-    assert_eq!(before.most_tags() + 1, app.load_room(room).await.unwrap().most_tags());
+    assert_eq!(before.most_tags() + 1, app.rooms().load_room(room).await.unwrap().most_tags());
 }

@@ -4,25 +4,23 @@ use eddyline_auth::TokenHash;
 use eddyline_model::flows::{AccessMode, Flow};
 use eddyline_model::invitations::{Invitation, InvitationState};
 use eddyline_model::mail::Purpose;
-use eddyline_model::names::email_key;
 use eddyline_model::organizations::Organization;
 use eddyline_model::policy;
 use eddyline_model::users::User;
-use eddyline_model::{InvitationId, RoomId, Timestamp, UserId};
+use eddyline_model::{InvitationId, Timestamp, UserId};
 use eddyline_storage::{Reader, Result as StoreResult, Tx};
 use eddyline_wire::Invitation as WireInvitation;
 
 pub(crate) use super::create::request_join_in;
 pub(crate) use super::end::decline_in;
 use super::{find_invitation, lock_pending};
-use crate::accounts::holds_address;
 use crate::actor::Actor;
+use crate::core::transaction::TxResult;
 use crate::join::join_flow;
 use crate::rooms::Room;
-use crate::transaction::TxResult;
-use crate::{App, Error, Result};
+use crate::{Error, Invitations, Result};
 
-impl App {
+impl Invitations {
     /// Accepts an invitation for the caller, whose address it must have been sent to: they are in the
     /// flow, and in its organization, afterwards. An accepted one stays as it is.
     ///
@@ -31,16 +29,17 @@ impl App {
     /// [`Error::NotFound`] and [`Error::Denied`] for all other users, [`Error::NotFound`] also when the inviter
     /// has left the organization, [`Error::Denied`] when the organization is inactive, [`Error::Conflict`] when
     /// it is full, and [`Error::Invalid`] when another user there has the caller's nick.
-    pub async fn accept_invitation(
+    pub async fn accept(
         &self,
         actor: &Actor,
         organization: &str,
         flow: &str,
         id: InvitationId,
     ) -> Result<WireInvitation> {
-        let room = self.room_id_by_name(organization, flow).await?;
+        let room = self.rooms.room_id_by_name(organization, flow).await?;
         actor.user()?;
         let ((room, invitation), event) = self
+            .core
             .locked_transaction_as(
                 actor,
                 move |tx| tx.lock_room(room),
@@ -56,7 +55,7 @@ impl App {
                 },
             )
             .await?;
-        self.wait_until_applied(event).await;
+        self.core.wait_until_applied(event).await;
         Ok(self.show(&room, &invitation))
     }
 }
@@ -94,22 +93,6 @@ pub(super) fn is_in_force(
         return Ok(false);
     }
     Ok(reader.room_membership(flow.room, inviter)?.is_none_or(|place| !place.blocked))
-}
-
-/// Ends the pending invitations of users who are in the flow now. An invitation to a user's unproved address
-/// stays.
-pub(crate) fn mark_accepted(tx: &mut Tx<'_>, room: RoomId, users: &[User]) -> StoreResult<()> {
-    let Some(flow) = tx.flow(room)? else { return Ok(()) };
-    let mut keys = Vec::with_capacity(users.len());
-    for user in users {
-        if holds_address(tx, user, flow.organization)? {
-            keys.push(email_key(&user.email));
-        }
-    }
-    let pending = tx.pending_invitations_to(room, &keys)?;
-    let ids: Vec<InvitationId> = pending.iter().map(|invitation| invitation.id).collect();
-    tx.set_invitations_accepted(&ids)?;
-    tx.delete_mail_of_invitations(&ids)
 }
 
 /// What the link in an invitation's mail leads to: the invitation, its flow and organization, and who

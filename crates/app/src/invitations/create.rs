@@ -8,15 +8,16 @@ use eddyline_wire::Invitation as WireInvitation;
 use serde_json::json;
 
 use super::send::{Refusal, Sending};
-use crate::accounts::holder_of;
+use crate::action_message::action;
 use crate::actor::Actor;
-use crate::flow_users::action;
-use crate::mail_quota::MailQuota;
+use crate::core::transaction::TxResult;
+use crate::email_addresses::holder_of;
+use crate::error::MailQuota;
+use crate::invitations::MailLimits;
 use crate::rooms::Room;
-use crate::transaction::TxResult;
-use crate::{App, Error, Result};
+use crate::{Error, Invitations, Result};
 
-impl App {
+impl Invitations {
     /// Invites an address into a flow. When an invitation to it is pending, its mail is sent again, unless one
     /// was sent just now; the links of earlier mails stay valid.
     ///
@@ -25,15 +26,16 @@ impl App {
     /// [`Error::NotFound`], [`Error::Denied`], also when the organization is inactive;
     /// [`Error::Conflict`] when the address is that of somebody in the flow or blocked from it, or the flow has
     /// as many pending invitations as it may have; [`Error::MailQuota`].
-    pub async fn invite(
+    pub async fn create(
         &self,
         actor: &Actor,
         room: &Room,
         email: Email,
         message: Option<String>,
     ) -> Result<WireInvitation> {
-        let limits = self.mail_limits();
+        let limits = MailLimits::of(self.core.config());
         let (invitation, _) = self
+            .rooms
             .change_room(actor, room.id(), FlowAction::Invite, move |tx, actor, room| {
                 if let Some(why) = reason_against(tx, room, &email)? {
                     return Err(Error::Conflict(why).into());
@@ -52,7 +54,7 @@ impl App {
                 Ok(invitation)
             })
             .await?;
-        self.mail_is_queued();
+        self.mail.mail_is_queued();
         Ok(self.show(room, &invitation))
     }
 }
@@ -71,7 +73,7 @@ fn reason_against(tx: &mut Tx<'_>, room: &Room, email: &Email) -> StoreResult<Op
 /// sent a mail just now, or has had as much mail as an address may have. The flow is not told before they
 /// come in.
 ///
-/// The caller calls [`App::mail_is_queued`] after the commit.
+/// The caller calls [`Mail::mail_is_queued`] after the commit.
 ///
 /// # Errors
 ///

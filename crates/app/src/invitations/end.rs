@@ -4,44 +4,46 @@
 use eddyline_model::invitations::Invitation;
 use eddyline_model::policy::{self, Invited};
 use eddyline_model::{InvitationId, UserId};
-use eddyline_storage::{Result as StoreResult, Tx};
+use eddyline_storage::Tx;
 use serde_json::json;
 
 use super::{find_invitation, lock_pending};
+use crate::action_message::action;
 use crate::actor::Actor;
-use crate::flow_users::action;
+use crate::core::transaction::TxResult;
+use crate::pending_invitations::revoke;
 use crate::rooms::Room;
-use crate::transaction::TxResult;
-use crate::{App, Error, Result};
+use crate::{Error, Invitations, Result};
 
-impl App {
+impl Invitations {
     /// Removes a pending invitation: a member of the flow cancels it, the one it was sent to declines.
     ///
     /// # Errors
     ///
     /// [`Error::Conflict`] when it was accepted, [`Error::NotFound`], [`Error::Denied`], also when the
     /// organization is inactive.
-    pub async fn delete_invitation(
+    pub async fn delete(
         &self,
         actor: &Actor,
         organization: &str,
         flow: &str,
         id: InvitationId,
     ) -> Result<()> {
-        let room = self.room_id_by_name(organization, flow).await?;
-        self.locked_transaction_as(
-            actor,
-            move |tx| tx.lock_room(room),
-            move |tx, who| {
-                let room = Room::load(tx, room)?.ok_or(Error::NotFound)?;
-                let (invitation, invited) = find_invitation(tx, who, &room, id)?;
-                match invited {
-                    Invited::Guest => decline_in(tx, &invitation, who.user_id()),
-                    Invited::Host => end(tx, &invitation, "uninvite", who.user_id()),
-                }
-            },
-        )
-        .await?;
+        let room = self.rooms.room_id_by_name(organization, flow).await?;
+        self.core
+            .locked_transaction_as(
+                actor,
+                move |tx| tx.lock_room(room),
+                move |tx, who| {
+                    let room = Room::load(tx, room)?.ok_or(Error::NotFound)?;
+                    let (invitation, invited) = find_invitation(tx, who, &room, id)?;
+                    match invited {
+                        Invited::Guest => decline_in(tx, &invitation, who.user_id()),
+                        Invited::Host => end(tx, &invitation, "uninvite", who.user_id()),
+                    }
+                },
+            )
+            .await?;
         Ok(())
     }
 }
@@ -66,10 +68,4 @@ fn end(tx: &mut Tx<'_>, invitation: &Invitation, kind: &str, by: Option<UserId>)
     let draft = action(tx, invitation.room, by, kind, &json!({"email": invitation.email}));
     tx.post(&[draft])?;
     Ok(())
-}
-
-/// Removes pending invitations with their mails and links. No stream shows it.
-pub(crate) fn revoke(tx: &mut Tx<'_>, ids: &[InvitationId]) -> StoreResult<()> {
-    tx.delete_mail_of_invitations(ids)?;
-    tx.delete_invitations(ids)
 }

@@ -16,16 +16,17 @@ use eddyline_wire::{FlowUser, ImportedInvitations};
 use serde_json::{Value, json};
 use tokio::sync::Mutex;
 
-use super::accept::mark_accepted;
 use super::send::{Refusal, Sending};
-use crate::accounts::holds_address;
+use crate::action_message::action;
 use crate::actor::Actor;
-use crate::flow_users::action;
-use crate::mail_quota::MailQuotaExceeded;
+use crate::core::transaction::NoCaller;
+use crate::email_addresses::holds_address;
+use crate::error::MailQuotaExceeded;
+use crate::invitations::MailLimits;
+use crate::pending_invitations::mark_accepted;
 use crate::quota::{KeyedSemaphore, Quota, QuotaKey};
 use crate::rooms::Room;
-use crate::transaction::NoCaller;
-use crate::{App, Error, Limit, Result};
+use crate::{Error, Invitations, Limit, Result};
 
 /// How many entries a list may have.
 const MAX_ITEMS: usize = 10_000;
@@ -56,7 +57,7 @@ impl Default for Imports {
 
 /// An import into a flow.
 struct Import {
-    app: App,
+    inviting: Invitations,
     actor: Actor,
     room: Arc<Room>,
     message: Option<String>,
@@ -91,7 +92,7 @@ impl Outcome {
     }
 }
 
-impl App {
+impl Invitations {
     /// Invites a list of addresses to a flow. Users of its organization who hold their address are added at once.
     /// Each address and each malformed entry of the list is in one part of the answer, once. Invitations that are
     /// pending already are sent again, unless they were sent just now.
@@ -104,7 +105,7 @@ impl App {
     /// [`Error::Invalid`] for a list without entries or with more than 10,000; [`Error::NotFound`],
     /// [`Error::Denied`], also when the organization is inactive; [`Error::TooManyRequests`] while too many
     /// imports are under way; [`Error::MailQuota`] when a quota on mail leaves nothing to be done.
-    pub async fn import_invitations(
+    pub async fn import(
         &self,
         actor: &Actor,
         room: &Arc<Room>,
@@ -113,18 +114,17 @@ impl App {
     ) -> Result<ImportedInvitations> {
         let list = read(list)?;
         let permit = self
-            .inner
             .imports
             .permits
             .acquire(QuotaKey::Organization(room.organization.id).into(), 1)
             .map_err(|exceeded| exceeded.of(Limit::Imports))?;
-        let import = Import { app: self.clone(), actor: actor.clone(), room: Arc::clone(room), message };
+        let import = Import { inviting: self.clone(), actor: actor.clone(), room: Arc::clone(room), message };
         // To its end: a client that hangs up must not keep the flow from hearing of what was done.
         let work = async move {
             let _permit = permit;
             import.run(list).await
         };
-        self.jobs().finish("import of invitations", work).await
+        self.core.jobs().finish("import of invitations", work).await
     }
 }
 
@@ -150,7 +150,7 @@ impl Import {
         }
         // Invitations change nothing that a process remembers.
         if !done.added.is_empty() {
-            self.app.wait_until_applied(last).await;
+            self.inviting.core.wait_until_applied(last).await;
         }
         if let Some(error) = failed {
             return Err(error);
@@ -160,7 +160,7 @@ impl Import {
                 Err(Error::MailQuota(exceeded))
             }
             _ => Ok(ImportedInvitations {
-                invitations: done.invitations.iter().map(|i| self.app.show(&self.room, i)).collect(),
+                invitations: done.invitations.iter().map(|i| self.inviting.show(&self.room, i)).collect(),
                 added_users: done.added,
                 erroneous_emails: done.erroneous,
             }),
@@ -168,15 +168,18 @@ impl Import {
     }
 
     async fn portion(&self, entries: Vec<Entry>) -> Result<(Outcome, Option<EventId>)> {
-        let app = &self.app;
+        let inviting = &self.inviting;
         // Counted before the lock is taken: while this caller waits for its own transactions, imports of
         // others go on.
-        let counted = app.store().transaction_permit(self.actor.quota_keys()).await?;
-        let _turn = app.inner.imports.portion.lock().await;
-        let (limits, message) = (app.mail_limits(), self.message.clone());
-        let base = app.config().addresses.base.clone();
-        let change =
-            app.change_room(&self.actor, self.room.id(), FlowAction::Invite, move |tx, actor, room| {
+        let counted = inviting.core.store().transaction_permit(self.actor.quota_keys()).await?;
+        let _turn = inviting.imports.portion.lock().await;
+        let (limits, message) = (MailLimits::of(inviting.core.config()), self.message.clone());
+        let base = inviting.core.config().addresses.base.clone();
+        let change = inviting.rooms.change_room(
+            &self.actor,
+            self.room.id(),
+            FlowAction::Invite,
+            move |tx, actor, room| {
                 let Sorted { invite, add, mut outcome } = sort(tx, room, &entries)?;
                 add_members(tx, room.id(), &add)?;
                 let emails: Vec<&Email> = invite.iter().collect();
@@ -193,9 +196,10 @@ impl Import {
                 outcome.nicks = add.into_iter().map(|user| user.nick).collect();
                 (outcome.invitations, outcome.new) = (sent.invitations, sent.new);
                 Ok(outcome)
-            });
-        let done = app.store().run_counted(counted, change).await?;
-        app.mail_is_queued();
+            },
+        );
+        let done = inviting.core.store().run_counted(counted, change).await?;
+        inviting.mail.mail_is_queued();
         Ok(done)
     }
 
@@ -209,7 +213,7 @@ impl Import {
             return Ok(None);
         };
         let (room, actor) = (self.room.id(), self.actor.user_id());
-        let told = self.app.transaction(NoCaller::Announcement, move |tx| {
+        let told = self.inviting.core.transaction(NoCaller::Announcement, move |tx| {
             tx.lock_room(room)?;
             // Nothing is said in an archived flow.
             if tx.flow(room)?.is_some_and(|flow| !flow.disabled) {

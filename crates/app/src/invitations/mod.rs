@@ -9,34 +9,49 @@ pub(crate) mod end;
 mod import;
 mod send;
 
+use crate::core::Core;
+use crate::mailer::Mail;
+use crate::rooms::Rooms;
 use eddyline_model::invitations::{Invitation, InvitationState};
 use eddyline_model::names::email_key;
 use eddyline_model::policy::{self, FlowAction, Invited};
 use eddyline_model::{InvitationId, RoomId};
 use eddyline_storage::{Reader, Tx};
 use eddyline_wire::Invitation as WireInvitation;
+use std::sync::Arc;
 
 pub(crate) use self::import::Imports;
 pub(crate) use self::send::MailLimits;
 use crate::actor::Actor;
+use crate::core::transaction::TxResult;
 use crate::rooms::Room;
-use crate::transaction::TxResult;
-use crate::{App, Error, Result};
+use crate::{Error, Result};
 
-impl App {
+/// Invitations to flows by mail. See [`crate::App::invitations`].
+#[derive(Clone)]
+pub struct Invitations {
+    core: Core,
+    rooms: Rooms,
+    mail: Mail,
+    imports: Arc<Imports>,
+}
+
+crate::core::opaque_debug!(Invitations);
+
+impl Invitations {
+    pub(crate) fn new(core: Core, rooms: Rooms, mail: Mail) -> Self {
+        Self { core, rooms, mail, imports: Arc::default() }
+    }
+
     /// The pending invitations into a flow with higher numbers than `after`, oldest first, at most `limit`.
     ///
     /// # Errors
     ///
     /// [`Error::Unavailable`].
-    pub async fn invitations(
-        &self,
-        room: &Room,
-        after: InvitationId,
-        limit: i64,
-    ) -> Result<Vec<WireInvitation>> {
+    pub async fn list(&self, room: &Room, after: InvitationId, limit: i64) -> Result<Vec<WireInvitation>> {
         let id = room.id();
-        let pending = self.store().read(move |reader| reader.pending_invitations(id, after, limit)).await?;
+        let pending =
+            self.core.store().read(move |reader| reader.pending_invitations(id, after, limit)).await?;
         Ok(pending.iter().map(|invitation| self.show(room, invitation)).collect())
     }
 
@@ -46,25 +61,22 @@ impl App {
     /// # Errors
     ///
     /// [`Error::NotFound`], [`Error::Denied`].
-    pub async fn invitation(
+    pub async fn get(
         &self,
         actor: &Actor,
         organization: &str,
         flow: &str,
         id: InvitationId,
     ) -> Result<WireInvitation> {
-        let room = self.load_room(self.room_id_by_name(organization, flow).await?).await?;
+        let room = self.rooms.load_room(self.rooms.room_id_by_name(organization, flow).await?).await?;
         let (who, wanted) = (actor.clone(), room.clone());
-        let (invitation, _) = self.read(move |reader| find_invitation(reader, &who, &wanted, id)).await?;
+        let (invitation, _) =
+            self.core.read(move |reader| find_invitation(reader, &who, &wanted, id)).await?;
         Ok(self.show(&room, &invitation))
     }
 
-    pub(crate) fn mail_limits(&self) -> MailLimits {
-        MailLimits { quotas: self.config().mail_quotas, invitations: self.config().invitations }
-    }
-
     fn show(&self, room: &Room, invitation: &Invitation) -> WireInvitation {
-        let url = self.config().addresses.invitation(&room.organization, &room.flow, invitation.id);
+        let url = self.core.config().addresses.invitation(&room.organization, &room.flow, invitation.id);
         WireInvitation::of(invitation, &room.flow, url)
     }
 }

@@ -9,16 +9,24 @@ use eddyline_model::{InvitationId, UserId};
 use eddyline_storage::{NewInvitations, NewMail, Result as StoreResult, Tx};
 
 use super::accept::is_in_force;
-use super::end::revoke;
-use crate::mail_quota::{MailCause, MailQuotaExceeded, MailQuotas};
+use crate::config::MailQuotas;
+use crate::error::MailQuotaExceeded;
+use crate::mail_quota::MailCause;
+use crate::pending_invitations::revoke;
 use crate::rooms::Room;
-use crate::{Error, InvitationLimits, Limit};
+use crate::{Config, Error, InvitationLimits, Limit};
 
 /// What bounds invitations.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MailLimits {
     pub(crate) quotas: MailQuotas,
     pub(crate) invitations: InvitationLimits,
+}
+
+impl MailLimits {
+    pub(crate) fn of(config: &Config) -> Self {
+        Self { quotas: config.mail_quotas, invitations: config.invitations }
+    }
 }
 
 /// Why an address gets no invitation.

@@ -10,17 +10,24 @@ mod compose;
 mod retry;
 
 use std::collections::VecDeque;
+use std::net::IpAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
-use eddyline_mail::{Letter, Postman, SendError};
+use eddyline_auth::SignInGuard;
+use eddyline_auth::SignInLimit;
+use eddyline_mail::{Letter, SendError};
 use eddyline_model::mail::QueuedMail;
 use eddyline_storage::Result as StoreResult;
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
+use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-use crate::transaction::NoCaller;
-use crate::{App, Result};
+use crate::config::Mailing;
+use crate::core::Core;
+use crate::core::transaction::NoCaller;
+use crate::{Error, Limit, Result};
 
 /// How many mails are taken at once.
 const BATCH: i64 = 16;
@@ -34,27 +41,49 @@ const POLL: Duration = Duration::from_secs(10);
 /// How long letters under way may take when the process is to end.
 const LAST_CALL: Duration = Duration::from_secs(1);
 
-/// How mail is sent.
-#[derive(Clone, Debug)]
-pub struct Mailing {
-    /// Who sends it.
-    pub postman: Postman,
-    /// How long a letter that could not be sent waits for its second try; then twice as long each
-    /// time, up to four hours.
-    pub first_retry: Duration,
+/// The queue of mail, and the job that sends it.
+#[derive(Clone)]
+pub(crate) struct Mail {
+    core: Core,
+    /// Notified when this process puts mail into the queue.
+    queued: Arc<Notify>,
+    /// Limits requests for mail, by recipient and by network.
+    requests: Arc<SignInGuard>,
 }
 
-impl App {
+crate::core::opaque_debug!(Mail);
+
+impl Mail {
+    pub(crate) fn new(core: Core) -> Self {
+        let requests = Arc::new(SignInGuard::new(core.config().sign_in));
+        Self { core, queued: Arc::default(), requests }
+    }
+
+    /// Counts a request of `client` for mail to `recipient`. These requests need no credentials, so they have the
+    /// limits of failed sign-ins.
+    pub(crate) fn count_mail_request(&self, recipient: &str, client: IpAddr) -> Result<()> {
+        let (requests, now) = (&self.requests, self.core.now());
+        requests.check(recipient, client, now).map_err(|refused| Error::TooManyRequests {
+            retry_after: refused.wait.seconds,
+            limit: match refused.limit {
+                SignInLimit::Account => Limit::AccountLetters,
+                SignInLimit::Address => Limit::AddressLetters,
+            },
+        })?;
+        requests.failed(recipient, client, now);
+        Ok(())
+    }
+
     /// Lets this process send mail that it has just put into the queue. Without it the mail goes out
     /// some seconds later.
     pub(crate) fn mail_is_queued(&self) {
-        self.inner.mail_queued.notify_one();
+        self.queued.notify_one();
     }
 
     /// Sends mail.
     pub(crate) async fn run_mailer(self, stop: CancellationToken) {
-        let Some(mailing) = self.config().mail.clone() else { return };
-        let mailer = Mailer { app: self, mailing };
+        let Some(mailing) = self.core.config().mail.clone() else { return };
+        let mailer = Mailer { mail: self, mailing };
         while !stop.is_cancelled() {
             let pause = match mailer.send_due(&stop).await {
                 Ok(pause) => pause,
@@ -65,7 +94,7 @@ impl App {
             };
             tokio::select! {
                 () = tokio::time::sleep(pause) => {}
-                () = mailer.app.inner.mail_queued.notified() => {}
+                () = mailer.mail.queued.notified() => {}
                 () = stop.cancelled() => return,
             }
         }
@@ -73,7 +102,7 @@ impl App {
 }
 
 struct Mailer {
-    app: App,
+    mail: Mail,
     mailing: Mailing,
 }
 
@@ -108,18 +137,19 @@ impl Mailer {
 
     /// The time until mail may be due; `None` when some is.
     async fn nothing_due(&self) -> Result<Option<Duration>> {
-        let due = self.app.store().read(|reader| reader.next_mail_due()).await?;
+        let due = self.mail.core.store().read(|reader| reader.next_mail_due()).await?;
         let Some(due) = due else { return Ok(Some(POLL)) };
-        let millis = u64::try_from(due.0 - self.app.now().0).unwrap_or_default();
+        let millis = u64::try_from(due.0 - self.mail.core.now().0).unwrap_or_default();
         Ok((millis > 0).then(|| POLL.min(Duration::from_millis(millis))))
     }
 
     /// Takes mails out of turn for others, and writes their letters. Those that nobody needs any more
     /// are thrown away.
     async fn take(&self) -> Result<VecDeque<(QueuedMail, Letter)>> {
-        let addresses = self.app.config().addresses.clone();
+        let addresses = self.mail.core.config().addresses.clone();
         let (letters, _) = self
-            .app
+            .mail
+            .core
             .store()
             .write(NoCaller::Process, move |tx| {
                 let now = tx.now();
@@ -169,7 +199,7 @@ impl Mailer {
 
     async fn give_back(&self, letters: VecDeque<(QueuedMail, Letter)>) {
         let mails: Vec<QueuedMail> = letters.into_iter().map(|(mail, _)| mail).collect();
-        let given = self.app.store().write(NoCaller::Process, move |tx| {
+        let given = self.mail.core.store().write(NoCaller::Process, move |tx| {
             let now = tx.now();
             mails.iter().try_for_each(|mail| tx.release_mail(mail, now))
         });
@@ -186,7 +216,8 @@ impl Mailer {
         };
         let id = mail.id;
         let noted: StoreResult<_> = self
-            .app
+            .mail
+            .core
             .store()
             .write(NoCaller::Process, move |tx| match until {
                 Some(until) => tx.postpone_mail(id, until),
@@ -206,7 +237,7 @@ impl Mailer {
             tracing::warn!(mail = id, %to, %error, "a mail was refused and is given up");
             return None;
         }
-        let until = retry::next(mail, self.app.now(), self.mailing.first_retry);
+        let until = retry::next(mail, self.mail.core.now(), self.mailing.first_retry);
         match until {
             Some(until) => {
                 tracing::warn!(mail = id, %to, attempts, %error, %until, "a mail could not be sent yet");

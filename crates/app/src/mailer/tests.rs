@@ -1,13 +1,13 @@
 //! What becomes of mails when the process is to end.
 
 use eddyline_mail::letters::password_reset;
-use eddyline_mail::{Config as MailConfig, Delivery, Security, SmtpConfig};
+use eddyline_mail::{Config as MailConfig, Delivery, Postman, Security, SmtpConfig};
 use eddyline_model::mail::Purpose;
 use eddyline_model::{Timestamp, UserId};
 use eddyline_storage::{NewMail, Store};
 
 use super::*;
-use crate::Config;
+use crate::{App, Config};
 
 /// A mailer whose mail server takes nothing.
 async fn mailer() -> Mailer {
@@ -22,11 +22,11 @@ async fn mailer() -> Mailer {
     let postman = Postman::new(MailConfig { delivery: Delivery::Smtp(smtp), from }).unwrap();
     let store = Store::open("sqlite::memory:").unwrap();
     let app = App::new(store, Config::default()).await.unwrap();
-    Mailer { app, mailing: Mailing { postman, first_retry: Duration::from_secs(60) } }
+    Mailer { mail: app.mail().clone(), mailing: Mailing { postman, first_retry: Duration::from_secs(60) } }
 }
 
 async fn take(mailer: &Mailer) -> Vec<QueuedMail> {
-    let taken = mailer.app.store().write(NoCaller::Process, |tx| {
+    let taken = mailer.mail.core.store().write(NoCaller::Process, |tx| {
         let now = tx.now();
         tx.claim_due_mails(now, now.plus_millis(HOLD_MILLIS), BATCH)
     });
@@ -43,7 +43,8 @@ async fn mail_that_was_never_tried_is_given_back_as_it_was() {
         detail: None,
     });
     mailer
-        .app
+        .mail
+        .core
         .store()
         .write(NoCaller::Process, move |tx| tx.queue_mails(&mails, Timestamp(1)))
         .await

@@ -9,23 +9,23 @@ use eddyline_storage::{Result as StoreResult, Tx};
 
 use super::notice;
 use crate::actor::Actor;
+use crate::core::transaction::TxResult;
 use crate::files::usage::FilesOf;
 use crate::rooms::Room;
-use crate::transaction::TxResult;
-use crate::{App, Error, Result};
+use crate::{Error, Messages, Result};
 
-impl App {
+impl Messages {
     /// Deletes a message and tells the streams. Says what the deletion came to.
     ///
     /// # Errors
     ///
     /// [`Error::Denied`] for every message that may not be deleted, [`Error::NotFound`].
-    pub async fn delete_message(&self, actor: &Actor, room: &Room, id: MessageId) -> Result<Deletion> {
+    pub async fn delete(&self, actor: &Actor, room: &Room, id: MessageId) -> Result<Deletion> {
         let work =
             |tx: &mut Tx<'_>, actor: &Actor, _: &Room, message: Message| delete_in(tx, actor, &message);
         let deletion = self.change_message(actor, room, id, work).await?;
         if deletion == Deletion::Remove {
-            self.inner.file_sums.invalidate(FilesOf::Organization(room.flow.organization));
+            self.files.sums.invalidate(FilesOf::Organization(room.flow.organization));
         }
         Ok(deletion)
     }

@@ -9,7 +9,7 @@ use eddyline_storage::{Result as StoreResult, Tx};
 use super::{check_tags, check_text, notice};
 use crate::actor::Actor;
 use crate::rooms::Room;
-use crate::{App, Error, Result};
+use crate::{Error, Messages, Result};
 
 /// What to change about a message.
 #[derive(Clone, Debug, Default)]
@@ -20,14 +20,14 @@ pub struct Edit {
     pub tags: Option<Vec<String>>,
 }
 
-impl App {
+impl Messages {
     /// Edits a message and tells the streams.
     ///
     /// # Errors
     ///
     /// [`Error::Invalid`], [`Error::Denied`] for the text of anything but one's own chat,
     /// [`Error::NotFound`].
-    pub async fn edit_message(&self, actor: &Actor, room: &Room, id: MessageId, edit: Edit) -> Result<()> {
+    pub async fn edit(&self, actor: &Actor, room: &Room, id: MessageId, edit: Edit) -> Result<()> {
         if let Some(content) = &edit.content {
             check_text(content)?;
         }
@@ -136,23 +136,25 @@ mod tests {
     #[tokio::test]
     async fn an_edit_is_activity_before_the_feed_has_read_of_it() {
         let world = World::new().await;
-        let room = world.app.room(&world.ada, "acme", "main", FlowAction::Post).await.unwrap();
+        let room = world.app.rooms().find(&world.ada, "acme", "main", FlowAction::Post).await.unwrap();
         let post = NewPost { wait: true, ..NewPost::of(Event::Message, "tea".into()) };
-        let Posted::Message(posted) = world.app.post(&world.ada, room.clone(), post).await.unwrap() else {
+        let Posted::Message(posted) =
+            world.app.messages().post(&world.ada, room.clone(), post).await.unwrap()
+        else {
             panic!("it waits for the message")
         };
         let shown = || {
             let user = world.ada.user().unwrap().user.id;
-            world.app.activity_of(user, room.id())
+            world.app.presence().activity_of(user, room.id())
         };
         assert_eq!(shown(), posted.message.sent);
         world.pass(60);
         let edit = Edit { tags: Some(vec!["green".into()]), ..Edit::default() };
-        world.app.edit_message(&world.ada, &room, posted.message.id, edit.clone()).await.unwrap();
+        world.app.messages().edit(&world.ada, &room, posted.message.id, edit.clone()).await.unwrap();
         let edited = world.app.now();
         assert_eq!(shown(), edited);
         world.pass(60);
-        world.app.edit_message(&world.ada, &room, posted.message.id, edit).await.unwrap();
+        world.app.messages().edit(&world.ada, &room, posted.message.id, edit).await.unwrap();
         assert_eq!(shown(), edited, "what changes nothing is no activity");
     }
 }

@@ -7,15 +7,15 @@ use eddyline_model::tags::{Roster, resolve};
 use eddyline_model::{MessageId, RoomId};
 
 use crate::rooms::Room;
-use crate::{App, Error, Profile, Result};
+use crate::{Error, Messages, Profile, Result};
 
-impl App {
+impl Messages {
     /// One message of a room that the caller may read.
     ///
     /// # Errors
     ///
     /// [`Error::NotFound`].
-    pub async fn message(&self, room: &Room, id: MessageId) -> Result<MessageView> {
+    pub async fn get(&self, room: &Room, id: MessageId) -> Result<MessageView> {
         self.load_view(room.id(), id).await?.ok_or(Error::NotFound)
     }
 
@@ -25,7 +25,7 @@ impl App {
     ///
     /// [`Error::NotFound`] when the id is not one of a thread there.
     pub fn thread_root(&self, room: &Room, thread_id: &str) -> Result<MessageId> {
-        match self.inner.thread_ids.decode(thread_id) {
+        match self.core.thread_ids.decode(thread_id) {
             Some((of, root)) if of == room.id() => Ok(root),
             _ => Err(Error::NotFound),
         }
@@ -34,7 +34,7 @@ impl App {
     /// The query with its tags in their stored form; `None` when it cannot match anything. In the classic profile tags
     /// add to what a search finds.
     pub(crate) fn resolve_query<R: Roster>(&self, query: MessageQuery, roster: &R) -> Option<MessageQuery> {
-        match self.config().profile {
+        match self.core.config().profile {
             Profile::Spec => resolve_tags(query, roster),
             Profile::Classic => widen(query, roster),
         }
@@ -42,6 +42,7 @@ impl App {
 
     pub(crate) async fn load_view(&self, room: RoomId, id: MessageId) -> Result<Option<MessageView>> {
         Ok(self
+            .core
             .store()
             .read(move |reader| match reader.message(room, id)? {
                 Some(message) if message.event.is_listed() => Ok(reader.views(room, vec![message])?.pop()),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use eddyline_model::items::{Item, MAX_BODY_BYTES, MAX_TITLE_CHARS};
 use eddyline_wire::{Attachment, Author, InboxContent};
 
-use super::pushed::{Prepared, is_blank};
+use super::prepared::{Prepared, is_blank};
 use crate::{Error, FieldErrors, Result};
 
 /// The most characters of a title that is made of a body.

@@ -17,7 +17,7 @@ use quick_cache::sync::Cache;
 
 use super::list::{LIST_BYTES, MessageList};
 use crate::rooms::Room;
-use crate::{App, Result};
+use crate::{Messages, Result};
 
 /// Memory for kept answers, in bytes.
 const MEMORY: u64 = 8 * 1024 * 1024;
@@ -70,39 +70,39 @@ impl Latest {
     }
 }
 
-impl App {
+impl Messages {
     /// The matches of a query in a room that the caller may read. Tags may come in any form.
     ///
     /// # Errors
     ///
     /// [`crate::Error::Unavailable`], [`crate::Error::TooManyRequests`] for a search that waits too long.
-    pub async fn list_messages(&self, room: &Room, query: MessageQuery) -> Result<MessageList> {
+    pub async fn list(&self, room: &Room, query: MessageQuery) -> Result<MessageList> {
         if query == (MessageQuery { limit: query.limit, ..MessageQuery::default() }) {
             return self.latest_messages(room, query).await;
         }
-        let (encoder, flow) = (self.encoder().clone(), room.flow.id.clone());
+        let (encoder, flow) = (self.core.encoder().clone(), room.flow.id.clone());
         let Some(query) = self.resolve_query(query, room) else { return Ok(MessageList::empty()) };
         let wanted = query.clone();
         let show = move |page: MessagePage| MessageList::encode(&encoder, &page, &wanted, Place::Flow(&flow));
         let _permit = self.search_permit(&query).await?;
-        Ok(self.store().list(room.id(), query, LIST_BYTES, show).await?)
+        Ok(self.core.store().list(room.id(), query, LIST_BYTES, show).await?)
     }
 
     async fn latest_messages(&self, room: &Room, query: MessageQuery) -> Result<MessageList> {
         let key = (room.id(), query.limit);
-        if let Some(kept) = self.inner.latest.get(key)
-            && !self.store().log_has_news(key.0, kept.read_at).await?
+        if let Some(kept) = self.latest.get(key)
+            && !self.core.store().log_has_news(key.0, kept.read_at).await?
         {
             return Ok(kept.answer);
         }
-        let (encoder, flow) = (self.encoder().clone(), room.flow.id.clone());
-        let inner = Arc::clone(&self.inner);
-        let answer = self.store().read(move |reader| {
+        let (encoder, flow) = (self.core.encoder().clone(), room.flow.id.clone());
+        let latest = Arc::clone(&self.latest);
+        let answer = self.core.store().read(move |reader| {
             // Read first: what happens meanwhile may be in the answer, but is never taken to be.
             let read_at = reader.log_head()?.seq;
             let page = reader.list_messages(key.0, &query, LIST_BYTES)?;
             let answer = MessageList::encode(&encoder, &page, &query, Place::Flow(&flow));
-            inner.latest.answers.insert(key, Kept { read_at, answer: answer.clone() });
+            latest.answers.insert(key, Kept { read_at, answer: answer.clone() });
             Ok(answer)
         });
         Ok(answer.await?)

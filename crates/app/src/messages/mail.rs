@@ -7,7 +7,7 @@ use eddyline_model::names::check_external_name;
 use eddyline_wire::is_unseen;
 use serde_json::{Value, json};
 
-use super::pushed::Prepared;
+use super::prepared::Prepared;
 use crate::{Error, FieldErrors, Result};
 
 /// The longest address, or project, of a mail, in characters.

@@ -1,5 +1,6 @@
 //! Messages: posting, finding, changing.
 
+mod conversations;
 mod delete;
 mod edit;
 mod find;
@@ -9,12 +10,22 @@ mod list;
 mod mail;
 mod post;
 mod posting_identity;
+mod prepared;
+mod private;
+mod push;
 mod pushed;
+mod reading;
 mod searches;
 
+use crate::authenticate::Authentication;
+use crate::core::Core;
+use crate::files::Files;
+use crate::presence::PresenceTracker;
+use crate::rooms::Rooms;
 use eddyline_model::messages::{Author, Draft, MAX_CONTENT_CHARS, Message, Notice};
 use eddyline_model::{MessageId, Timestamp, UserId, tags};
 use eddyline_storage::Tx;
+use std::sync::Arc;
 
 pub(crate) use delete::delete_in;
 pub use edit::Edit;
@@ -25,13 +36,15 @@ pub use list::{LIST_BYTES, MessageList};
 pub use mail::PushedMail;
 pub use post::{NewPost, Posted};
 pub(crate) use post::{digest, post_one};
+pub use private::NewPrivateMessage;
+pub use push::Pushing;
 pub use pushed::Pushed;
 pub(crate) use searches::Searches;
 
 use crate::actor::Actor;
+use crate::core::transaction::TxResult;
 use crate::rooms::Room;
-use crate::transaction::TxResult;
-use crate::{App, Error, Result};
+use crate::{Error, Result};
 use eddyline_model::policy::FlowAction;
 
 /// Checks the text of a chat message, comment or status: 1 to 8096 characters (specification,
@@ -71,7 +84,32 @@ fn recipient(about: &Message, by: &Actor) -> Option<UserId> {
     if by.user_id() == Some(to) { about.author.user } else { Some(to) }
 }
 
-impl App {
+/// Messages of flows and of private conversations. See [`crate::App::messages`].
+#[derive(Clone)]
+pub struct Messages {
+    core: Core,
+    authentication: Authentication,
+    rooms: Rooms,
+    files: Files,
+    presence: PresenceTracker,
+    pub(crate) latest: Arc<Latest>,
+    searches: Arc<Searches>,
+}
+
+crate::core::opaque_debug!(Messages);
+
+impl Messages {
+    pub(crate) fn new(
+        core: Core,
+        authentication: Authentication,
+        rooms: Rooms,
+        files: Files,
+        presence: PresenceTracker,
+    ) -> Self {
+        let (latest, searches) = (Arc::default(), Arc::default());
+        Self { core, authentication, rooms, files, presence, latest, searches }
+    }
+
     /// Changes one listed message in one transaction: loads room and message anew, checks that
     /// the caller may read there, and lets `change` do the rest.
     async fn change_message<R, F>(&self, actor: &Actor, room: &Room, id: MessageId, change: F) -> Result<R>
@@ -81,6 +119,7 @@ impl App {
     {
         let user = actor.user()?.user.id;
         let ((changed, at), event) = self
+            .rooms
             .change_room(actor, room.id(), FlowAction::Read, move |tx, actor, room| {
                 match tx.message(room.id(), id)? {
                     Some(message) if message.event.is_listed() => {
@@ -92,7 +131,7 @@ impl App {
             .await?;
         // The feed notes it too, but the caller may look before the feed has read of it.
         if event.is_some() {
-            self.note_activity(user, room.id(), at);
+            self.presence.note_activity(user, room.id(), at);
         }
         Ok(changed)
     }

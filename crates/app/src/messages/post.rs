@@ -13,13 +13,14 @@ use eddyline_storage::{Outcome, Result as StoreResult, Tx};
 use serde_json::json;
 
 use super::posting_identity::PostingIdentity;
-use super::pushed::{Prepared, Pushed};
+use super::prepared::Prepared;
+use super::pushed::Pushed;
 use super::{check_tags, check_text};
 use crate::actor::Actor;
 use crate::files::NewAttachment;
 use crate::files::usage::{FilesOf, charged_bytes};
 use crate::rooms::Room;
-use crate::{App, Error, Result};
+use crate::{Error, Messages, Result};
 
 /// How often a post is checked again when rights change while it is on its way.
 const ATTEMPTS: usize = 3;
@@ -83,7 +84,7 @@ pub enum Posted {
     Message(Arc<MessageView>),
 }
 
-impl App {
+impl Messages {
     /// Posts a message into a room that the caller was admitted to for [`FlowAction::Post`]. The
     /// answer comes when it is on disk.
     ///
@@ -114,7 +115,8 @@ impl App {
         prepared: Option<Arc<Prepared>>,
     ) -> Result<Posted> {
         if !new.files.is_empty() {
-            self.check_file_quota(FilesOf::Organization(room.flow.organization), charged_bytes(&new.files))
+            self.files
+                .check_file_quota(FilesOf::Organization(room.flow.organization), charged_bytes(&new.files))
                 .await?;
         }
         let mut checked = Checked { fingerprint: fingerprint(actor, &new), prepared, posting_identity: None };
@@ -125,15 +127,15 @@ impl App {
             let outcome = if new.event == Event::Status && draft.author.user.is_some() {
                 self.post_status(&actor, draft).await?
             } else {
-                self.store().post(&actor, draft).await?.outcome
+                self.core.store().post(&actor, draft).await?.outcome
             };
             if outcome != Outcome::Stale {
                 return self.posted(&new, &room, outcome).await;
             }
             // Who may post here may have changed, or the sender's credential may have ended.
-            actor = Cow::Owned(self.reauthenticate(&actor).await?);
-            self.inner.rooms.invalidate(room.id());
-            room = self.admit(&actor, room.id(), FlowAction::Post).await?;
+            actor = Cow::Owned(self.authentication.reauthenticate(&actor).await?);
+            self.rooms.cache.invalidate(room.id());
+            room = self.rooms.admit(&actor, room.id(), FlowAction::Post).await?;
         }
         checked.posting_identity = self.posting_identity_of(&actor, &room, &new).await?;
         let outcome = self.post_in_one(&actor, room.id(), &new, checked).await?;
@@ -143,9 +145,10 @@ impl App {
     async fn posted(&self, new: &NewPost, room: &Room, outcome: Outcome) -> Result<Posted> {
         match outcome {
             Outcome::Added(view) => {
-                self.note_post(&view.message);
+                self.presence.note_post(&view.message);
                 if !new.files.is_empty() {
-                    self.note_files(FilesOf::Organization(room.flow.organization), charged_bytes(&new.files));
+                    self.files
+                        .note_files(FilesOf::Organization(room.flow.organization), charged_bytes(&new.files));
                 }
                 Ok(if new.wait { Posted::Message(view) } else { Posted::Accepted })
             }
@@ -176,10 +179,11 @@ impl App {
         new: &NewPost,
         checked: Checked,
     ) -> Result<Outcome> {
-        let (app, new) = (self.clone(), new.clone());
+        let (messages, new) = (self.clone(), new.clone());
         let (outcome, _) = self
+            .rooms
             .change_room(actor, room, FlowAction::Post, move |tx, actor, room| {
-                let draft = app.draft(actor, room, &new, &checked)?;
+                let draft = messages.draft(actor, room, &new, &checked)?;
                 Ok(post_one(tx, &draft)?)
             })
             .await?;
@@ -231,7 +235,7 @@ impl App {
                 .as_ref()
                 .map(|posting_identity| Box::new(thread_post(new, prepared, posting_identity))),
             files: new.files.iter().map(|attachment| attachment.file.clone()).collect(),
-            ..Draft::bare(room.id(), new.event, author, content, self.now())
+            ..Draft::bare(room.id(), new.event, author, content, self.core.now())
         })
     }
 
@@ -242,7 +246,7 @@ impl App {
         match &new.thread_id {
             None if new.external_thread_id.is_some() => Ok(Placement::InMirror),
             None => Ok(Placement::StartsThread),
-            Some(id) => match self.inner.thread_ids.decode(id) {
+            Some(id) => match self.core.thread_ids.decode(id) {
                 Some((of, root)) if of == room.id() => Ok(Placement::InThread(root)),
                 _ => Err(Error::field("thread_id", "is not a thread of this flow")),
             },
@@ -251,7 +255,7 @@ impl App {
 
     /// A status is a message and the user's state in one.
     async fn post_status(&self, actor: &Actor, draft: Draft) -> Result<Outcome> {
-        let (outcome, _) = self.transaction_as(actor, move |tx, _| Ok(post_one(tx, &draft)?)).await?;
+        let (outcome, _) = self.core.transaction_as(actor, move |tx, _| Ok(post_one(tx, &draft)?)).await?;
         Ok(outcome)
     }
 

@@ -8,8 +8,7 @@ use eddyline_storage::{Reader, Result as StoreResult};
 
 use crate::actor::Actor;
 use crate::rooms::Room;
-use crate::sources::acting;
-use crate::{App, Error, Result};
+use crate::{Error, Messages, Result};
 
 /// Who posts into the inbox.
 #[derive(Clone, Debug)]
@@ -18,7 +17,7 @@ pub(crate) struct PostingIdentity {
     pub(crate) source: Option<Arc<ThreadSource>>,
 }
 
-impl App {
+impl Messages {
     /// For whom a caller posts into the inbox of a room. Users do that through an application, for its
     /// one source there, if they name the thread by an id of its own.
     ///
@@ -35,9 +34,9 @@ impl App {
         if let Actor::FlowToken { thread_owner, source, .. } = actor {
             return Ok(PostingIdentity { thread_owner: *thread_owner, source: source.clone() });
         }
-        let application = acting(actor).ok_or(Error::Denied)?;
+        let application = actor.application().ok_or(Error::Denied)?;
         let room = room.id();
-        let mut own = self.store().read(move |reader| own_sources(reader, application, room)).await?;
+        let mut own = self.core.store().read(move |reader| own_sources(reader, application, room)).await?;
         match (own.pop(), own.is_empty()) {
             (Some(only), true) => Ok(only),
             _ if !by_own_id => {

@@ -1,17 +1,14 @@
 //! What is made of messages that are documents before they are posted: their HTML made harmless, once.
 
-use std::sync::Arc;
-
 use eddyline_model::items::Item;
-use eddyline_model::messages::ThreadPost;
 use eddyline_model::users::User;
-use eddyline_wire::{Attachment, Author, is_unseen};
+use eddyline_wire::{Attachment, Author};
 use serde_json::{Value, json};
 
 use super::inbox::NewInbox;
 use super::mail::PushedMail;
-use super::posting_identity::PostingIdentity;
-use crate::{App, Error, Result};
+use super::prepared::Prepared;
+use crate::{Error, Messages, Result};
 
 /// About how many bytes are sanitised at once; more is done where it keeps nobody waiting.
 const AT_ONCE_BYTES: usize = 8 * 1024;
@@ -23,19 +20,6 @@ pub enum Pushed {
     Inbox(NewInbox),
     /// A mail.
     Mail(PushedMail),
-}
-
-/// What is pushed, as it is to be kept.
-#[derive(Clone, Debug)]
-pub(crate) struct Prepared {
-    /// The document.
-    pub(crate) content: String,
-    /// What a thread is called that begins with it; HTML. Empty where nothing can be read in it.
-    pub(crate) title: String,
-    /// The new state of the thread's item.
-    pub(crate) item: Option<Arc<Item>>,
-    /// A tag of our own.
-    pub(crate) tag: Option<String>,
 }
 
 impl Pushed {
@@ -63,26 +47,7 @@ impl Pushed {
     }
 }
 
-impl Prepared {
-    /// What the post says of its thread, which the posting identity knows by this id.
-    pub(crate) fn thread(&self, posting_identity: &PostingIdentity, external_id: Option<&str>) -> ThreadPost {
-        let source = posting_identity.source.as_ref().map(|source| source.application.as_str());
-        let title = match self.title.is_empty() {
-            false => self.title.clone(),
-            true => eddyline_markup::escape(external_id.or(source).unwrap_or("Inbox")),
-        };
-        ThreadPost {
-            thread_owner: posting_identity.thread_owner,
-            source: posting_identity.source.clone(),
-            external_id: external_id.map(str::to_owned),
-            begins: true,
-            item: self.item.clone(),
-            title,
-        }
-    }
-}
-
-impl App {
+impl Messages {
     /// Checks what is pushed and makes its HTML harmless. `user` did it unless it names somebody else.
     pub(crate) async fn prepare(
         &self,
@@ -90,7 +55,7 @@ impl App {
         user: Option<&User>,
         attachments: Vec<Attachment>,
     ) -> Result<Prepared> {
-        let base = &self.config().addresses.base;
+        let base = &self.core.config().addresses.base;
         let author = user.map(|user| {
             let avatar = eddyline_wire::User::of(user, base).avatar;
             Author { name: user.name.clone(), avatar: Some(avatar) }
@@ -102,9 +67,4 @@ impl App {
         let prepared = tokio::task::spawn_blocking(move || pushed.prepare(author, attachments)).await;
         prepared.map_err(|error| Error::Internal(error.to_string()))?
     }
-}
-
-/// Whether HTML of links only shows nothing.
-pub(super) fn is_blank(html: &str) -> bool {
-    eddyline_markup::text(html).chars().all(|c| c.is_whitespace() || is_unseen(c))
 }

@@ -7,7 +7,7 @@ use eddyline_model::messages::MessageQuery;
 
 use crate::charging::current_keys;
 use crate::quota::{KeyedSemaphore, Permit, Quota};
-use crate::{App, Limit, Result};
+use crate::{Limit, Messages, Result};
 
 /// How long a search waits for others of its caller or organization.
 const WAIT: Duration = Duration::from_secs(5);
@@ -31,7 +31,7 @@ fn searches(cores: u64) -> Quota {
     Quota { network: caller, ..Quota::new(u64::MAX, (cores * 3 / 4).max(caller + 1), caller) }
 }
 
-impl App {
+impl Messages {
     /// A permit for a search of the caller of this request. Other queries need none.
     ///
     /// # Errors
@@ -40,8 +40,7 @@ impl App {
     pub(crate) async fn search_permit(&self, query: &MessageQuery) -> Result<Option<Permit>> {
         let Some(keys) = current_keys().filter(|_| query.search.is_some()) else { return Ok(None) };
         Ok(Some(
-            self.inner
-                .searches
+            self.searches
                 .0
                 .acquire_within(keys, 1, WAIT)
                 .await
@@ -74,7 +73,7 @@ mod tests {
         let search = MessageQuery { search: Some(vec!["tea".into()]), ..MessageQuery::default() };
         let begin = |last: u8, query: &MessageQuery| {
             let (app, query) = (world.app.clone(), query.clone());
-            let counting = async move { app.search_permit(&query).await.unwrap() };
+            let counting = async move { app.messages().search_permit(&query).await.unwrap() };
             Box::pin(as_client(IpAddr::from([192, 0, 2, last]), counting))
         };
         let own = searches(cores()).network;

@@ -13,9 +13,9 @@ use eddyline_storage::{GrantsOf, Result as StoreResult, Tx};
 use super::end_grants;
 use super::keys::check_key;
 use crate::actor::{Actor, Credential};
-use crate::transaction::NoCaller;
-use crate::transaction::TxResult;
-use crate::{App, Error, Result, sources};
+use crate::core::transaction::NoCaller;
+use crate::core::transaction::TxResult;
+use crate::{Error, OAuth, Result, sources};
 
 /// How many applications the people of an organization can register. Operators can register more.
 const MAX_APPLICATIONS: usize = 100;
@@ -107,20 +107,15 @@ impl Draft {
     }
 }
 
-impl App {
-    /// Registers an application for an organization, named by its name in URLs, and gives its secret,
-    /// unless it is one that has none. The secret is told here only.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::NotFound`] without such an organization, [`Error::Invalid`].
-    pub async fn operator_create_application(
+impl OAuth {
+    /// See [`Operator::create_application`](crate::Operator::create_application).
+    pub(crate) async fn create_application(
         &self,
         organization: &str,
         new: NewApplication,
     ) -> Result<(Application, Option<Secret>)> {
         let name = organization.to_lowercase();
-        let found = self.store().read(move |reader| reader.organization_id_by_name(&name)).await?;
+        let found = self.core.store().read(move |reader| reader.organization_id_by_name(&name)).await?;
         self.lock_application_shared(found.ok_or(Error::NotFound)?, new, None).await
     }
 
@@ -163,10 +158,9 @@ impl App {
     ) -> Result<(Application, Option<Secret>)> {
         let creator = actor.and_then(Actor::user_id);
         let new = NewApplication { about: new.about.checked()?, ..new };
-        let Draft { application, secret, sealed } =
-            Draft::new(&new, creator, self.now(), &self.inner.sealing);
+        let Draft { application, secret, sealed } = Draft::new(&new, creator, self.core.now(), &self.sealing);
         let application = Application { organization, ..application };
-        let app = self.clone();
+        let sealing = self.sealing.clone();
         let insert = move |tx: &mut Tx<'_>| {
             // Held, so that the applications can be counted.
             let organization = tx.lock_organization(organization)?.ok_or(Error::NotFound)?;
@@ -174,14 +168,14 @@ impl App {
                 may_register(tx, &organization, creator)?;
             }
             if sealed.is_some() {
-                check_key(tx, &app.inner.sealing)?;
+                check_key(tx, &sealing)?;
             }
             let id = tx.insert_application(&application, sealed.as_deref())?;
             Ok(Application { id, ..application.clone() })
         };
         let (application, _) = match actor {
-            Some(actor) => self.transaction_as(actor, move |tx, _| insert(tx)).await?,
-            None => self.transaction(NoCaller::Operator, insert).await?,
+            Some(actor) => self.core.transaction_as(actor, move |tx, _| insert(tx)).await?,
+            None => self.core.transaction(NoCaller::Operator, insert).await?,
         };
         Ok((application, secret))
     }
@@ -197,7 +191,7 @@ impl App {
         organization: OrganizationId,
     ) -> Result<Vec<Application>> {
         policy::organization(actor.user()?.role_in(organization), OrganizationAction::See)?;
-        Ok(self.store().read(move |reader| reader.organization_applications(organization)).await?)
+        Ok(self.core.store().read(move |reader| reader.organization_applications(organization)).await?)
     }
 
     /// An application of one of the caller's organizations, if the caller may do `action` with it.
@@ -211,7 +205,8 @@ impl App {
         id: ApplicationId,
         action: ApplicationAction,
     ) -> Result<Application> {
-        let found = self.store().read(move |reader| reader.application(id)).await?.ok_or(Error::NotFound)?;
+        let found =
+            self.core.store().read(move |reader| reader.application(id)).await?.ok_or(Error::NotFound)?;
         let caller = actor.user()?;
         policy::application(caller.user.id, caller.role_in(found.organization), &found, action)?;
         Ok(found)
@@ -261,10 +256,10 @@ impl App {
             return Err(Error::Conflict("the application has no secret".into()));
         }
         let secret = Secret::generate_long();
-        let sealed = self.inner.sealing.seal(&before.client_id, &secret);
-        let app = self.clone();
+        let sealed = self.sealing.seal(&before.client_id, &secret);
+        let sealing = self.sealing.clone();
         self.with_application(actor, id, Needs::Writing, move |tx, application| {
-            check_key(tx, &app.inner.sealing)?;
+            check_key(tx, &sealing)?;
             tx.set_application_secret(application.id, &sealed)
         })
         .await?;
@@ -286,7 +281,7 @@ impl App {
             end_grants(tx, GrantsOf::Application(application.id))
         };
         self.with_application(actor, id, Needs::Nothing, end).await?;
-        for room in self.store().read(move |reader| reader.rooms_of_application(id)).await? {
+        for room in self.core.store().read(move |reader| reader.rooms_of_application(id)).await? {
             let remove = move |tx: &mut Tx<'_>, application: &mut Application| {
                 sources::remove_in(tx, application.id, room, by)
             };
@@ -319,6 +314,7 @@ impl App {
             tx.lock_application(id).map(drop)
         };
         let (application, event) = self
+            .core
             .locked_transaction_as(actor, lock, move |tx, actor| {
                 let mut application = tx.application(id)?.ok_or(Error::NotFound)?;
                 let (caller, change) = (actor.user()?, ApplicationAction::Change);
@@ -333,7 +329,7 @@ impl App {
                 Ok(application)
             })
             .await?;
-        self.wait_until_applied(event).await;
+        self.core.wait_until_applied(event).await;
         Ok(application)
     }
 }

@@ -7,7 +7,7 @@ use eddyline_model::applications::{Application, RedirectUri};
 use eddyline_model::grants::AuthorizationCode;
 
 use crate::actor::Actor;
-use crate::{App, Error, Result};
+use crate::{Error, OAuth, Result};
 
 /// An application that asks for something, as the consent page shows it.
 #[derive(Clone, Debug)]
@@ -42,18 +42,18 @@ pub enum AuthorizeError {
     App(#[from] Error),
 }
 
-impl App {
+impl OAuth {
     /// What an authorization request asks for.
     ///
     /// # Errors
     ///
     /// As [`AuthorizeError`] says.
-    pub async fn asked(
+    pub async fn authorization_prompt(
         &self,
         parameters: &AuthorizationParameters,
     ) -> std::result::Result<AuthorizationPrompt, AuthorizeError> {
         let client_id = parameters.client_id().map_err(|error| self.asking_failure(error))?.to_owned();
-        let found = self.store().read(move |reader| {
+        let found = self.core.store().read(move |reader| {
             let Some((application, _)) = reader.application_by_client_id(&client_id)? else {
                 return Ok(None);
             };
@@ -63,7 +63,7 @@ impl App {
         let Some((mut application, organization_name)) = found.await.map_err(Error::from)? else {
             return Err(AuthorizeError::Tell("There is no such application."));
         };
-        application.out_of_band &= self.config().oauth.out_of_band;
+        application.out_of_band &= self.core.config().oauth.out_of_band;
         let request = parameters.check(&application).map_err(|error| self.asking_failure(error))?;
         Ok(AuthorizationPrompt { application, organization_name, request })
     }
@@ -93,7 +93,7 @@ impl App {
     pub async fn consent(&self, actor: &Actor, asked: &AuthorizationPrompt) -> Result<Secret> {
         let code = Secret::generate_long();
         let (hash, id) = (code.hash(), asked.application.id);
-        let code_millis = self.config().oauth.code_millis;
+        let code_millis = self.core.config().oauth.code_millis;
         let user = actor.user()?.user.id;
         let record = AuthorizationCode {
             application: id,
@@ -105,16 +105,17 @@ impl App {
             expires_at: Timestamp(0),
             grant: None,
         };
-        self.transaction_as(actor, move |tx, _| {
-            // A transaction that ends all that was allowed locks the user too, and no code must come after that.
-            tx.lock_user(user)?;
-            if !tx.lock_application_shared(id)? {
-                return Err(Error::NotFound.into());
-            }
-            let expires_at = tx.now().plus_millis(code_millis);
-            Ok(tx.insert_code(&hash.0, &AuthorizationCode { expires_at, ..record.clone() })?)
-        })
-        .await?;
+        self.core
+            .transaction_as(actor, move |tx, _| {
+                // A transaction that ends all that was allowed locks the user too, and no code must come after that.
+                tx.lock_user(user)?;
+                if !tx.lock_application_shared(id)? {
+                    return Err(Error::NotFound.into());
+                }
+                let expires_at = tx.now().plus_millis(code_millis);
+                Ok(tx.insert_code(&hash.0, &AuthorizationCode { expires_at, ..record.clone() })?)
+            })
+            .await?;
         Ok(code)
     }
 
@@ -147,8 +148,8 @@ impl App {
     ///
     /// [`Error::NotFound`] for a code that is somebody else's, was used, has ended, or was sent elsewhere.
     pub async fn shown_code(&self, actor: &Actor, code: &Secret) -> Result<Application> {
-        let (hash, user, now) = (code.hash(), actor.user()?.user.id, self.now());
-        let found = self.store().read(move |reader| {
+        let (hash, user, now) = (code.hash(), actor.user()?.user.id, self.core.now());
+        let found = self.core.store().read(move |reader| {
             let code = reader.code(&hash.0)?.filter(|code| {
                 let shown = code.redirect_uri == eddyline_model::applications::OUT_OF_BAND;
                 code.user == user && code.grant.is_none() && code.expires_at > now && shown
@@ -161,6 +162,6 @@ impl App {
     /// Who issues codes and tokens (RFC 8414, section 2; RFC 9207).
     #[must_use]
     pub fn issuer(&self) -> &str {
-        &self.config().addresses.base
+        &self.core.config().addresses.base
     }
 }

@@ -13,7 +13,7 @@ use eddyline_model::{ApplicationId, OrganizationId, Timestamp, UserId};
 use eddyline_storage::{GrantsOf, Reader, Result as StoreResult, Tx};
 
 use crate::actor::Actor;
-use crate::{App, Error, Result};
+use crate::{Error, OAuth, Result};
 
 /// An application that a user has allowed something.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,15 +87,15 @@ impl Authorized {
     }
 }
 
-impl App {
+impl OAuth {
     /// The applications that the caller has allowed something which still holds, by their names.
     ///
     /// # Errors
     ///
     /// [`Error::Denied`] for flow tokens.
     pub async fn authorized(&self, actor: &Actor) -> Result<Vec<Authorized>> {
-        let (user, now) = (actor.user()?.user.id, self.now());
-        let found = self.store().read(move |reader| {
+        let (user, now) = (actor.user()?.user.id, self.core.now());
+        let found = self.core.store().read(move |reader| {
             let found = reader.user_grants(user, now)?;
             let names = organization_names(reader, found.iter().map(|(_, application)| application))?;
             Ok((found, names))
@@ -123,8 +123,8 @@ impl App {
         organization: OrganizationId,
     ) -> Result<Vec<AuthorizedByMember>> {
         policy::organization(actor.user()?.role_in(organization), OrganizationAction::Administer)?;
-        let now = self.now();
-        let found = self.store().read(move |reader| {
+        let now = self.core.now();
+        let found = self.core.store().read(move |reader| {
             let found = reader.organization_grants(organization, now)?;
             let names = organization_names(reader, found.iter().map(|(.., application)| application))?;
             Ok((found, names))
@@ -155,6 +155,7 @@ impl App {
     pub async fn unauthorize(&self, actor: &Actor, application: ApplicationId) -> Result<()> {
         let user = actor.user()?.user.id;
         let ((), event) = self
+            .core
             .transaction_as(actor, move |tx, actor| {
                 tx.lock_user(user)?;
                 // It may be among those that end.
@@ -162,7 +163,7 @@ impl App {
                 Ok(end_grants(tx, GrantsOf::UserAt(user, application))?)
             })
             .await?;
-        self.wait_until_end_applied(event).await
+        self.core.wait_until_end_applied(event).await
     }
 
     /// The same, for somebody of an organization that the caller administers. It ends what was allowed
@@ -179,6 +180,7 @@ impl App {
         application: ApplicationId,
     ) -> Result<()> {
         let ((), event) = self
+            .core
             .transaction_as(actor, move |tx, actor| {
                 let role = actor.user()?.role_in(organization);
                 policy::organization(role, OrganizationAction::Administer).map_err(Error::from)?;
@@ -189,6 +191,6 @@ impl App {
                 Ok(end_grants(tx, GrantsOf::UserAt(user, application))?)
             })
             .await?;
-        self.wait_until_end_applied(event).await
+        self.core.wait_until_end_applied(event).await
     }
 }

@@ -7,7 +7,7 @@ use eddyline_auth::{RetryAfter, constant_time_eq};
 use eddyline_model::applications::Application;
 
 use super::ClientFailure;
-use crate::{App, Error, Limit};
+use crate::{Error, Limit, OAuth};
 
 /// An application that has shown who it is.
 #[derive(Clone, Debug)]
@@ -17,7 +17,7 @@ pub struct AuthenticatedClient {
     pub(super) address: IpAddr,
 }
 
-impl App {
+impl OAuth {
     /// Finds out which application shows these credentials, from this address. One that has a secret
     /// must show it; one that has none, and then shows something, is not who it says.
     ///
@@ -29,19 +29,19 @@ impl App {
         credentials: &ClientCredentials,
         address: IpAddr,
     ) -> Result<AuthenticatedClient, ClientFailure> {
-        let guard = &self.inner.client_guard;
-        waits_for(guard.check(address, self.now()))?;
+        let guard = &self.client_guard;
+        waits_for(guard.check(address, self.core.now()))?;
         let client_id = credentials.client_id.clone();
-        let found = self.store().read(move |reader| reader.application_by_client_id(&client_id)).await?;
+        let found = self.core.store().read(move |reader| reader.application_by_client_id(&client_id)).await?;
         // Looked at again: otherwise guesses made side by side all pass before any fails.
-        waits_for(guard.check(address, self.now()))?;
+        waits_for(guard.check(address, self.core.now()))?;
         let Some((application, sealed)) = found else {
             return Err(self.is_no_client(address));
         };
         let known = match sealed {
             None => None,
             Some(sealed) => {
-                let opened = self.inner.sealing.open(&application.client_id, &sealed);
+                let opened = self.sealing.open(&application.client_id, &sealed);
                 let broken = || Error::Internal("the secret of an application cannot be opened".to_owned());
                 Some(opened.ok_or_else(broken)?)
             }
@@ -57,7 +57,7 @@ impl App {
     }
 
     fn is_no_client(&self, address: IpAddr) -> ClientFailure {
-        self.inner.client_guard.failed(address, self.now());
+        self.client_guard.failed(address, self.core.now());
         OAuthError::InvalidClient.into()
     }
 }

@@ -14,9 +14,9 @@ use eddyline_storage::{Abort, GrantsOf, Result as StoreResult, Tx};
 use super::client::waits_for;
 use super::tokens::{NewTokens, TokenGrant, Tokens};
 use super::{AuthenticatedClient, ClientFailure};
-use crate::accounts::password::still_opens;
-use crate::transaction::NoCaller;
-use crate::{App, Error};
+use crate::authenticate::still_opens;
+use crate::core::transaction::NoCaller;
+use crate::{Error, OAuth};
 
 /// What the text is found by is unknown, or was shown by another client than it was given to: perhaps a
 /// guess.
@@ -49,7 +49,7 @@ impl From<Refused> for Abort<Refused> {
     }
 }
 
-impl App {
+impl OAuth {
     /// Issues tokens to a client (RFC 6749, sections 4.1.3, 4.3.2, 6).
     ///
     /// A code that is used a second time ends what it gave the first time, and a refresh token whose
@@ -64,16 +64,18 @@ impl App {
         request: TokenRequest,
     ) -> Result<Tokens, ClientFailure> {
         let AuthenticatedClient { application, address } = client;
-        let new_tokens = NewTokens::new(&self.config().oauth);
+        let new_tokens = NewTokens::new(&self.core.config().oauth);
         if !matches!(request, TokenRequest::Password { .. }) {
-            waits_for(self.inner.code_guard.check(*address, self.now()))?;
+            waits_for(self.code_guard.check(*address, self.core.now()))?;
         }
         let outcome = match request {
             TokenRequest::Code { code, redirect_uri, verifier } => {
                 self.exchange_code(application, &code, (redirect_uri, verifier), new_tokens.clone()).await?
             }
             TokenRequest::Password { username, password, scopes } => {
-                if !(application.password_grant && self.config().oauth.password_grant) || application.public {
+                if !(application.password_grant && self.core.config().oauth.password_grant)
+                    || application.public
+                {
                     let why = "the application may not use passwords of users";
                     return Err(OAuthError::UnauthorizedClient(why).into());
                 }
@@ -87,7 +89,7 @@ impl App {
         match outcome {
             Ok(share) => Ok(new_tokens.into_tokens(share)),
             Err(Refused::Guess(error)) => {
-                self.inner.code_guard.failed(*address, self.now());
+                self.code_guard.failed(*address, self.core.now());
                 Err(error.into())
             }
             Err(Refused::NoGuess(error)) => Err(error.into()),
@@ -141,7 +143,7 @@ impl App {
     ) -> Result<Outcome, ClientFailure> {
         const WRONG: Refused =
             Refused::NoGuess(OAuthError::InvalidGrant("the address or the password is wrong"));
-        let known = match self.check_password(username, password, address).await {
+        let known = match self.authentication.check_password(username, password, address).await {
             Err(Error::Unauthenticated(_)) => return Ok(Err(WRONG)),
             other => other?,
         };
@@ -198,14 +200,14 @@ impl App {
         &self,
         work: impl FnMut(&mut Tx<'_>) -> std::result::Result<Outcome, Abort<Refused>> + Send + 'static,
     ) -> Result<Outcome, ClientFailure> {
-        let (outcome, event) = match self.store().transaction(NoCaller::OAuthClient, work).await {
+        let (outcome, event) = match self.core.store().transaction(NoCaller::OAuthClient, work).await {
             Ok(done) => done,
             Err(Abort::Rejected(refused)) => (Err(refused), None),
             Err(Abort::Store(error)) => return Err(error.into()),
         };
         match &outcome {
-            Ok(_) => self.wait_until_applied(event).await,
-            Err(_) => self.wait_until_end_applied(event).await?,
+            Ok(_) => self.core.wait_until_applied(event).await,
+            Err(_) => self.core.wait_until_end_applied(event).await?,
         }
         Ok(outcome)
     }

@@ -6,7 +6,7 @@ use eddyline_model::scopes::Scopes;
 use eddyline_model::{Timestamp, UserId};
 
 use super::{AuthenticatedClient, ClientFailure};
-use crate::App;
+use crate::OAuth;
 
 /// A token that holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub struct Introspection {
     pub expires_at: Timestamp,
 }
 
-impl App {
+impl OAuth {
     /// What a token is worth; `None` for one that has ended, never was, or is another client's. Only
     /// clients with a secret may ask.
     ///
@@ -43,9 +43,9 @@ impl App {
         if application.public {
             return Err(OAuthError::InvalidClient.into());
         }
-        let (hash, id, now) = (token.hash(), application.id, self.now());
+        let (hash, id, now) = (token.hash(), application.id, self.core.now());
         let client_id = application.client_id.clone();
-        let found = self.store().read(move |reader| {
+        let found = self.core.store().read(move |reader| {
             let (grant, scopes, issued_at, expires_at) = match reader.access_token(&hash.0)? {
                 Some((token, grant)) => (grant, token.scopes, Some(token.created_at), token.expires_at),
                 None => match reader.refresh_token(&hash.0)? {

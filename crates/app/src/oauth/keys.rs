@@ -4,10 +4,10 @@ use eddyline_auth::{DownloadKey, SealingKey, Secret};
 use eddyline_model::ApplicationId;
 use eddyline_storage::{Error as StoreError, Reader, Result as StoreResult, Store, Tx};
 
-use super::KeyMaterial;
-use crate::liveness::SILENCE_MILLIS;
-use crate::transaction::TxResult;
-use crate::transaction::{Database, NoCaller};
+use crate::config::KeyMaterial;
+use crate::core::liveness::SILENCE_MILLIS;
+use crate::core::transaction::TxResult;
+use crate::core::transaction::{Database, NoCaller};
 use crate::{Error, Result, shared_setting};
 
 /// What is sealed to tell later whether a key is the same.

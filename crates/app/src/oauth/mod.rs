@@ -15,10 +15,15 @@ mod keys;
 mod revoke;
 mod tokens;
 
-use eddyline_auth::oauth::OAuthError;
-use eddyline_storage::Abort;
+use std::sync::Arc;
 
 use crate::Error;
+use crate::authenticate::Authentication;
+use crate::core::Core;
+use eddyline_auth::AddressGuard;
+use eddyline_auth::SealingKey;
+use eddyline_auth::oauth::OAuthError;
+use eddyline_storage::Abort;
 
 pub use applications::{ApplicationChanges, NewApplication};
 pub use authorize::{AuthorizationPrompt, AuthorizeError};
@@ -30,53 +35,27 @@ pub(crate) use keys::keys;
 pub use keys::{RenewedSecret, renew_secret_key, what_is_sealed};
 pub use tokens::Tokens;
 
-/// How OAuth is set up.
-#[derive(Clone, Debug)]
-pub struct OAuthConfig {
-    /// How long an access token lives, in milliseconds.
-    pub access_token_millis: i64,
-    /// How long an authorization code lives, in milliseconds; ten minutes at most (RFC 6749, section
-    /// 4.1.2).
-    pub code_millis: i64,
-    /// How long a refresh token that is not used lives, in milliseconds.
-    pub refresh_token_millis: i64,
-    /// Whether applications may ask for tokens with users' passwords at all.
-    pub password_grant: bool,
-    /// Whether codes may be shown to users at all, for them to copy.
-    pub out_of_band: bool,
-    /// How many wrong codes, refresh tokens and client secrets are taken from one address in a minute;
-    /// 0 for any number.
-    pub attempts_per_address: u32,
-    /// What the key is made of under which secrets of applications are sealed. Without it the key is
-    /// kept in the database.
-    pub key: Option<KeyMaterial>,
-}
-
-/// Random bytes that a key is made of. They never print themselves.
+/// Applications, and the grants and tokens that users give them. See [`crate::App::oauth`].
 #[derive(Clone)]
-pub struct KeyMaterial(
-    /// The bytes, at least [`SealingKey::MIN_BYTES`](eddyline_auth::SealingKey::MIN_BYTES).
-    pub Vec<u8>,
-);
-
-impl std::fmt::Debug for KeyMaterial {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("KeyMaterial([redacted])")
-    }
+pub struct OAuth {
+    core: Core,
+    authentication: Authentication,
+    /// Under which the secrets of applications are kept.
+    sealing: Arc<SealingKey>,
+    /// Limits guesses at secrets of applications.
+    client_guard: Arc<AddressGuard>,
+    /// Limits guesses at codes and refresh tokens. It counts apart, since a visitor of an application's site can
+    /// have the application show wrong codes.
+    code_guard: Arc<AddressGuard>,
 }
 
-impl Default for OAuthConfig {
-    fn default() -> Self {
-        const MINUTE: i64 = 60_000;
-        Self {
-            access_token_millis: 120 * MINUTE,
-            code_millis: 10 * MINUTE,
-            refresh_token_millis: 90 * 24 * 60 * MINUTE,
-            password_grant: true,
-            out_of_band: true,
-            attempts_per_address: 100,
-            key: None,
-        }
+crate::core::opaque_debug!(OAuth);
+
+impl OAuth {
+    pub(crate) fn new(core: Core, authentication: Authentication, sealing: Arc<SealingKey>) -> Self {
+        let attempts = core.config().oauth.attempts_per_address;
+        let guard = || Arc::new(AddressGuard::new(attempts));
+        Self { core, authentication, sealing, client_guard: guard(), code_guard: guard() }
     }
 }
 

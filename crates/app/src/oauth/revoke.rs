@@ -6,10 +6,10 @@ use eddyline_model::log::Control;
 use eddyline_storage::Abort;
 
 use super::{AuthenticatedClient, ClientFailure};
-use crate::App;
-use crate::transaction::NoCaller;
+use crate::OAuth;
+use crate::core::transaction::NoCaller;
 
-impl App {
+impl OAuth {
     /// Ends a token of a client. With a refresh token, also one that was replaced, its whole family
     /// ends; with an access token only that. What is not known has ended. Once this answers, the tokens
     /// are dead in every process.
@@ -24,6 +24,7 @@ impl App {
     ) -> Result<(), ClientFailure> {
         let (hash, id) = (token.hash(), client.application.id);
         let ((), event) = self
+            .core
             .store()
             .transaction(NoCaller::OAuthClient, move |tx| {
                 let refresh = tx.refresh_token(&hash.0)?.map(|(_, grant)| (grant, true));
@@ -47,6 +48,6 @@ impl App {
                 Ok(())
             })
             .await?;
-        Ok(self.wait_until_end_applied(event).await?)
+        Ok(self.core.wait_until_end_applied(event).await?)
     }
 }

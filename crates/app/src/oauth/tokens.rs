@@ -6,7 +6,7 @@ use eddyline_model::scopes::{Scope, Scopes};
 use eddyline_model::{GrantId, Timestamp};
 use eddyline_storage::{Result as StoreResult, Tx};
 
-use super::OAuthConfig;
+use crate::config::OAuthConfig;
 
 /// What a client is given.
 #[derive(Debug)]

@@ -7,11 +7,11 @@ use serde_json::json;
 
 use super::{OPERATOR, find_organization, taken};
 use crate::audit::note;
-use crate::transaction::NoCaller;
-use crate::transaction::TxResult;
-use crate::{App, Error, Result};
+use crate::core::transaction::NoCaller;
+use crate::core::transaction::TxResult;
+use crate::{Error, Operator, Result};
 
-impl App {
+impl Operator {
     /// Gives a domain to an organization, for its identity provider and those of the organizations below it.
     /// The addresses there that they stated before, and that wait to be proved, are proved by that; tells how
     /// many. Doing it twice does nothing.
@@ -20,7 +20,7 @@ impl App {
     ///
     /// [`Error::NotFound`] without such an organization, [`Error::Conflict`] when the domain belongs to another
     /// one.
-    pub async fn operator_add_domain(&self, organization: &str, domain: &Domain) -> Result<usize> {
+    pub async fn add_domain(&self, organization: &str, domain: &Domain) -> Result<usize> {
         let (name, domain) = (organization.to_owned(), domain.as_str().to_owned());
         let belongs = format!("the domain {domain} belongs to another organization");
         let work = move |tx: &mut Tx<'_>| {
@@ -35,6 +35,7 @@ impl App {
             set_proved(tx, organization, &domain, true)
         };
         let (proved, _) = self
+            .core
             .store()
             .transaction(NoCaller::Operator, work)
             .await
@@ -48,7 +49,7 @@ impl App {
     /// # Errors
     ///
     /// [`Error::NotFound`] without such an organization, or when the domain is not its.
-    pub async fn operator_remove_domain(&self, organization: &str, domain: &Domain) -> Result<usize> {
+    pub async fn remove_domain(&self, organization: &str, domain: &Domain) -> Result<usize> {
         let (name, domain) = (organization.to_owned(), domain.as_str().to_owned());
         let work = move |tx: &mut Tx<'_>| {
             let organization = find_organization(tx, &name)?;
@@ -57,7 +58,7 @@ impl App {
             }
             set_proved(tx, organization, &domain, false)
         };
-        let (unproved, _) = self.transaction(NoCaller::Operator, work).await?;
+        let (unproved, _) = self.core.transaction(NoCaller::Operator, work).await?;
         Ok(unproved)
     }
 
@@ -66,13 +67,14 @@ impl App {
     /// # Errors
     ///
     /// [`Error::NotFound`] without such an organization.
-    pub async fn operator_domains(&self, organization: &str) -> Result<Vec<String>> {
+    pub async fn domains(&self, organization: &str) -> Result<Vec<String>> {
         let name = organization.to_owned();
-        self.read(move |reader| {
-            let organization = find_organization(reader, &name)?;
-            Ok(reader.domains_of(organization)?)
-        })
-        .await
+        self.core
+            .read(move |reader| {
+                let organization = find_organization(reader, &name)?;
+                Ok(reader.domains_of(organization)?)
+            })
+            .await
     }
 }
 

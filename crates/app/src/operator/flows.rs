@@ -8,11 +8,11 @@ use eddyline_storage::Reader;
 
 use super::find_organization;
 use super::users::unproved;
-use crate::accounts::holds_address;
-use crate::flow_users::admit_member;
+use crate::core::transaction::NoCaller;
+use crate::email_addresses::holds_address;
+use crate::flows::admit_member;
 use crate::flows::{insert_flow, write_flow};
-use crate::transaction::NoCaller;
-use crate::{App, Error, Result};
+use crate::{Error, Operator, Result};
 
 /// A flow to be made.
 #[derive(Clone, Debug)]
@@ -23,14 +23,15 @@ pub struct NewFlow {
     pub name: FlowName,
 }
 
-impl App {
+impl Operator {
     /// Makes a flow with nobody in it, and gives its id and its name in URLs.
     ///
     /// # Errors
     ///
     /// [`Error::NotFound`] without such an organization.
-    pub async fn operator_create_flow(&self, new: NewFlow) -> Result<(String, String)> {
+    pub async fn create_flow(&self, new: NewFlow) -> Result<(String, String)> {
         let (flow, _) = self
+            .core
             .transaction(NoCaller::Operator, move |tx| {
                 let organization = find_organization(tx, &new.organization)?;
                 let room = insert_flow(tx, organization, &new.name, None)?;
@@ -46,14 +47,10 @@ impl App {
     ///
     /// [`Error::NotFound`] for an unknown flow or address, [`Error::Conflict`] when the person is
     /// not of the organization, or has the address unproved.
-    pub async fn operator_add_flow_user(
-        &self,
-        organization: &str,
-        flow: &str,
-        email: &Email,
-    ) -> Result<UserId> {
+    pub async fn add_flow_user(&self, organization: &str, flow: &str, email: &Email) -> Result<UserId> {
         let (organization, flow, key) = (organization.to_owned(), flow.to_owned(), email.key());
         let (user, event) = self
+            .core
             .transaction(NoCaller::Operator, move |tx| {
                 let room = find_flow(tx, &organization, &flow)?.ok_or(Error::NotFound)?;
                 tx.lock_room(room)?;
@@ -72,7 +69,7 @@ impl App {
                 Ok(user)
             })
             .await?;
-        self.wait_until_applied(event).await;
+        self.core.wait_until_applied(event).await;
         Ok(user)
     }
 
@@ -81,14 +78,10 @@ impl App {
     /// # Errors
     ///
     /// [`Error::NotFound`] without such a flow.
-    pub async fn operator_archive_flow(
-        &self,
-        organization: &str,
-        flow: &str,
-        archived: bool,
-    ) -> Result<String> {
+    pub async fn archive_flow(&self, organization: &str, flow: &str, archived: bool) -> Result<String> {
         let (organization, flow) = (organization.to_owned(), flow.to_owned());
         let (id, event) = self
+            .core
             .transaction(NoCaller::Operator, move |tx| {
                 let room = find_flow(tx, &organization, &flow)?.ok_or(Error::NotFound)?;
                 tx.lock_room(room)?;
@@ -98,7 +91,7 @@ impl App {
                 Ok(after.id.0)
             })
             .await?;
-        self.wait_until_applied(event).await;
+        self.core.wait_until_applied(event).await;
         Ok(id)
     }
 
@@ -107,15 +100,16 @@ impl App {
     /// # Errors
     ///
     /// [`Error::NotFound`].
-    pub async fn operator_create_flow_token(&self, organization: &str, flow: &str) -> Result<Secret> {
+    pub async fn create_flow_token(&self, organization: &str, flow: &str) -> Result<Secret> {
         let token = Secret::generate();
         let (hash, organization, flow) = (token.hash(), organization.to_owned(), flow.to_owned());
-        self.transaction(NoCaller::Operator, move |tx| {
-            let room = find_flow(tx, &organization, &flow)?.ok_or(Error::NotFound)?;
-            let now = tx.now();
-            Ok(tx.insert_flow_token(&hash.0, room, None, now)?)
-        })
-        .await?;
+        self.core
+            .transaction(NoCaller::Operator, move |tx| {
+                let room = find_flow(tx, &organization, &flow)?.ok_or(Error::NotFound)?;
+                let now = tx.now();
+                Ok(tx.insert_flow_token(&hash.0, room, None, now)?)
+            })
+            .await?;
         Ok(token)
     }
 }

@@ -8,20 +8,20 @@ use eddyline_storage::{Reader, Tx};
 
 use super::users::unproved;
 use super::{OPERATOR, find_organization};
-use crate::accounts::holds_address;
+use crate::core::transaction::NoCaller;
+use crate::core::transaction::TxResult;
+use crate::email_addresses::holds_address;
 use crate::groups::{NewGroup, change};
-use crate::transaction::NoCaller;
-use crate::transaction::TxResult;
-use crate::{App, Error, Result};
+use crate::{Error, Operator, Result};
 
-impl App {
+impl Operator {
     /// Makes a group without members in an organization, which is named as in URLs.
     ///
     /// # Errors
     ///
     /// [`Error::NotFound`] without such an organization; [`Error::Conflict`] when a user or a group there has the
     /// name, or there are as many groups as may be.
-    pub async fn operator_create_group(&self, organization: &str, name: GroupName) -> Result<Group> {
+    pub async fn create_group(&self, organization: &str, name: GroupName) -> Result<Group> {
         let new = NewGroup { name, users: Vec::new() };
         self.operate_on_groups(organization, move |tx, organization| {
             let id = change::create(tx, organization, &new, OPERATOR)?;
@@ -35,13 +35,14 @@ impl App {
     /// # Errors
     ///
     /// [`Error::NotFound`] without such an organization.
-    pub async fn operator_groups(&self, organization: &str) -> Result<Vec<Group>> {
+    pub async fn groups(&self, organization: &str) -> Result<Vec<Group>> {
         let name = organization.to_owned();
-        self.read(move |reader| {
-            let organization = find_organization(reader, &name)?;
-            Ok(reader.groups_of(&[organization])?)
-        })
-        .await
+        self.core
+            .read(move |reader| {
+                let organization = find_organization(reader, &name)?;
+                Ok(reader.groups_of(&[organization])?)
+            })
+            .await
     }
 
     /// A group of an organization by its name, and its members, ordered by number.
@@ -49,16 +50,17 @@ impl App {
     /// # Errors
     ///
     /// [`Error::NotFound`] without such an organization or group.
-    pub async fn operator_group(&self, organization: &str, name: &str) -> Result<(Group, Vec<User>)> {
+    pub async fn group(&self, organization: &str, name: &str) -> Result<(Group, Vec<User>)> {
         let (organization, name) = (organization.to_owned(), name.to_owned());
-        self.read(move |reader| {
-            let organization = find_organization(reader, &organization)?;
-            let group = find(reader, organization, &name)?;
-            let people = reader.organization_users(organization)?.into_iter().map(|(user, _)| user);
-            let users = people.filter(|user| group.users.contains(&user.id)).collect();
-            Ok((group, users))
-        })
-        .await
+        self.core
+            .read(move |reader| {
+                let organization = find_organization(reader, &organization)?;
+                let group = find(reader, organization, &name)?;
+                let people = reader.organization_users(organization)?.into_iter().map(|(user, _)| user);
+                let users = people.filter(|user| group.users.contains(&user.id)).collect();
+                Ok((group, users))
+            })
+            .await
     }
 
     /// Brings a user of an organization into one of its groups, or takes a user out of it, and gives the group as it
@@ -68,7 +70,7 @@ impl App {
     ///
     /// [`Error::NotFound`] for an unknown organization, group or address; [`Error::Conflict`] when a user
     /// who is added does not belong to the organization or has not proved the address, or when the group is full.
-    pub async fn operator_set_group_member(
+    pub async fn set_group_member(
         &self,
         organization: &str,
         name: &str,
@@ -96,7 +98,7 @@ impl App {
     /// # Errors
     ///
     /// [`Error::NotFound`] without such an organization or group.
-    pub async fn operator_remove_group(&self, organization: &str, name: &str) -> Result<Group> {
+    pub async fn remove_group(&self, organization: &str, name: &str) -> Result<Group> {
         let name = name.to_owned();
         self.operate_on_groups(organization, move |tx, organization| {
             let group = find(tx, organization, &name)?;
@@ -114,13 +116,14 @@ impl App {
     {
         let name = organization.to_owned();
         let (done, event) = self
+            .core
             .transaction(NoCaller::Operator, move |tx| {
                 let organization = find_organization(tx, &name)?;
                 tx.lock_organization(organization)?;
                 work(tx, organization)
             })
             .await?;
-        self.wait_until_applied(event).await;
+        self.core.wait_until_applied(event).await;
         Ok(done)
     }
 }

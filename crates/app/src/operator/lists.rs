@@ -2,6 +2,7 @@
 //! read by pages: so many entries behind the one with a number.
 
 use eddyline_model::applications::Application;
+use eddyline_model::audit::AuditEntry;
 use eddyline_model::flows::Flow;
 use eddyline_model::names::Email;
 use eddyline_model::organizations::Organization;
@@ -12,7 +13,7 @@ use eddyline_storage::Reader;
 
 use super::find_organization;
 use super::flows::find_flow;
-use crate::{App, Error, Result};
+use crate::{Error, Operator, Result};
 
 /// An organization with what belongs to it.
 #[derive(Clone, Debug)]
@@ -50,18 +51,14 @@ pub struct UserDetails {
     pub provided_by: Option<String>,
 }
 
-impl App {
+impl Operator {
     /// Organizations, ordered by number.
     ///
     /// # Errors
     ///
     /// [`Error::Unavailable`].
-    pub async fn operator_organizations(
-        &self,
-        after: OrganizationId,
-        limit: i64,
-    ) -> Result<Vec<Organization>> {
-        self.read(move |reader| Ok(reader.organizations_page(after, limit)?)).await
+    pub async fn organizations(&self, after: OrganizationId, limit: i64) -> Result<Vec<Organization>> {
+        self.core.read(move |reader| Ok(reader.organizations_page(after, limit)?)).await
     }
 
     /// An organization, by its name in URLs.
@@ -69,27 +66,31 @@ impl App {
     /// # Errors
     ///
     /// [`Error::NotFound`] without such an organization.
-    pub async fn operator_organization(&self, name: &str) -> Result<OrganizationDetails> {
+    pub async fn organization(&self, name: &str) -> Result<OrganizationDetails> {
         let name = name.to_owned();
-        self.read(move |reader| {
-            let id = find_organization(reader, &name)?;
-            let organization = reader.organization(id)?.ok_or(Error::NotFound)?;
-            let parent = match organization.parent {
-                Some(parent) => reader.organization(parent)?.map(|parent| parent.parameterized_name),
-                None => None,
-            };
-            let administrators = reader.administrators(id)?;
-            let administrators = reader.users(&administrators)?;
-            Ok(OrganizationDetails {
-                organization,
-                parent,
-                names: reader.names_of_organization(id)?,
-                administrators: administrators.into_iter().map(|user| user.email).collect(),
-                domains: reader.domains_of(id)?,
-                provider: reader.provider_details(id)?.filter(|known| known.enabled).map(|known| known.uid),
+        self.core
+            .read(move |reader| {
+                let id = find_organization(reader, &name)?;
+                let organization = reader.organization(id)?.ok_or(Error::NotFound)?;
+                let parent = match organization.parent {
+                    Some(parent) => reader.organization(parent)?.map(|parent| parent.parameterized_name),
+                    None => None,
+                };
+                let administrators = reader.administrators(id)?;
+                let administrators = reader.users(&administrators)?;
+                Ok(OrganizationDetails {
+                    organization,
+                    parent,
+                    names: reader.names_of_organization(id)?,
+                    administrators: administrators.into_iter().map(|user| user.email).collect(),
+                    domains: reader.domains_of(id)?,
+                    provider: reader
+                        .provider_details(id)?
+                        .filter(|known| known.enabled)
+                        .map(|known| known.uid),
+                })
             })
-        })
-        .await
+            .await
     }
 
     /// Users, ordered by number: all of them, or those of an organization, named by its name in URLs, each with
@@ -98,22 +99,23 @@ impl App {
     /// # Errors
     ///
     /// [`Error::NotFound`] without such an organization.
-    pub async fn operator_users(
+    pub async fn users(
         &self,
         organization: Option<&str>,
         after: UserId,
         limit: i64,
     ) -> Result<Vec<(User, Option<bool>)>> {
         let name = organization.map(str::to_owned);
-        self.read(move |reader| match name {
-            Some(name) => {
-                let organization = find_organization(reader, &name)?;
-                let page = reader.organization_users_page(organization, after, limit)?;
-                Ok(page.into_iter().map(|(user, admin)| (user, Some(admin))).collect())
-            }
-            None => Ok(reader.users_page(after, limit)?.into_iter().map(|user| (user, None)).collect()),
-        })
-        .await
+        self.core
+            .read(move |reader| match name {
+                Some(name) => {
+                    let organization = find_organization(reader, &name)?;
+                    let page = reader.organization_users_page(organization, after, limit)?;
+                    Ok(page.into_iter().map(|(user, admin)| (user, Some(admin))).collect())
+                }
+                None => Ok(reader.users_page(after, limit)?.into_iter().map(|user| (user, None)).collect()),
+            })
+            .await
     }
 
     /// A user, by the address.
@@ -121,28 +123,38 @@ impl App {
     /// # Errors
     ///
     /// [`Error::NotFound`] without an account with that address.
-    pub async fn operator_user(&self, email: &Email) -> Result<UserDetails> {
+    pub async fn user(&self, email: &Email) -> Result<UserDetails> {
         let key = email.key();
-        self.read(move |reader| {
-            let account = reader.account_by_email(&key)?.ok_or(Error::NotFound)?;
-            let id = account.user.id;
-            let mut organizations = Vec::new();
-            for membership in reader.memberships_of(id)? {
-                let admin = membership.role == eddyline_model::organizations::OrganizationRole::Administrator;
-                organizations.extend(name_of(reader, membership.organization)?.map(|name| (name, admin)));
-            }
-            let known = reader.identity(id)?.filter(|known| known.removed_at.is_none());
-            let provided_by = match known {
-                Some(known) => name_of(reader, known.organization)?,
-                None => None,
-            };
-            let (api_tokens, sessions) = reader.count_credentials(id)?;
-            let flows = reader.room_memberships_of(id)?.iter().filter(|place| !place.blocked).count();
-            let has_password = account.password_hash.is_some();
-            let user = account.user;
-            Ok(UserDetails { user, has_password, organizations, flows, api_tokens, sessions, provided_by })
-        })
-        .await
+        self.core
+            .read(move |reader| {
+                let account = reader.account_by_email(&key)?.ok_or(Error::NotFound)?;
+                let id = account.user.id;
+                let mut organizations = Vec::new();
+                for membership in reader.memberships_of(id)? {
+                    let admin =
+                        membership.role == eddyline_model::organizations::OrganizationRole::Administrator;
+                    organizations.extend(name_of(reader, membership.organization)?.map(|name| (name, admin)));
+                }
+                let known = reader.identity(id)?.filter(|known| known.removed_at.is_none());
+                let provided_by = match known {
+                    Some(known) => name_of(reader, known.organization)?,
+                    None => None,
+                };
+                let (api_tokens, sessions) = reader.count_credentials(id)?;
+                let flows = reader.room_memberships_of(id)?.iter().filter(|place| !place.blocked).count();
+                let has_password = account.password_hash.is_some();
+                let user = account.user;
+                Ok(UserDetails {
+                    user,
+                    has_password,
+                    organizations,
+                    flows,
+                    api_tokens,
+                    sessions,
+                    provided_by,
+                })
+            })
+            .await
     }
 
     /// The organizations, by their names in URLs, that only the user with this address administers.
@@ -150,19 +162,20 @@ impl App {
     /// # Errors
     ///
     /// [`Error::NotFound`] without an account with that address.
-    pub async fn operator_administers_alone(&self, email: &Email) -> Result<Vec<String>> {
+    pub async fn administers_alone(&self, email: &Email) -> Result<Vec<String>> {
         let key = email.key();
-        self.read(move |reader| {
-            let id = reader.account_by_email(&key)?.ok_or(Error::NotFound)?.user.id;
-            let mut alone = Vec::new();
-            for membership in reader.memberships_of(id)? {
-                if reader.administrators(membership.organization)? == [id] {
-                    alone.extend(name_of(reader, membership.organization)?);
+        self.core
+            .read(move |reader| {
+                let id = reader.account_by_email(&key)?.ok_or(Error::NotFound)?.user.id;
+                let mut alone = Vec::new();
+                for membership in reader.memberships_of(id)? {
+                    if reader.administrators(membership.organization)? == [id] {
+                        alone.extend(name_of(reader, membership.organization)?);
+                    }
                 }
-            }
-            Ok(alone)
-        })
-        .await
+                Ok(alone)
+            })
+            .await
     }
 
     /// Flows of an organization, named by its name in URLs, ordered by room, archived ones among them; each with how
@@ -171,18 +184,14 @@ impl App {
     /// # Errors
     ///
     /// [`Error::NotFound`] without such an organization.
-    pub async fn operator_flows(
-        &self,
-        organization: &str,
-        after: RoomId,
-        limit: i64,
-    ) -> Result<Vec<(Flow, i64)>> {
+    pub async fn flows(&self, organization: &str, after: RoomId, limit: i64) -> Result<Vec<(Flow, i64)>> {
         let name = organization.to_owned();
-        self.read(move |reader| {
-            let organization = find_organization(reader, &name)?;
-            Ok(reader.flows_page(organization, after, limit)?)
-        })
-        .await
+        self.core
+            .read(move |reader| {
+                let organization = find_organization(reader, &name)?;
+                Ok(reader.flows_page(organization, after, limit)?)
+            })
+            .await
     }
 
     /// Applications, ordered by number: all, or those of an organization, named by its name in URLs; each with that
@@ -191,23 +200,24 @@ impl App {
     /// # Errors
     ///
     /// [`Error::NotFound`] without such an organization.
-    pub async fn operator_applications(
+    pub async fn applications(
         &self,
         organization: Option<&str>,
         after: ApplicationId,
         limit: i64,
     ) -> Result<Vec<(Application, String)>> {
         let name = organization.map(str::to_owned);
-        self.read(move |reader| {
-            let organization = name.map(|name| find_organization(reader, &name)).transpose()?;
-            let mut found = Vec::new();
-            for application in reader.applications_page(organization, after, limit)? {
-                let name = name_of(reader, application.organization)?.unwrap_or_default();
-                found.push((application, name));
-            }
-            Ok(found)
-        })
-        .await
+        self.core
+            .read(move |reader| {
+                let organization = name.map(|name| find_organization(reader, &name)).transpose()?;
+                let mut found = Vec::new();
+                for application in reader.applications_page(organization, after, limit)? {
+                    let name = name_of(reader, application.organization)?.unwrap_or_default();
+                    found.push((application, name));
+                }
+                Ok(found)
+            })
+            .await
     }
 
     /// The sources of a flow, the oldest first, each with the name of its application.
@@ -215,25 +225,42 @@ impl App {
     /// # Errors
     ///
     /// [`Error::NotFound`] without such a flow.
-    pub async fn operator_sources(
+    pub async fn sources(&self, organization: &str, flow: &str) -> Result<Vec<(Source, Option<String>)>> {
+        let (organization, flow) = (organization.to_owned(), flow.to_owned());
+        self.core
+            .read(move |reader| {
+                let room = find_flow(reader, &organization, &flow)?.ok_or(Error::NotFound)?;
+                let mut found = Vec::new();
+                for source in reader.sources_of(&[room])? {
+                    let application = match source.application {
+                        Some(id) => reader.application(id)?.map(|application| application.name),
+                        None => None,
+                    };
+                    found.push((source, application));
+                }
+                Ok(found)
+            })
+            .await
+    }
+    /// What was done to the users of an organization by its provider and by operators, the latest first:
+    /// so many records before the one with this number, each with its number.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] without such an organization.
+    pub async fn audit(
         &self,
         organization: &str,
-        flow: &str,
-    ) -> Result<Vec<(Source, Option<String>)>> {
-        let (organization, flow) = (organization.to_owned(), flow.to_owned());
-        self.read(move |reader| {
-            let room = find_flow(reader, &organization, &flow)?.ok_or(Error::NotFound)?;
-            let mut found = Vec::new();
-            for source in reader.sources_of(&[room])? {
-                let application = match source.application {
-                    Some(id) => reader.application(id)?.map(|application| application.name),
-                    None => None,
-                };
-                found.push((source, application));
-            }
-            Ok(found)
-        })
-        .await
+        before: Option<i64>,
+        limit: i64,
+    ) -> Result<Vec<(i64, AuditEntry)>> {
+        let name = organization.to_owned();
+        self.core
+            .read(move |reader| {
+                let organization = find_organization(reader, &name)?;
+                Ok(reader.audit_of(organization, before, limit)?)
+            })
+            .await
     }
 }
 

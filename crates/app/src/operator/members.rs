@@ -10,12 +10,12 @@ use super::flows::find_flow;
 use super::{OPERATOR, find_organization};
 use crate::accounts::end_access;
 use crate::audit::note;
-use crate::flow_users::take_out;
+use crate::core::transaction::NoCaller;
+use crate::flows::take_out;
 use crate::offboarding::{Leaving, lock_for_removal, offboard};
-use crate::transaction::NoCaller;
-use crate::{App, Error, Result};
+use crate::{Error, Operator, Result};
 
-impl App {
+impl Operator {
     /// Has a user administer an organization, named by its name in URLs, or no longer. It holds in every process
     /// once this answers. Doing it twice does nothing.
     ///
@@ -23,9 +23,9 @@ impl App {
     ///
     /// [`Error::NotFound`] without such an organization or user in it, [`Error::Conflict`] for the last
     /// administrator.
-    pub async fn operator_set_admin(&self, organization: &str, email: &Email, admin: bool) -> Result<UserId> {
+    pub async fn set_admin(&self, organization: &str, email: &Email, admin: bool) -> Result<UserId> {
         let (name, key) = (organization.to_owned(), email.key());
-        let (user, event) = self
+        let (user, event) = self.core
             .transaction(NoCaller::Operator, move |tx| {
                 let organization = find_organization(tx, &name)?;
                 tx.lock_organization(organization)?;
@@ -48,7 +48,7 @@ impl App {
                 Ok(user)
             })
             .await?;
-        self.wait_until_applied(event).await;
+        self.core.wait_until_applied(event).await;
         Ok(user)
     }
 
@@ -60,9 +60,10 @@ impl App {
     ///
     /// [`Error::NotFound`] without such an organization or user in it, [`Error::Conflict`] for the last
     /// administrator of one of the organizations.
-    pub async fn operator_remove_user(&self, organization: Option<&str>, email: &Email) -> Result<UserId> {
+    pub async fn remove_user(&self, organization: Option<&str>, email: &Email) -> Result<UserId> {
         let (name, key) = (organization.map(str::to_owned), email.key());
         let (user, event) = self
+            .core
             .transaction(NoCaller::Operator, move |tx| {
                 let id = tx.account_by_email(&key)?.ok_or(Error::NotFound)?.user.id;
                 let known = tx.identity(id)?.filter(|known| known.removed_at.is_none());
@@ -99,7 +100,7 @@ impl App {
                 Ok(id)
             })
             .await?;
-        self.wait_until_applied(event).await;
+        self.core.wait_until_applied(event).await;
         Ok(user)
     }
 
@@ -109,14 +110,10 @@ impl App {
     ///
     /// [`Error::NotFound`] for an unknown flow, or a user who is not in it; [`Error::Conflict`] for one who is
     /// blocked: a block outlasts leaving.
-    pub async fn operator_remove_flow_user(
-        &self,
-        organization: &str,
-        flow: &str,
-        email: &Email,
-    ) -> Result<UserId> {
+    pub async fn remove_flow_user(&self, organization: &str, flow: &str, email: &Email) -> Result<UserId> {
         let (organization, flow, key) = (organization.to_owned(), flow.to_owned(), email.key());
         let (user, event) = self
+            .core
             .transaction(NoCaller::Operator, move |tx| {
                 let room = find_flow(tx, &organization, &flow)?.ok_or(Error::NotFound)?;
                 tx.lock_room(room)?;
@@ -130,7 +127,7 @@ impl App {
                 Ok(user)
             })
             .await?;
-        self.wait_until_applied(event).await;
+        self.core.wait_until_applied(event).await;
         Ok(user)
     }
 }

@@ -8,21 +8,51 @@ mod groups;
 mod lists;
 mod members;
 mod organizations;
-mod scim;
+mod provisioning;
+mod secrets;
 mod tokens;
 mod users;
 
+use crate::Error;
+use crate::accounts::Accounts;
+use crate::authenticate::Authentication;
+use crate::core::Core;
+use crate::core::transaction::TxResult;
+use crate::oauth::OAuth;
+use crate::sources::Sources;
 use eddyline_model::OrganizationId;
 use eddyline_storage::{Abort, Error as StoreError, Reader};
-
-use crate::Error;
-use crate::transaction::TxResult;
 
 pub use flows::NewFlow;
 pub use lists::{OrganizationDetails, UserDetails};
 pub use organizations::{NewOrganization, OrganizationChanges};
-pub use scim::ScimDetails;
+pub use provisioning::{Provisioning, ScimDetails};
 pub use tokens::FlowToken;
+
+/// What operators do from the command line. See [`crate::App::operator`].
+#[derive(Clone)]
+pub struct Operator {
+    core: Core,
+    authentication: Authentication,
+    accounts: Accounts,
+    oauth: OAuth,
+    sources: Sources,
+}
+
+crate::core::opaque_debug!(Operator);
+
+impl Operator {
+    pub(crate) fn new(
+        core: Core,
+        authentication: Authentication,
+        accounts: Accounts,
+        oauth: OAuth,
+        sources: Sources,
+    ) -> Self {
+        Self { core, authentication, accounts, oauth, sources }
+    }
+}
+
 pub use users::NewPerson;
 
 /// The organization with this name, as in URLs.

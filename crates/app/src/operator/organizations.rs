@@ -8,8 +8,8 @@ use eddyline_model::organizations::{Organization, Subscription};
 use eddyline_storage::{Error as StoreError, Result as StoreResult, Tx};
 
 use super::{find_organization, taken};
-use crate::transaction::NoCaller;
-use crate::{App, Error, Result};
+use crate::core::transaction::NoCaller;
+use crate::{Error, Operator, Result};
 
 /// An organization to be made.
 #[derive(Clone, Debug)]
@@ -39,14 +39,14 @@ pub struct OrganizationChanges {
     pub active: Option<bool>,
 }
 
-impl App {
+impl Operator {
     /// Makes an organization.
     ///
     /// # Errors
     ///
     /// [`Error::Conflict`] when the name is or was another's, [`Error::NotFound`] without such a
     /// parent, [`Error::Invalid`].
-    pub async fn operator_create_organization(&self, new: NewOrganization) -> Result<Organization> {
+    pub async fn create_organization(&self, new: NewOrganization) -> Result<Organization> {
         let wanted = new.parameterized_name.as_deref().unwrap_or(&new.name);
         let random = Secret::generate_hex::<4>();
         let name = parameterized_candidates(wanted, random.expose()).next().unwrap_or_default();
@@ -58,6 +58,7 @@ impl App {
         let conflict = format!("the name {name} is taken");
         let text = conflict.clone();
         let (made, _) = self
+            .core
             .store()
             .transaction(NoCaller::Operator, move |tx| {
                 let parent = match &new.parent {
@@ -87,7 +88,7 @@ impl App {
     ///
     /// [`Error::NotFound`] without such an organization, [`Error::Conflict`] when the new name in URLs
     /// is or was another's, [`Error::Invalid`].
-    pub async fn operator_update_organization(
+    pub async fn update_organization(
         &self,
         organization: &str,
         changes: OrganizationChanges,
@@ -102,6 +103,7 @@ impl App {
         let changes = OrganizationChanges { name, ..changes };
         let organization = organization.to_owned();
         let (changed, event) = self
+            .core
             .store()
             .transaction(NoCaller::Operator, move |tx| {
                 let id = find_organization(tx, &organization)?;
@@ -126,7 +128,7 @@ impl App {
             })
             .await
             .map_err(|abort| taken(abort, "the name is taken"))?;
-        self.wait_until_applied(event).await;
+        self.core.wait_until_applied(event).await;
         Ok(changed)
     }
 }

@@ -7,8 +7,8 @@ use eddyline_model::{CredentialId, SourceId, Timestamp};
 
 use super::flows::find_flow;
 use crate::accounts::{end_token, tokens_of};
-use crate::transaction::NoCaller;
-use crate::{ApiToken, App, Error, Result};
+use crate::core::transaction::NoCaller;
+use crate::{ApiToken, Error, Operator, Result};
 
 /// A token that posts to a flow, without its secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,19 +21,20 @@ pub struct FlowToken {
     pub created_at: Timestamp,
 }
 
-impl App {
+impl Operator {
     /// The API tokens of a user, the oldest first.
     ///
     /// # Errors
     ///
     /// [`Error::NotFound`] without an account with that address.
-    pub async fn operator_user_tokens(&self, email: &Email) -> Result<Vec<ApiToken>> {
+    pub async fn user_tokens(&self, email: &Email) -> Result<Vec<ApiToken>> {
         let key = email.key();
-        self.read(move |reader| {
-            let user = reader.account_by_email(&key)?.ok_or(Error::NotFound)?.user.id;
-            Ok(tokens_of(reader, user)?.into_iter().map(|(_, token)| token).collect())
-        })
-        .await
+        self.core
+            .read(move |reader| {
+                let user = reader.account_by_email(&key)?.ok_or(Error::NotFound)?.user.id;
+                Ok(tokens_of(reader, user)?.into_iter().map(|(_, token)| token).collect())
+            })
+            .await
     }
 
     /// Ends an API token of a user. It is dead in every process once this answers, and streams opened with it have
@@ -42,9 +43,10 @@ impl App {
     /// # Errors
     ///
     /// [`Error::NotFound`] without an account with that address, or the user has no such token.
-    pub async fn operator_end_user_token(&self, email: &Email, id: CredentialId) -> Result<()> {
+    pub async fn end_user_token(&self, email: &Email, id: CredentialId) -> Result<()> {
         let key = email.key();
         let ((), event) = self
+            .core
             .transaction(NoCaller::Operator, move |tx| {
                 let user = tx.account_by_email(&key)?.ok_or(Error::NotFound)?.user.id;
                 tx.lock_user(user)?;
@@ -53,7 +55,7 @@ impl App {
                 Ok(end_token(tx, user, hash)?)
             })
             .await?;
-        self.wait_until_applied(event).await;
+        self.core.wait_until_applied(event).await;
         Ok(())
     }
 
@@ -62,27 +64,28 @@ impl App {
     /// # Errors
     ///
     /// [`Error::NotFound`] without such a flow.
-    pub async fn operator_flow_tokens(&self, organization: &str, flow: &str) -> Result<Vec<FlowToken>> {
+    pub async fn flow_tokens(&self, organization: &str, flow: &str) -> Result<Vec<FlowToken>> {
         let (organization, flow) = (organization.to_owned(), flow.to_owned());
-        self.read(move |reader| {
-            let room = find_flow(reader, &organization, &flow)?.ok_or(Error::NotFound)?;
-            let mut found = Vec::new();
-            for token in reader.flow_tokens_of(room)? {
-                let Some(hash) = TokenHash::from_bytes(&token.hash) else { continue };
-                let source = match token.source {
-                    Some(id) => reader.source(id)?,
-                    None => None,
-                };
-                // Its token is refused already.
-                if source.as_ref().is_some_and(|source| source.removed_at.is_some()) {
-                    continue;
+        self.core
+            .read(move |reader| {
+                let room = find_flow(reader, &organization, &flow)?.ok_or(Error::NotFound)?;
+                let mut found = Vec::new();
+                for token in reader.flow_tokens_of(room)? {
+                    let Some(hash) = TokenHash::from_bytes(&token.hash) else { continue };
+                    let source = match token.source {
+                        Some(id) => reader.source(id)?,
+                        None => None,
+                    };
+                    // Its token is refused already.
+                    if source.as_ref().is_some_and(|source| source.removed_at.is_some()) {
+                        continue;
+                    }
+                    let source = source.map(|source| (source.id, source.name));
+                    found.push(FlowToken { id: hash.credential(), source, created_at: token.created_at });
                 }
-                let source = source.map(|source| (source.id, source.name));
-                found.push(FlowToken { id: hash.credential(), source, created_at: token.created_at });
-            }
-            Ok(found)
-        })
-        .await
+                Ok(found)
+            })
+            .await
     }
 
     /// Ends a token of a flow, or of one of its sources, which stays without one. It is dead in every process once
@@ -91,14 +94,10 @@ impl App {
     /// # Errors
     ///
     /// [`Error::NotFound`] without such a flow, or when the flow has no such token.
-    pub async fn operator_end_flow_token(
-        &self,
-        organization: &str,
-        flow: &str,
-        id: CredentialId,
-    ) -> Result<()> {
+    pub async fn end_flow_token(&self, organization: &str, flow: &str, id: CredentialId) -> Result<()> {
         let (organization, flow) = (organization.to_owned(), flow.to_owned());
         let ((), event) = self
+            .core
             .transaction(NoCaller::Operator, move |tx| {
                 let room = find_flow(tx, &organization, &flow)?.ok_or(Error::NotFound)?;
                 tx.lock_room(room)?;
@@ -113,7 +112,7 @@ impl App {
                 Ok(())
             })
             .await?;
-        self.wait_until_applied(event).await;
+        self.core.wait_until_applied(event).await;
         Ok(())
     }
 }

@@ -12,14 +12,15 @@ use eddyline_storage::{NewUser, Tx};
 use serde_json::json;
 
 use super::{OPERATOR, find_organization, taken};
+use crate::account_links::end_address_claims;
+use crate::accounts::end_access;
 use crate::accounts::password::replace;
-use crate::accounts::{end_access, end_address_claims};
 use crate::audit::note;
+use crate::core::transaction::NoCaller;
+use crate::core::transaction::TxResult;
 use crate::join::enter;
 use crate::offboarding::{end_ways_in, lock_for_removal};
-use crate::transaction::NoCaller;
-use crate::transaction::TxResult;
-use crate::{App, Error, Result};
+use crate::{Error, Operator, Result};
 
 /// Somebody to be brought into an organization.
 #[derive(Clone, Debug)]
@@ -42,7 +43,7 @@ pub struct NewPerson {
     pub bot: bool,
 }
 
-impl App {
+impl Operator {
     /// Brings a person into an organization, making the account unless the address is known, and
     /// gives the account as it is and a new API token. A known account keeps its name and nick.
     ///
@@ -50,15 +51,16 @@ impl App {
     ///
     /// [`Error::Conflict`] when the organization is full, the person is in it, the nick or the number is
     /// taken, or a known account is given a password; [`Error::NotFound`] without such an organization.
-    pub async fn operator_create_user(&self, new: NewPerson) -> Result<(User, Secret)> {
+    pub async fn create_user(&self, new: NewPerson) -> Result<(User, Secret)> {
         let new = NewPerson { name: names::display_name(&new.name).map_err(Error::wrong_name)?, ..new };
         let password_hash = match &new.password {
-            Some(password) => Some(self.hash_password(password).await?),
+            Some(password) => Some(self.authentication.hash_password(password).await?),
             None => None,
         };
         let token = Secret::generate();
         let hash = token.hash();
         let (user, event) = self
+            .core
             .store()
             .transaction(NoCaller::Operator, move |tx| {
                 let organization = find_organization(tx, &new.organization)?;
@@ -82,7 +84,7 @@ impl App {
             })
             .await
             .map_err(|abort| taken(abort, "the nick is taken in the organization"))?;
-        self.wait_until_applied(event).await;
+        self.core.wait_until_applied(event).await;
         Ok((user, token))
     }
 
@@ -91,10 +93,11 @@ impl App {
     /// # Errors
     ///
     /// [`Error::NotFound`] when nobody has that address.
-    pub async fn operator_create_user_token(&self, email: &Email) -> Result<(UserId, Secret)> {
+    pub async fn create_user_token(&self, email: &Email) -> Result<(UserId, Secret)> {
         let token = Secret::generate();
         let (hash, key) = (token.hash(), email.key());
         let (id, _) = self
+            .core
             .transaction(NoCaller::Operator, move |tx| {
                 let account = tx.account_by_email(&key)?.ok_or(Error::NotFound)?;
                 tx.lock_user(account.user.id)?;
@@ -115,17 +118,18 @@ impl App {
     /// # Errors
     ///
     /// [`Error::NotFound`], [`Error::Invalid`].
-    pub async fn operator_set_password(&self, email: &Email, password: &Password) -> Result<User> {
-        let hash = self.hash_password(password).await?;
+    pub async fn set_password(&self, email: &Email, password: &Password) -> Result<User> {
+        let hash = self.authentication.hash_password(password).await?;
         let key = email.key();
         let (user, event) = self
+            .core
             .transaction(NoCaller::Operator, move |tx| {
                 let account = tx.account_by_email(&key)?.ok_or(Error::NotFound)?;
                 replace(tx, account.user.id, &hash)?;
                 Ok(account.user)
             })
             .await?;
-        self.wait_until_applied(event).await;
+        self.core.wait_until_applied(event).await;
         Ok(user)
     }
 
@@ -135,9 +139,10 @@ impl App {
     /// # Errors
     ///
     /// [`Error::NotFound`] when nobody has that address.
-    pub async fn operator_set_active(&self, email: &Email, active: bool) -> Result<UserId> {
+    pub async fn set_active(&self, email: &Email, active: bool) -> Result<UserId> {
         let key = email.key();
         let (id, event) = self
+            .core
             .transaction(NoCaller::Operator, move |tx| {
                 let id = tx.account_by_email(&key)?.ok_or(Error::NotFound)?.user.id;
                 if !active {
@@ -153,15 +158,8 @@ impl App {
                 Ok(id)
             })
             .await?;
-        self.wait_until_applied(event).await;
+        self.core.wait_until_applied(event).await;
         Ok(id)
-    }
-
-    pub(crate) async fn hash_password(&self, password: &Password) -> Result<String> {
-        if !password.is_acceptable() {
-            return Err(Error::field("password", "must have 1 to 1024 bytes"));
-        }
-        self.inner.hasher.hash(password).await.map_err(|error| Error::Internal(error.to_string()))
     }
 }
 

@@ -17,10 +17,10 @@ use tokio_util::sync::CancellationToken;
 use super::outgoing::Batch;
 use super::place::{Place, decode, encode};
 use super::{MINUTE_MILLIS, Ordering};
+use crate::core::liveness::SILENCE_MILLIS;
+use crate::core::transaction::NoCaller;
 use crate::jobs::Ticker;
-use crate::liveness::SILENCE_MILLIS;
-use crate::transaction::NoCaller;
-use crate::{App, Result};
+use crate::{PresenceTracker, Result};
 
 /// How often a server publishes and reads.
 const EVERY: Duration = Duration::from_secs(1);
@@ -43,7 +43,7 @@ struct Published {
     cleared: Timestamp,
 }
 
-impl App {
+impl PresenceTracker {
     /// Exchanges presence with other servers.
     pub(crate) async fn run_presence_exchange(self, stop: CancellationToken) {
         let mut ticker = Ticker::new(EVERY, stop);
@@ -56,11 +56,11 @@ impl App {
     }
 
     async fn exchange_presence(&self, published: &mut Published) -> Result<()> {
-        if !self.inner.presence.others.load(Ordering::Relaxed) {
+        if !self.online.others.load(Ordering::Relaxed) {
             return Ok(());
         }
-        let (node, since) = (self.inner.node.clone(), self.now().plus_millis(-SILENCE_MILLIS));
-        let others = self.store().read(move |reader| reader.other_nodes(&node, since)).await?;
+        let (node, since) = (self.core.node.clone(), self.core.now().plus_millis(-SILENCE_MILLIS));
+        let others = self.core.store().read(move |reader| reader.other_nodes(&node, since)).await?;
         self.forget_missing(&others).await;
         if others.is_empty() {
             return self.end_publishing(published).await;
@@ -73,7 +73,7 @@ impl App {
     }
 
     async fn publish_presence(&self, published: &mut Published) -> Result<()> {
-        let now = self.now();
+        let now = self.core.now();
         let from = published.at;
         let clear = from.is_some() && now.0.saturating_sub(published.cleared.0) >= MINUTE_MILLIS;
         let batches = self.batches(from.is_none(), now);
@@ -89,7 +89,7 @@ impl App {
                 Ok(())
             }
             Err(error) => {
-                self.inner.presence.state().put_back(&batches);
+                self.online.state().put_back(&batches);
                 Err(error)
             }
         }
@@ -97,7 +97,7 @@ impl App {
 
     /// The next users to publish: of all who are present, when the server begins.
     fn batches(&self, begins: bool, now: Timestamp) -> Vec<Batch> {
-        let mut state = self.inner.presence.state();
+        let mut state = self.online.state();
         if begins {
             state.publish_all();
         }
@@ -112,9 +112,9 @@ impl App {
         from: Option<Timestamp>,
         clear: Option<Timestamp>,
     ) -> Result<Option<Timestamp>> {
-        let node = self.inner.node.clone();
+        let node = self.core.node.clone();
         let rows: Vec<Vec<_>> = batches.iter().map(|batch| batch.iter().map(row).collect()).collect();
-        let written = self.store().write(NoCaller::Process, move |tx| {
+        let written = self.core.store().write(NoCaller::Process, move |tx| {
             // Later than all rows before, whatever the clock does.
             let at = tx.now().max(from.unwrap_or_default().plus_millis(1));
             let is_listed = match from {
@@ -136,53 +136,53 @@ impl App {
     /// who have left.
     async fn end_publishing(&self, published: &mut Published) -> Result<()> {
         if published.at.is_some() {
-            let node = self.inner.node.clone();
-            self.store().write(NoCaller::Process, move |tx| tx.end_presence(&node)).await?;
+            let node = self.core.node.clone();
+            self.core.store().write(NoCaller::Process, move |tx| tx.end_presence(&node)).await?;
             published.at = None;
         }
-        self.inner.presence.state().outgoing = None;
-        self.inner.presence.others.store(false, Ordering::Relaxed);
+        self.online.state().outgoing = None;
+        self.online.others.store(false, Ordering::Relaxed);
         Ok(())
     }
 
     async fn read_presence(&self, other: OtherNode) -> Result<()> {
-        let read = self.inner.presence.state().elsewhere.read_up_to(&other.id);
+        let read = self.online.state().elsewhere.read_up_to(&other.id);
         // From the beginning, where rows have been removed that were not read.
         let whole = read < other.presence_from || read > other.presence_at;
         if !whole && read == other.presence_at {
-            self.inner.presence.state().elsewhere.note(&other.id, read, other.heartbeat);
+            self.online.state().elsewhere.note(&other.id, read, other.heartbeat);
             return Ok(());
         }
         let after = if whole { Timestamp(0) } else { read };
         let mut gone: BTreeSet<UserId> = match whole {
-            true => self.inner.presence.state().elsewhere.users_of(&other.id).into_iter().collect(),
+            true => self.online.state().elsewhere.users_of(&other.id).into_iter().collect(),
             false => BTreeSet::new(),
         };
         let (mut events, mut last) = (0, UserId(0));
         loop {
             let node = other.id.clone();
             let rows =
-                self.store().read(move |reader| reader.presence_since(&node, after, last, ROWS)).await?;
+                self.core.store().read(move |reader| reader.presence_since(&node, after, last, ROWS)).await?;
             let is_last = (rows.len() as i64) < ROWS;
             for PresenceRow { user, places, .. } in rows {
                 gone.remove(&user);
                 last = user;
                 // A later version may write what this one does not know; then the user is absent.
                 let places = decode(&places).unwrap_or_default();
-                self.apply_paced(&mut events, &other.id, user, places, self.now()).await;
+                self.apply_paced(&mut events, &other.id, user, places, self.core.now()).await;
             }
             if is_last {
                 break;
             }
         }
         for user in gone {
-            self.apply_paced(&mut events, &other.id, user, Box::default(), self.now()).await;
+            self.apply_paced(&mut events, &other.id, user, Box::default(), self.core.now()).await;
         }
         let node = other.id.clone();
-        let from = self.store().read(move |reader| reader.presence_from(&node)).await?;
+        let from = self.core.store().read(move |reader| reader.presence_from(&node)).await?;
         // Otherwise rows that were not read may have been removed meanwhile: the next round reads all.
         if whole || from.is_none_or(|from| from <= read) {
-            self.inner.presence.state().elsewhere.note(&other.id, other.presence_at, other.heartbeat);
+            self.online.state().elsewhere.note(&other.id, other.presence_at, other.heartbeat);
         }
         Ok(())
     }
@@ -191,14 +191,14 @@ impl App {
     /// last showed a sign of life.
     async fn forget_missing(&self, others: &[OtherNode]) {
         let listed = |id: &str| others.iter().any(|other| other.id == id);
-        let missing = self.inner.presence.state().elsewhere.missing(listed);
+        let missing = self.online.state().elsewhere.missing(listed);
         for (id, heartbeat) in missing {
-            let users = self.inner.presence.state().elsewhere.users_of(&id);
+            let users = self.online.state().elsewhere.users_of(&id);
             let mut events = 0;
             for user in users {
                 self.apply_paced(&mut events, &id, user, Box::default(), heartbeat).await;
             }
-            self.inner.presence.state().elsewhere.remove(&id);
+            self.online.state().elsewhere.remove(&id);
         }
     }
 

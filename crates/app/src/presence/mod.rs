@@ -10,6 +10,7 @@ mod outgoing;
 mod place;
 
 use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -26,9 +27,10 @@ use tokio_util::sync::CancellationToken;
 use self::elsewhere::Elsewhere;
 use self::outgoing::{Batch, Outgoing};
 use self::place::Place;
+use crate::Profile;
+use crate::core::Core;
+use crate::core::transaction::NoCaller;
 use crate::jobs::Ticker;
-use crate::transaction::NoCaller;
-use crate::{App, Profile};
 
 /// How often what is known is written down.
 const FLUSH: Duration = Duration::from_secs(60);
@@ -126,7 +128,7 @@ impl State {
 /// A stream that shows its user as present, until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Connected {
-    app: App,
+    tracker: PresenceTracker,
     user: UserId,
     state: PresenceState,
     rooms: Box<[RoomId]>,
@@ -134,9 +136,9 @@ pub(crate) struct Connected {
 
 impl Drop for Connected {
     fn drop(&mut self) {
-        self.app
+        self.tracker
             .change_presence(self.user, &self.rooms, |presence| presence.disconnect(self.user, self.state));
-        self.app.note_leaving(self.user, &self.rooms);
+        self.tracker.note_leaving(self.user, &self.rooms);
     }
 }
 
@@ -156,17 +158,30 @@ fn is_news(at: Timestamp, now: Timestamp) -> bool {
     now.0.saturating_sub(at.0) < MINUTE_MILLIS
 }
 
-impl App {
+/// Who is present, in which rooms, on all servers.
+#[derive(Clone)]
+pub(crate) struct PresenceTracker {
+    core: Core,
+    pub(crate) online: Arc<Online>,
+}
+
+crate::core::opaque_debug!(PresenceTracker);
+
+impl PresenceTracker {
+    pub(crate) fn new(core: Core) -> Self {
+        Self { core, online: Arc::default() }
+    }
+
     /// Notes that a stream shows its user as present in these rooms.
     pub(crate) fn connect(&self, user: UserId, state: PresenceState, rooms: Box<[RoomId]>) -> Connected {
         self.change_presence(user, &rooms, |presence| presence.connect(user, state));
         if state == PresenceState::Active {
-            let now = self.now();
+            let now = self.core.now();
             for room in &rooms {
                 self.note_opened(user, *room, now);
             }
         }
-        Connected { app: self.clone(), user, state, rooms }
+        Connected { tracker: self.clone(), user, state, rooms }
     }
 
     /// Changes how a user appears, sends the change to each room, and queues it for the other servers. The events
@@ -177,7 +192,7 @@ impl App {
         rooms: &[RoomId],
         change: impl Fn(&mut Presence) -> Option<PresenceChange>,
     ) {
-        let mut state = self.inner.presence.state();
+        let mut state = self.online.state();
         for room in rooms {
             if let Some(change) = state.change(user, *room, &change) {
                 self.send_presence(*room, change);
@@ -189,9 +204,9 @@ impl App {
     }
 
     fn send_presence(&self, room: RoomId, change: PresenceChange) {
-        let content = shown(self.config().profile, change, self.now());
+        let content = shown(self.core.config().profile, change, self.core.now());
         let object = json!({"event": "presence", "user": change.user.to_string(), "content": content});
-        self.inner.hub.publish_transient(Transient {
+        self.core.hub.publish_transient(Transient {
             kind: TransientKind::Presence,
             audience: Audience::Room(room),
             after: Seq(0),
@@ -203,7 +218,7 @@ impl App {
     fn note_opened(&self, user: UserId, room: RoomId, at: Timestamp) {
         self.note_activity(user, room, at);
         if self.send_activity(user, room, at, Seq(0))
-            && let Some(outgoing) = &mut self.inner.presence.state().outgoing
+            && let Some(outgoing) = &mut self.online.state().outgoing
         {
             outgoing.note_opened(user, room, at);
         }
@@ -211,7 +226,7 @@ impl App {
 
     /// Notes that a user did something in a room, as it is shown from now on.
     pub(crate) fn note_activity(&self, user: UserId, room: RoomId, at: Timestamp) {
-        let mut state = self.inner.presence.state();
+        let mut state = self.online.state();
         let seen = state.seen.entry((room, user)).or_default();
         seen.activity = seen.activity.max(at);
     }
@@ -219,12 +234,12 @@ impl App {
     /// When a user last did something in a room, as far as this process has seen it.
     #[cfg(test)]
     pub(crate) fn activity_of(&self, user: UserId, room: RoomId) -> Timestamp {
-        self.inner.presence.state().seen.get(&(room, user)).copied().unwrap_or_default().activity
+        self.online.state().seen.get(&(room, user)).copied().unwrap_or_default().activity
     }
 
     fn note_leaving(&self, user: UserId, rooms: &[RoomId]) {
-        let now = self.now();
-        let mut state = self.inner.presence.state();
+        let now = self.core.now();
+        let mut state = self.online.state();
         for room in rooms {
             state.seen.entry((*room, user)).or_default().ping = now;
         }
@@ -232,7 +247,7 @@ impl App {
 
     /// Applies how another server shows a user, as it was at a time. Returns how many rooms got events.
     fn apply_places(&self, node: &str, user: UserId, places: Box<[Place]>, at: Timestamp) -> usize {
-        let mut state = self.inner.presence.state();
+        let mut state = self.online.state();
         let differences = state.elsewhere.take(node, user, places);
         for difference in &differences {
             let shown = state.elsewhere.state(user, difference.room);
@@ -247,7 +262,7 @@ impl App {
             }
         }
         drop(state);
-        let now = self.now();
+        let now = self.core.now();
         for difference in &differences {
             if let Some(opened) = difference.opened.filter(|opened| is_news(*opened, now)) {
                 self.note_activity(user, difference.room, opened);
@@ -259,8 +274,8 @@ impl App {
 
     /// Brings people as they were read from the store up to what was seen of them since.
     pub(crate) fn bring_up_to_date(&self, room: RoomId, people: &mut [FlowUser]) {
-        let now = self.now();
-        let state = self.inner.presence.state();
+        let now = self.core.now();
+        let state = self.online.state();
         let presence = state.presence.get(&room);
         for person in people {
             let user = UserId(person.id);
@@ -282,14 +297,14 @@ impl App {
     /// Sends to a room that a user did something, at most once a minute. Never before the log entry
     /// at `after`, which is what the user did. `false` when it was sent within the last minute.
     fn send_activity(&self, user: UserId, room: RoomId, at: Timestamp, after: Seq) -> bool {
-        if !self.inner.presence.state().throttle.due(user, room, self.now()) {
+        if !self.online.state().throttle.due(user, room, self.core.now()) {
             return false;
         }
-        let Some(flow) = self.inner.entry_encoder.known_flow_id(room) else { return true };
+        let Some(flow) = self.core.entry_encoder.known_flow_id(room) else { return true };
         let content = json!({"last_activity": at.0});
         let object =
             json!({"event": "activity.user", "flow": flow.0, "user": user.to_string(), "content": content});
-        self.inner.hub.publish_transient(Transient {
+        self.core.hub.publish_transient(Transient {
             kind: TransientKind::Activity,
             audience: Audience::Room(room),
             after,
@@ -300,7 +315,7 @@ impl App {
 
     /// Notes who posted, and sends their activity to the rooms after the posts.
     pub(crate) fn note_posts(&self, items: &[LogItem]) {
-        let now = self.now();
+        let now = self.core.now();
         for item in items {
             let LogBody::Message(Some(view)) = &item.body else { continue };
             // What was posted long ago, as at a start, is no news.
@@ -332,20 +347,21 @@ impl App {
         rows.sort_unstable_by_key(|row| (row.0, row.1));
         for part in rows.chunks(FLUSH_PART) {
             let part = part.to_vec();
-            if let Err(error) = self.store().write(NoCaller::Process, move |tx| tx.touch_members(&part)).await
+            if let Err(error) =
+                self.core.store().write(NoCaller::Process, move |tx| tx.touch_members(&part)).await
             {
                 tracing::debug!(%error, "who was seen could not be written down");
                 return;
             }
         }
         // Kept until here, so that at no time it is found neither in memory nor in the store.
-        self.inner.presence.state().seen.retain(|key, at| seen.get(key) != Some(at));
+        self.online.state().seen.retain(|key, at| seen.get(key) != Some(at));
     }
 
     /// What is to be written down, with those who are there now.
     fn seen(&self) -> HashMap<(RoomId, UserId), Seen> {
-        let now = self.now();
-        let mut state = self.inner.presence.state();
+        let now = self.core.now();
+        let mut state = self.online.state();
         let State { here, seen, .. } = &mut *state;
         for (user, room) in &*here {
             seen.entry((*room, *user)).or_default().ping = now;

@@ -1,7 +1,6 @@
 //! Bounds on how much of a resource is in use at the same time: in the process, by one organization and by
 //! one caller, so that no caller and no organization can take all of it.
 
-mod line;
 mod payer;
 mod semaphore;
 

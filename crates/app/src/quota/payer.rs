@@ -4,8 +4,6 @@ use std::net::IpAddr;
 
 use eddyline_model::{ApplicationId, OrganizationId, UserId};
 
-use crate::actor::{Actor, Caller};
-
 /// A caller, organization, application or network that has a share of a resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum QuotaKey {
@@ -85,7 +83,7 @@ impl From<QuotaKey> for QuotaKeys {
     }
 }
 
-/// The user and the organization that pay for what an [`Actor`] uses.
+/// The user and the organization that pay for what an [`Actor`](crate::Actor) uses.
 ///
 /// The organization is the first that the user belongs to, not the one a request is about: otherwise the
 /// members of one organization could use the shares of many by making flows in each.
@@ -114,32 +112,6 @@ impl Owner {
             Self { user: None, organization: None } => return organization.into(),
         };
         QuotaKeys::of(caller, organization)
-    }
-}
-
-impl Caller {
-    /// The owner that the user's requests are charged to.
-    #[must_use]
-    pub fn owner(&self) -> Owner {
-        let first = self.organizations.first();
-        Owner { user: Some(self.user.id), organization: first.map(|membership| membership.organization) }
-    }
-}
-
-impl Actor {
-    /// The owner that its requests are charged to.
-    #[must_use]
-    pub fn owner(&self) -> Owner {
-        match self {
-            Self::User { caller, .. } => caller.owner(),
-            Self::FlowToken { owner, .. } => *owner,
-        }
-    }
-
-    /// The keys under which its use of resources is counted.
-    #[must_use]
-    pub fn quota_keys(&self) -> QuotaKeys {
-        self.owner().quota_keys()
     }
 }
 

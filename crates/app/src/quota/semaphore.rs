@@ -1,5 +1,6 @@
 //! A semaphore that bounds the use of a resource in all and for each key.
 
+mod line;
 #[cfg(test)]
 mod tests;
 
@@ -10,7 +11,7 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
-use super::line::{Lines, Waiter};
+use self::line::{Lines, Waiter};
 use super::{Quota, QuotaKey, QuotaKeys};
 use crate::{Error, Limit};
 

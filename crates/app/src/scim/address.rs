@@ -7,8 +7,8 @@ use eddyline_storage::{Result as StoreResult, Tx};
 
 use super::check::taken;
 use super::reach::vouches;
-use crate::accounts::{displace, follow_up_change};
-use crate::transaction::TxResult;
+use crate::core::transaction::TxResult;
+use crate::email_addresses::{displace, follow_up_change};
 
 /// Makes an address available to a user. No other user may have proved it, or have given it up so recently that
 /// the change can still be undone. An account that has the address unproved loses it if the organization has the

@@ -13,7 +13,7 @@ use super::reach::vouches;
 use super::suspension::Change;
 use super::update::{apply, everywhere};
 use crate::Error;
-use crate::transaction::TxResult;
+use crate::core::transaction::TxResult;
 
 /// Whether a user whom the provider had removed may come back with the account: if that still has the
 /// address, which was proved or is the one that the provider had stated, and belongs to no other organization

@@ -7,7 +7,7 @@ use eddyline_scim::{ScimError, ScimType, State};
 use eddyline_storage::{Result as StoreResult, Tx};
 use eddyline_wire::is_unseen;
 
-use crate::transaction::TxResult;
+use crate::core::transaction::TxResult;
 use crate::{Error, Result};
 
 /// A state of a user that may be kept, but for what others have.

@@ -13,12 +13,12 @@ use serde_json::json;
 use super::address::reserve_email;
 use super::check::{ValidUser, check, full, invalid, named, nick_for, taken};
 use super::reach::vouches;
-use super::{ScimProvider, bring_back, random_end};
+use super::{ScimProvider, bring_back, raced, random_end};
 use crate::audit::note;
-use crate::transaction::TxResult;
-use crate::{App, Error, Result};
+use crate::core::transaction::TxResult;
+use crate::{Error, Result, Scim};
 
-impl App {
+impl Scim {
     /// Makes a user, with an account that has no password. Its address is proved within the domains of the
     /// organization; elsewhere it becomes so by a mailed link, and a person who signs up by one is given it. A user
     /// whom the provider removed before comes back with the account it had, if that still has the address.
@@ -29,21 +29,14 @@ impl App {
     ///
     /// [`Error::Scim`] with status 400 that names the attribute, also when the organization is full, and
     /// with 409 when somebody has the `userName`, the address or the nick.
-    pub async fn scim_create(&self, provider: &ScimProvider, wanted: Wanted) -> Result<Shown> {
+    pub async fn create(&self, provider: &ScimProvider, wanted: Wanted) -> Result<Shown> {
         let new = check(newcomer(wanted)?)?;
         let random = random_end();
         let work = move |tx: &mut Tx<'_>, who: &ScimProvider| create(tx, who, &new, &random);
-        let ((user, identity), event) = self.transaction_as_provider(provider, work).await.map_err(raced)?;
-        self.wait_until_applied(event).await;
+        let ((user, identity), event) =
+            self.core.transaction_as_provider(provider, work).await.map_err(raced)?;
+        self.core.wait_until_applied(event).await;
         Ok(self.shown(&provider.uid, &user, &identity))
-    }
-}
-
-/// Two who ask for the same at once are both told that it is free.
-pub(super) fn raced(error: Error) -> Error {
-    match error {
-        Error::Conflict(text) => taken(&text),
-        other => other,
     }
 }
 

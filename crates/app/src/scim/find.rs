@@ -8,8 +8,8 @@ use eddyline_scim::{Attribute, Filter, Shown};
 use eddyline_storage::{ProvidedQuery, Reader};
 
 use super::ScimProvider;
-use crate::transaction::TxResult;
-use crate::{App, Error, Result};
+use crate::core::transaction::TxResult;
+use crate::{Error, Result, Scim};
 
 /// Which users a provider wants to see.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -25,21 +25,17 @@ pub struct UsersWanted {
     pub external_is_subject: bool,
 }
 
-impl App {
+impl Scim {
     /// The users of a provider, ordered by number, and how many there are in all.
     ///
     /// # Errors
     ///
     /// [`Error::Unavailable`].
-    pub async fn scim_users(
-        &self,
-        provider: &ScimProvider,
-        wanted: UsersWanted,
-    ) -> Result<(Vec<Shown>, i64)> {
+    pub async fn users(&self, provider: &ScimProvider, wanted: UsersWanted) -> Result<(Vec<Shown>, i64)> {
         let Some(query) = query(&wanted) else { return Ok((Vec::new(), 0)) };
         let organization = provider.organization;
         let (found, total) =
-            self.store().read(move |reader| reader.provided_users(organization, &query)).await?;
+            self.core.store().read(move |reader| reader.provided_users(organization, &query)).await?;
         Ok((found.iter().map(|(user, identity)| self.shown(&provider.uid, user, identity)).collect(), total))
     }
 
@@ -48,9 +44,9 @@ impl App {
     /// # Errors
     ///
     /// [`Error::NotFound`] for a user that the provider does not know or has removed, and for bots.
-    pub async fn scim_user(&self, provider: &ScimProvider, id: UserId) -> Result<Shown> {
+    pub async fn user(&self, provider: &ScimProvider, id: UserId) -> Result<Shown> {
         let who = provider.clone();
-        let (user, identity) = self.read(move |reader| provided(reader, &who, id)).await?;
+        let (user, identity) = self.core.read(move |reader| provided(reader, &who, id)).await?;
         Ok(self.shown(&provider.uid, &user, &identity))
     }
 }

@@ -18,80 +18,39 @@ mod suspension;
 mod update;
 
 use std::net::IpAddr;
+use std::sync::Arc;
 
-use eddyline_auth::{Credentials, Secret, TokenHash, network_of};
-use eddyline_model::OrganizationId;
-use eddyline_model::identities::{Identity, Provider};
+use eddyline_auth::FailureLimiter;
+use eddyline_auth::{Credentials, Secret, network_of};
+use eddyline_model::identities::Identity;
 use eddyline_model::users::User;
 use eddyline_scim::{ScimError, Shown, State};
-use eddyline_storage::{Reader, Tx};
 
 pub use find::UsersWanted;
 
 use crate::charging::charge_provider;
-use crate::quota::{Owner, QuotaKey};
-use crate::transaction::TxResult;
-use crate::{App, Error, Limit, Result};
+use crate::core::Core;
+use crate::core::provider::{ScimProvider, is_token_of, wrong_token};
+use crate::mailer::Mail;
+use crate::{Error, Limit, Result};
 
-/// How many wrong tokens are taken in a minute for a provider from one address, unless said otherwise.
-pub const SCIM_ATTEMPTS: u32 = 10;
-
-/// An identity provider that has shown its token.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ScimProvider {
-    organization: OrganizationId,
-    uid: String,
-    token: TokenHash,
+/// What identity providers do. See [`crate::App::scim`].
+#[derive(Clone)]
+pub struct Scim {
+    core: Core,
+    mail: Mail,
+    /// Limits wrong tokens, by uid and network.
+    failures: Arc<FailureLimiter>,
 }
 
-impl ScimProvider {
-    /// What its addresses name its organization by.
-    #[must_use]
-    pub fn uid(&self) -> &str {
-        &self.uid
+crate::core::opaque_debug!(Scim);
+
+impl Scim {
+    pub(crate) fn new(core: Core, mail: Mail) -> Self {
+        let failures = Arc::new(FailureLimiter::new(core.config().scim_attempts));
+        Self { core, mail, failures }
     }
 
-    /// The key that the provider's use of resources counts for: its organization.
-    #[must_use]
-    pub const fn owner(&self) -> Owner {
-        Owner::organization(self.organization)
-    }
-
-    /// The provider's own key, so that the members of its organization do not delay its writes.
-    pub(crate) const fn own_key(&self) -> QuotaKey {
-        QuotaKey::Tokens(self.organization)
-    }
-
-    /// Checks that the token has not been replaced.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Scim`] with status 403.
-    pub(crate) fn verify(&self, reader: &mut Reader<'_>) -> TxResult<()> {
-        let provider = reader.provider(&self.uid)?;
-        let holds = provider.is_some_and(|provider| {
-            provider.organization == self.organization && is_token_of(&provider, &self.token)
-        });
-        if holds { Ok(()) } else { Err(wrong_token().into()) }
-    }
-
-    /// The same, and keeps it from being replaced before the transaction ends.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Scim`] with status 403.
-    pub(crate) fn keep(&self, tx: &mut Tx<'_>) -> TxResult<()> {
-        let holds = tx.lock_provider(&self.uid, &self.token.0)?;
-        if holds { Ok(()) } else { Err(wrong_token().into()) }
-    }
-
-    /// Who it is in records of what was done.
-    fn actor(&self) -> String {
-        format!("scim:{}", self.uid)
-    }
-}
-
-impl App {
     /// Finds out which provider asks at the addresses of `uid`, with this `Authorization` header.
     ///
     /// A right token is never refused because of wrong ones that others have shown, since there is no
@@ -102,7 +61,7 @@ impl App {
     /// [`Error::Scim`] with status 401 without a header, and with 403 for one that cannot be read, a wrong
     /// token, and a provider that there is not; [`Error::TooMany`] after too many of those for this uid
     /// from this address.
-    pub async fn scim_provider(
+    pub async fn provider(
         &self,
         uid: &str,
         authorization: Option<&[u8]>,
@@ -112,7 +71,7 @@ impl App {
             return Err(ScimError::new(401, "Authentication is required: send the token as a Bearer").into());
         };
         let wanted = uid.to_owned();
-        let provider = self.store().read(move |reader| reader.provider(&wanted)).await?;
+        let provider = self.core.store().read(move |reader| reader.provider(&wanted)).await?;
         let token = match Credentials::parse(header) {
             Ok(Credentials::Bearer(token)) => Some(token.hash()),
             _ => None,
@@ -123,8 +82,7 @@ impl App {
                 Ok(ScimProvider { organization: provider.organization, uid: provider.uid, token })
             }
             _ => {
-                let (failures, key, now) =
-                    (&self.inner.scim_failures, (uid, network_of(address)), self.now());
+                let (failures, key, now) = (&self.failures, (uid, network_of(address)), self.core.now());
                 failures.check(&key, now).map_err(|wait| Error::TooMany {
                     retry_after: wait.seconds,
                     limit: Limit::ProviderTokens,
@@ -142,17 +100,9 @@ impl App {
             created_at: identity.created_at,
             updated_at: identity.updated_at,
             version: identity.version,
-            location: self.config().addresses.scim_user(uid, user.id),
+            location: self.core.config().addresses.scim_user(uid, user.id),
         }
     }
-}
-
-fn wrong_token() -> Error {
-    ScimError::new(403, "The token is not valid").into()
-}
-
-fn is_token_of(provider: &Provider, shown: &TokenHash) -> bool {
-    TokenHash::from_bytes(&provider.token_hash).is_some_and(|hash| hash == *shown)
 }
 
 /// A user as the provider sees them.
@@ -170,4 +120,12 @@ fn state(user: &User, identity: &Identity) -> State {
 /// The end of a nick that nobody has.
 fn random_end() -> String {
     format!("-{}", Secret::generate_hex::<4>().expose())
+}
+
+/// Names the attribute of a conflict: two requests may both find a name free, and the store refuses the second.
+fn raced(error: Error) -> Error {
+    match error {
+        Error::Conflict(text) => check::taken(&text),
+        other => other,
+    }
 }

@@ -8,11 +8,11 @@ use super::find::provided;
 use super::reach::tree;
 use super::update::check_version;
 use crate::accounts::end_access;
+use crate::core::transaction::TxResult;
 use crate::offboarding::{Leaving, lock_for_removal, offboard};
-use crate::transaction::TxResult;
-use crate::{App, Result};
+use crate::{Result, Scim};
 
-impl App {
+impl Scim {
     /// Takes a user out of the provider's organization and of all below it, with everything they had
     /// there; what they wrote stays. They are signed out everywhere, and every token of theirs has ended,
     /// in every process once this answers. The account stays, for other organizations; the provider does
@@ -20,17 +20,17 @@ impl App {
     ///
     /// # Errors
     ///
-    /// [`crate::Error::NotFound`] as in [`App::scim_user`], [`crate::Error::Conflict`] when nobody else
+    /// [`crate::Error::NotFound`] as in [`Scim::user`], [`crate::Error::Conflict`] when nobody else
     /// administers one of these organizations, [`crate::Error::Scim`] with status 412 for another version.
-    pub async fn scim_remove(
+    pub async fn remove(
         &self,
         provider: &ScimProvider,
         id: UserId,
         matches: impl Fn(i64) -> bool + Send + 'static,
     ) -> Result<()> {
         let work = move |tx: &mut Tx<'_>, who: &ScimProvider| remove(tx, who, id, &matches);
-        let ((), event) = self.transaction_as_provider(provider, work).await?;
-        self.wait_until_applied(event).await;
+        let ((), event) = self.core.transaction_as_provider(provider, work).await?;
+        self.core.wait_until_applied(event).await;
         Ok(())
     }
 }

@@ -11,8 +11,8 @@ use eddyline_storage::{Reader, Result as StoreResult, Tx};
 
 use super::check::{full, taken};
 use super::reach::{is_shared, tree};
+use crate::core::transaction::TxResult;
 use crate::offboarding::{Leaving, end_memberships, lock_for_removal};
-use crate::transaction::TxResult;
 
 /// How long further suspensions of a user leave access to other organizations alone.
 const DAY_MILLIS: i64 = 24 * 60 * 60 * 1000;

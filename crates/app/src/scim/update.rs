@@ -10,17 +10,17 @@ use eddyline_storage::{Result as StoreResult, Tx};
 use serde_json::{Map, Value, json};
 
 use super::check::{ValidUser, check, nick_for, taken};
-use super::create::raced;
 use super::find::provided;
+use super::raced;
 use super::reach::is_shared;
 use super::suspension::{self, Change};
 use super::{ScimProvider, address, random_end, state};
 use crate::accounts::end_access;
 use crate::audit::note;
+use crate::core::transaction::TxResult;
 use crate::groups::change::lock_names;
 use crate::offboarding::end_ways_in;
-use crate::transaction::TxResult;
-use crate::{App, Error, Result};
+use crate::{Error, Result, Scim};
 
 /// What a provider wants of a user.
 #[derive(Clone, Debug)]
@@ -38,7 +38,7 @@ impl UserUpdate {
     }
 }
 
-impl App {
+impl Scim {
     /// Changes what a whole resource says about a user; what it does not say stays. `matches` is asked
     /// first whether the version that there is may be changed.
     ///
@@ -49,10 +49,10 @@ impl App {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] as in [`App::scim_user`]; [`Error::Scim`] with status 400 that names the
+    /// [`Error::NotFound`] as in [`Scim::user`]; [`Error::Scim`] with status 400 that names the
     /// attribute, with 409 when somebody else has the `userName`, address or nick, and with 412 for
     /// another version.
-    pub async fn scim_replace(
+    pub async fn replace(
         &self,
         provider: &ScimProvider,
         id: UserId,
@@ -66,8 +66,8 @@ impl App {
     ///
     /// # Errors
     ///
-    /// As [`App::scim_replace`], and with status 400 for changes that cannot be made.
-    pub async fn scim_patch(
+    /// As [`Scim::replace`], and with status 400 for changes that cannot be made.
+    pub async fn patch(
         &self,
         provider: &ScimProvider,
         id: UserId,
@@ -86,13 +86,14 @@ impl App {
     ) -> Result<Shown> {
         let random = random_end();
         let work = move |tx: &mut Tx<'_>, who: &ScimProvider| update(tx, who, id, &wish, &matches, &random);
-        let ((user, identity), event) = self.transaction_as_provider(provider, work).await.map_err(raced)?;
+        let ((user, identity), event) =
+            self.core.transaction_as_provider(provider, work).await.map_err(raced)?;
         // There may be a letter to the owner of the address before.
-        self.mail_is_queued();
+        self.mail.mail_is_queued();
         match event {
             // The suspension may have been a moment ago, and not every process has read of it yet.
-            None if identity.suspended_at.is_some() => self.wait_until_all_applied().await?,
-            event => self.wait_until_applied(event).await,
+            None if identity.suspended_at.is_some() => self.core.wait_until_all_applied().await?,
+            event => self.core.wait_until_applied(event).await,
         }
         Ok(self.shown(&provider.uid, &user, &identity))
     }

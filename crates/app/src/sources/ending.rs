@@ -5,7 +5,7 @@ use eddyline_model::{ApplicationId, RoomId, UserId};
 use eddyline_storage::{Result as StoreResult, Tx};
 use serde_json::json;
 
-use crate::flow_users::action;
+use crate::action_message::action;
 
 /// Holds the flows in which an application has sources. To be called before the application is held.
 pub(crate) fn lock_flows(tx: &mut Tx<'_>, application: ApplicationId) -> StoreResult<()> {

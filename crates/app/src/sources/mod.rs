@@ -1,5 +1,7 @@
 //! Sources: what ties an application to a flow (specification, sections 2 and 4, Sources).
 
+use crate::core::Core;
+use crate::rooms::Rooms;
 use eddyline_auth::Secret;
 use eddyline_model::log::Control;
 use eddyline_model::policy::{self, FlowAction};
@@ -14,12 +16,12 @@ mod ending;
 
 use self::describe::{Around, describe};
 pub(crate) use self::ending::{forget_all, lock_flows, remove_all, remove_in};
-use crate::actor::{Actor, Credential};
-use crate::flow_users::action;
+use crate::action_message::action;
+use crate::actor::Actor;
+use crate::core::transaction::NoCaller;
+use crate::core::transaction::TxResult;
 use crate::rooms::Room;
-use crate::transaction::NoCaller;
-use crate::transaction::TxResult;
-use crate::{App, Error, Result};
+use crate::{Error, Result};
 
 /// The most sources of a flow.
 const MAX_SOURCES: usize = 200;
@@ -92,15 +94,20 @@ fn check_name(name: &str) -> Result<()> {
     }
 }
 
-/// The application through which a user asks.
-pub(crate) fn acting(actor: &Actor) -> Option<ApplicationId> {
-    match actor.credential() {
-        Some(Credential::AccessToken(access)) => Some(access.application),
-        _ => None,
-    }
+/// What integrations post by into the inbox of a flow. See [`crate::App::sources`].
+#[derive(Clone)]
+pub struct Sources {
+    core: Core,
+    rooms: Rooms,
 }
 
-impl App {
+crate::core::opaque_debug!(Sources);
+
+impl Sources {
+    pub(crate) fn new(core: Core, rooms: Rooms) -> Self {
+        Self { core, rooms }
+    }
+
     /// Makes a source of the application through which the caller asks, and gives it with its token,
     /// which nobody is shown again.
     ///
@@ -108,13 +115,14 @@ impl App {
     ///
     /// [`Error::Denied`] for callers without an application, [`Error::Invalid`], [`Error::Conflict`] when
     /// the flow has too many.
-    pub async fn create_source(&self, actor: &Actor, room: &Room, new: NewSource) -> Result<WireSource> {
-        let application = acting(actor).ok_or(Error::Denied)?;
+    pub async fn create(&self, actor: &Actor, room: &Room, new: NewSource) -> Result<WireSource> {
+        let application = actor.application().ok_or(Error::Denied)?;
         check_name(&new.name)?;
-        let (token, addresses) = (Secret::generate(), self.config().addresses.clone());
+        let (token, addresses) = (Secret::generate(), self.core.config().addresses.clone());
         let hash = token.hash();
         // Nobody remembers anything of a source that is new, so nobody is waited for.
         let (made, _) = self
+            .rooms
             .change_room(actor, room.id(), FlowAction::ManageSources, move |tx, actor, room| {
                 let creator = actor.user_id();
                 let source = insert(tx, room.id(), application, &new, creator, &hash.0)?;
@@ -126,13 +134,8 @@ impl App {
         Ok(WireSource { flow_token: Some(token.expose().to_owned()), ..made })
     }
 
-    /// Makes a source for an operator, and gives it with its token.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::NotFound`] without such a flow or application, which is named by its number or its
-    /// `client_id`; [`Error::Invalid`], [`Error::Conflict`] when the flow has too many.
-    pub async fn operator_create_source(
+    /// See [`Operator::create_source`](crate::Operator::create_source).
+    pub(crate) async fn create_by_operator(
         &self,
         organization: &str,
         flow: &str,
@@ -140,10 +143,11 @@ impl App {
         new: NewSource,
     ) -> Result<WireSource> {
         check_name(&new.name)?;
-        let room = self.room_id_by_name(organization, flow).await?;
-        let (token, addresses) = (Secret::generate(), self.config().addresses.clone());
+        let room = self.rooms.room_id_by_name(organization, flow).await?;
+        let (token, addresses) = (Secret::generate(), self.core.config().addresses.clone());
         let (hash, application) = (token.hash(), application.to_owned());
         let (made, event) = self
+            .core
             .transaction(NoCaller::Operator, move |tx| {
                 tx.lock_room(room)?;
                 let found = match application.parse::<ApplicationId>() {
@@ -155,7 +159,7 @@ impl App {
                 Ok(describe(tx, &addresses, &source)?)
             })
             .await?;
-        self.wait_until_applied(event).await;
+        self.core.wait_until_applied(event).await;
         Ok(WireSource { flow_token: Some(token.expose().to_owned()), ..made })
     }
 
@@ -164,7 +168,7 @@ impl App {
     /// # Errors
     ///
     /// [`Error::Unavailable`].
-    pub async fn flow_sources(&self, room: &Room) -> Result<Vec<WireSource>> {
+    pub async fn list_of_flow(&self, room: &Room) -> Result<Vec<WireSource>> {
         self.describe_sources(vec![room.id()]).await
     }
 
@@ -174,16 +178,16 @@ impl App {
     /// # Errors
     ///
     /// [`Error::Unavailable`].
-    pub async fn sources(&self, actor: &Actor) -> Result<Vec<WireSource>> {
+    pub async fn list(&self, actor: &Actor) -> Result<Vec<WireSource>> {
         if let Actor::FlowToken { room, thread_owner, .. } = actor {
-            let room = self.admit(actor, *room, FlowAction::Post).await?;
+            let room = self.rooms.admit(actor, *room, FlowAction::Post).await?;
             return match thread_owner.source {
-                Some(source) => Ok(vec![self.source(&room, source).await?]),
+                Some(source) => Ok(vec![self.get(&room, source).await?]),
                 None => Ok(Vec::new()),
             };
         }
         let caller = actor.user()?.clone();
-        let rooms = self.store().read(move |reader| {
+        let rooms = self.core.store().read(move |reader| {
             let mut visible = Vec::new();
             for place in reader.room_memberships_of(caller.user.id)? {
                 if let Some(flow) = reader.flow(place.room)?
@@ -200,8 +204,8 @@ impl App {
     }
 
     async fn describe_sources(&self, rooms: Vec<RoomId>) -> Result<Vec<WireSource>> {
-        let addresses = self.config().addresses.clone();
-        let found = self.store().read(move |reader| {
+        let addresses = self.core.config().addresses.clone();
+        let found = self.core.store().read(move |reader| {
             let sources = reader.sources_of(&rooms)?;
             let mut around = Around::default();
             sources.iter().map(|source| around.describe(reader, &addresses, source)).collect()
@@ -214,9 +218,9 @@ impl App {
     /// # Errors
     ///
     /// [`Error::NotFound`].
-    pub async fn source(&self, room: &Room, id: SourceId) -> Result<WireSource> {
-        let (addresses, room) = (self.config().addresses.clone(), room.id());
-        let found = self.store().read(move |reader| match reader.source(id)? {
+    pub async fn get(&self, room: &Room, id: SourceId) -> Result<WireSource> {
+        let (addresses, room) = (self.core.config().addresses.clone(), room.id());
+        let found = self.core.store().read(move |reader| match reader.source(id)? {
             Some(source) if source.room == room && source.removed_at.is_none() => {
                 describe(reader, &addresses, &source).map(Some)
             }
@@ -230,7 +234,7 @@ impl App {
     /// # Errors
     ///
     /// [`Error::Denied`] for everybody else.
-    pub fn own_source(&self, actor: &Actor) -> Result<(RoomId, SourceId)> {
+    pub fn own(&self, actor: &Actor) -> Result<(RoomId, SourceId)> {
         match actor {
             Actor::FlowToken { room, thread_owner, .. } => {
                 Ok((*room, thread_owner.source.ok_or(Error::Denied)?))
@@ -244,14 +248,14 @@ impl App {
     /// # Errors
     ///
     /// [`Error::NotFound`], [`Error::Denied`], [`Error::Invalid`].
-    pub async fn change_source(
+    pub async fn update(
         &self,
         actor: &Actor,
         (room, id): (RoomId, SourceId),
         changes: SourceChanges,
     ) -> Result<WireSource> {
         changes.check()?;
-        let addresses = self.config().addresses.clone();
+        let addresses = self.core.config().addresses.clone();
         self.with_source(actor, room, id, move |tx, _, mut source| {
             let before = source.clone();
             changes.apply(&mut source);
@@ -273,7 +277,7 @@ impl App {
     /// # Errors
     ///
     /// [`Error::NotFound`], [`Error::Denied`].
-    pub async fn remove_source(&self, actor: &Actor, (room, id): (RoomId, SourceId)) -> Result<()> {
+    pub async fn remove(&self, actor: &Actor, (room, id): (RoomId, SourceId)) -> Result<()> {
         self.with_source(actor, room, id, move |tx, actor, source| {
             let now = tx.now();
             tx.remove_source(source.id, now)?;
@@ -294,6 +298,7 @@ impl App {
         work: impl Fn(&mut Tx<'_>, &Actor, Source) -> StoreResult<R> + Send + Sync + 'static,
     ) -> Result<R> {
         let (done, event) = self
+            .core
             .locked_transaction_as(
                 actor,
                 move |tx| tx.lock_room(room),
@@ -311,7 +316,7 @@ impl App {
                     let allowed = policy::source(
                         actor.standing(&room),
                         thread_owner,
-                        acting(actor),
+                        actor.application(),
                         &room.flow,
                         &source,
                     )
@@ -323,7 +328,7 @@ impl App {
                 },
             )
             .await?;
-        self.wait_until_applied(event).await;
+        self.core.wait_until_applied(event).await;
         Ok(done)
     }
 }

@@ -13,11 +13,11 @@ use serde_json::{Value, json};
 
 use super::asking::Asked;
 use crate::actor::Actor;
+use crate::core::transaction::Principal;
+use crate::core::transaction::TxResult;
 use crate::error::IntegrationFailed;
 use crate::rooms::Room;
-use crate::transaction::Principal;
-use crate::transaction::TxResult;
-use crate::{App, Error, Result};
+use crate::{Error, Result, Threads};
 
 /// An action whose integration can be asked.
 struct Ready {
@@ -28,7 +28,7 @@ struct Ready {
     secret: Secret,
 }
 
-impl App {
+impl Threads {
     /// Has the integration that keeps a thread do what one of its actions says, the one at this position,
     /// counted from 0, for a user who was admitted to the room for posting. With a `name` it must be the
     /// one of that name: the thread may have changed since it was shown.
@@ -50,14 +50,14 @@ impl App {
     ) -> Result<()> {
         let (user, owner) = (&actor.user()?.user, actor.owner());
         policy::write(&room.organization)?;
-        let root = self.thread_root(room, thread_id)?;
+        let root = self.messages.thread_root(room, thread_id)?;
         let ready = self.ready_action(actor, room.id(), root, position, name.map(str::to_owned)).await?;
         let body = with_agent(&ready.action, user).to_string().into_bytes();
-        let parties = Parties { issuer: &self.config().addresses.base, audience: &ready.client_id };
-        let token = action::sign(&ready.secret, parties, user.id, &body, self.now());
+        let parties = Parties { issuer: &self.core.config().addresses.base, audience: &ready.client_id };
+        let token = action::sign(&ready.secret, parties, user.id, &body, self.core.now());
         let EntryPoint::EntryPoint { url, method } = ready.target;
         let (application, thread) = (ready.application, thread_id.to_owned());
-        self.inner.integrations.ask(Asked { application, owner, thread, url, method, token, body }).await
+        self.integrations.ask(Asked { application, owner, thread, url, method, token, body }).await
     }
 
     async fn ready_action(
@@ -68,19 +68,20 @@ impl App {
         position: usize,
         name: Option<String>,
     ) -> Result<Ready> {
-        let (app, actor) = (self.clone(), actor.clone());
-        self.read(move |reader| {
-            Principal::verify(reader, &actor)?;
-            let (action, thread_owner) = chosen(reader, room, root, position, name.as_deref())?;
-            let Action::Update { target, .. } = &action else {
-                let text = "is that of a link, which there is nothing to be asked for";
-                return Err(Error::field("position", text).into());
-            };
-            let target = target.clone();
-            let (of, secret) = signed_with(reader, thread_owner, &app.inner.sealing)?;
-            Ok(Ready { action, target, application: of.id, client_id: of.client_id, secret })
-        })
-        .await
+        let (sealing, actor) = (self.sealing.clone(), actor.clone());
+        self.core
+            .read(move |reader| {
+                Principal::verify(reader, &actor)?;
+                let (action, thread_owner) = chosen(reader, room, root, position, name.as_deref())?;
+                let Action::Update { target, .. } = &action else {
+                    let text = "is that of a link, which there is nothing to be asked for";
+                    return Err(Error::field("position", text).into());
+                };
+                let target = target.clone();
+                let (of, secret) = signed_with(reader, thread_owner, &sealing)?;
+                Ok(Ready { action, target, application: of.id, client_id: of.client_id, secret })
+            })
+            .await
     }
 }
 

@@ -26,6 +26,7 @@ const MAX_AUTHENTICATION_URL: usize = 4096;
 const SCHEMES: [&str; 2] = ["Service-Token", "Flowdock-Token"];
 
 /// What asks integrations.
+#[derive(Clone)]
 pub(crate) struct Integrations {
     outbound: Outbound,
     actions: KeyedSemaphore,

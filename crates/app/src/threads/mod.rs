@@ -3,14 +3,18 @@
 mod actions;
 mod asking;
 
+use crate::core::Core;
+use crate::messages::Messages;
 pub(crate) use asking::Integrations;
+use eddyline_auth::SealingKey;
 use eddyline_model::messages::ThreadState;
-use eddyline_model::threads::{ThreadQuery, Threads};
+use eddyline_model::threads::{self, ThreadQuery};
 pub use eddyline_storage::ThreadPage;
+use std::sync::Arc;
 
 use crate::messages::LIST_BYTES;
 use crate::rooms::Room;
-use crate::{App, Error, Result};
+use crate::{Error, Result};
 
 /// Which threads a list shows, as a caller says it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -26,23 +30,41 @@ pub enum ThreadsOf {
     Application(String),
 }
 
-impl App {
+/// Threads, and the actions that integrations offer in them. See [`crate::App::threads`].
+#[derive(Clone)]
+pub struct Threads {
+    core: Core,
+    messages: Messages,
+    /// Opens the secrets of applications, which sign the requests of actions.
+    sealing: Arc<SealingKey>,
+    integrations: Integrations,
+}
+
+crate::core::opaque_debug!(Threads);
+
+impl Threads {
+    pub(crate) fn new(core: Core, messages: Messages, sealing: Arc<SealingKey>) -> Self {
+        let config = core.config();
+        let integrations = Integrations::new(config.outbound, config.profile, core.jobs().clone());
+        Self { core, messages, sealing, integrations }
+    }
+
     /// The threads of a room that the caller may read, those that changed last first.
     ///
     /// # Errors
     ///
     /// [`Error::Unavailable`].
-    pub async fn threads(&self, room: &Room, of: ThreadsOf, mut query: ThreadQuery) -> Result<ThreadPage> {
+    pub async fn list(&self, room: &Room, of: ThreadsOf, mut query: ThreadQuery) -> Result<ThreadPage> {
         let room = room.id();
-        let found = self.store().read(move |reader| {
+        let found = self.core.store().read(move |reader| {
             query.threads = match &of {
-                ThreadsOf::All => Threads::All,
-                ThreadsOf::Chat => Threads::Chat,
-                ThreadsOf::Inbox => Threads::Inbox,
+                ThreadsOf::All => threads::Threads::All,
+                ThreadsOf::Chat => threads::Threads::Chat,
+                ThreadsOf::Inbox => threads::Threads::Inbox,
                 ThreadsOf::Application(name) => match name.parse() {
-                    Ok(id) => Threads::Of(id),
+                    Ok(id) => threads::Threads::Of(id),
                     Err(_) => match reader.application_by_client_id(name)? {
-                        Some((application, _)) => Threads::Of(application.id),
+                        Some((application, _)) => threads::Threads::Of(application.id),
                         None => return Ok(ThreadPage::default()),
                     },
                 },
@@ -57,9 +79,9 @@ impl App {
     /// # Errors
     ///
     /// [`Error::NotFound`].
-    pub async fn thread(&self, room: &Room, thread_id: &str) -> Result<ThreadState> {
-        let (root, room) = (self.thread_root(room, thread_id)?, room.id());
-        let found = self.store().read(move |reader| reader.thread(room, root));
+    pub async fn get(&self, room: &Room, thread_id: &str) -> Result<ThreadState> {
+        let (root, room) = (self.messages.thread_root(room, thread_id)?, room.id());
+        let found = self.core.store().read(move |reader| reader.thread(room, root));
         found.await?.ok_or(Error::NotFound)
     }
 }

@@ -10,13 +10,13 @@ use eddyline_model::names::{Email, Nick, Website, display_name, email_key, nick_
 use eddyline_model::users::User;
 use eddyline_storage::{Abort, Error as StoreError, Result as StoreResult, Tx};
 
-use crate::accounts::follow_up_change;
 use crate::accounts::password::{personal, replace};
 use crate::actor::{Actor, Credential};
+use crate::core::transaction::TxResult;
+use crate::email_addresses::follow_up_change;
 use crate::groups::change::lock_names;
 use crate::mail_quota::MailCause;
-use crate::transaction::TxResult;
-use crate::{App, Error, Limit, Result};
+use crate::{Error, Limit, Result, Users};
 
 /// What a user changes about themselves; what is absent stays.
 #[derive(Clone, Debug, Default)]
@@ -45,14 +45,14 @@ struct Evidence {
     new: Option<String>,
 }
 
-impl App {
+impl Users {
     /// Changes the caller's own account; the caller asks from this address. With the password all
     /// sessions and streams end. After a change of address its former owner gets a mail with which
     /// to undo it.
     ///
     /// A new address needs the present password: with it goes the way to a new one. Credentials that are
     /// the password show it, and a session that has just begun counts as much
-    /// ([`App::has_signed_in_lately`]).
+    /// ([`crate::Accounts::has_signed_in_lately`]).
     ///
     /// # Errors
     ///
@@ -60,7 +60,7 @@ impl App {
     /// [`Error::TooMany`] after too many wrong ones, and [`Error::TooManyRequests`] for a user who tries
     /// too many addresses; [`Error::Conflict`] for a nick or an address that is somebody else's;
     /// [`Error::Denied`] when an application asks for another address or password.
-    pub async fn change_user(&self, actor: &Actor, changes: UserChanges, address: IpAddr) -> Result<()> {
+    pub async fn update(&self, actor: &Actor, changes: UserChanges, address: IpAddr) -> Result<()> {
         let caller = actor.user()?.clone();
         // With another address comes another password: an application would have the whole account.
         if matches!(actor.credential(), Some(Credential::AccessToken(_)))
@@ -70,13 +70,14 @@ impl App {
         }
         let name = changes.name.as_deref().map(display_name).transpose().map_err(Error::wrong_name)?;
         let changes = UserChanges { name, ..changes };
-        let (id, quotas) = (caller.user.id, self.config().mail_quotas);
+        let (id, quotas) = (caller.user.id, self.core.config().mail_quotas);
         let moves = changes.email.as_ref().is_some_and(|email| email.key() != email_key(&caller.user.email));
         let evidence = self.evidence(actor, &caller.user, &changes, moves, address).await?;
         if moves {
             self.count_new_address(id)?;
         }
         let (moved, event) = self
+            .core
             .transaction_as(actor, move |tx, actor| {
                 if changes.nick.is_some() {
                     lock_names(tx, id)?;
@@ -96,9 +97,9 @@ impl App {
             })
             .await?;
         if moved {
-            self.mail_is_queued();
+            self.mail.mail_is_queued();
         }
-        self.wait_until_applied(event).await;
+        self.core.wait_until_applied(event).await;
         Ok(())
     }
 
@@ -111,7 +112,7 @@ impl App {
         moves: bool,
         address: IpAddr,
     ) -> Result<Evidence> {
-        if changes.password.is_none() && (!moves || self.has_signed_in_lately(actor).await?) {
+        if changes.password.is_none() && (!moves || self.accounts.has_signed_in_lately(actor).await?) {
             return Ok(Evidence::default());
         }
         let present = changes.current_password.as_ref().ok_or_else(|| {
@@ -124,14 +125,14 @@ impl App {
             };
             Error::field("current_password", text)
         })?;
-        let known = match self.check_password(&user.email, present, address).await {
+        let known = match self.authentication.check_password(&user.email, present, address).await {
             Err(Error::Unauthenticated(_)) => {
                 return Err(Error::field("current_password", "is not your present password"));
             }
             other => other?,
         };
         let new = match &changes.password {
-            Some(new) => Some(self.hash_new_password(new, &personal(user)).await?),
+            Some(new) => Some(self.accounts.hash_new_password(new, &personal(user)).await?),
             None => None,
         };
         Ok(Evidence { checked: known.0.password_hash.clone(), new })
@@ -139,7 +140,7 @@ impl App {
 
     /// Counts that a user tries an address, which tells whether another account has it.
     fn count_new_address(&self, user: UserId) -> Result<()> {
-        let (tried, now) = (&self.inner.new_addresses, self.now());
+        let (tried, now) = (&self.new_addresses, self.core.now());
         tried.check(&user, now).map_err(|wait| Error::TooManyRequests {
             retry_after: wait.seconds,
             limit: Limit::NewAddresses,

@@ -2,23 +2,51 @@
 
 mod change;
 
+use crate::accounts::Accounts;
+use crate::authenticate::Authentication;
+use crate::core::Core;
+use crate::mailer::Mail;
+use eddyline_auth::FailureLimiter;
 use eddyline_model::UserId;
 use eddyline_model::scopes::Scope;
 use eddyline_wire::User;
+use std::sync::Arc;
 
 pub use change::UserChanges;
 
 use crate::actor::Actor;
-use crate::{App, Error, Result};
+use crate::{Error, Result};
 
-impl App {
+/// How many addresses a user may try for the account in a day. The answer tells whether another account has the
+/// address, so the number of guesses is limited.
+const NEW_ADDRESSES: u32 = 10;
+
+/// Users as they see each other. See [`crate::App::users`].
+#[derive(Clone)]
+pub struct Users {
+    core: Core,
+    authentication: Authentication,
+    accounts: Accounts,
+    mail: Mail,
+    /// Counts the addresses that users try for their accounts.
+    new_addresses: Arc<FailureLimiter>,
+}
+
+crate::core::opaque_debug!(Users);
+
+impl Users {
+    pub(crate) fn new(core: Core, authentication: Authentication, accounts: Accounts, mail: Mail) -> Self {
+        let new_addresses = Arc::new(FailureLimiter::a_day(NEW_ADDRESSES));
+        Self { core, authentication, accounts, mail, new_addresses }
+    }
+
     /// The caller.
     ///
     /// # Errors
     ///
     /// [`Error::Denied`] for flow tokens.
     pub fn me(&self, actor: &Actor) -> Result<User> {
-        Ok(User::of(&actor.user()?.user, &self.config().addresses.base))
+        Ok(User::of(&actor.user()?.user, &self.core.config().addresses.base))
     }
 
     /// The users whom the caller sees in lists: all of the organizations that the caller administers,
@@ -27,10 +55,10 @@ impl App {
     /// # Errors
     ///
     /// [`Error::Denied`] for flow tokens.
-    pub async fn users(&self, actor: &Actor) -> Result<Vec<User>> {
+    pub async fn list(&self, actor: &Actor) -> Result<Vec<User>> {
         let own = actor.user()?.user.id;
-        let found = self.store().read(move |reader| reader.users_seen_by(own)).await?;
-        let base = &self.config().addresses.base;
+        let found = self.core.store().read(move |reader| reader.users_seen_by(own)).await?;
+        let base = &self.core.config().addresses.base;
         Ok(found.iter().map(|user| User::of(user, base)).collect())
     }
 
@@ -40,16 +68,16 @@ impl App {
     ///
     /// [`Error::NotFound`] for everybody else, [`Error::MissingScope`] when the caller's token covers
     /// no other user.
-    pub async fn user(&self, actor: &Actor, id: UserId) -> Result<User> {
+    pub async fn get(&self, actor: &Actor, id: UserId) -> Result<User> {
         let own = actor.user()?.user.id;
         if own != id {
             actor.require_any(&[Scope::Flow, Scope::Manage])?;
         }
-        let user = self.store().read(move |reader| {
+        let user = self.core.store().read(move |reader| {
             if own == id || reader.share_organization(own, id)? { reader.user(id) } else { Ok(None) }
         });
         let user = user.await?.ok_or(Error::NotFound)?;
-        Ok(User::of(&user, &self.config().addresses.base))
+        Ok(User::of(&user, &self.core.config().addresses.base))
     }
 
     /// Checks that it is the caller's own account that is to be changed.
@@ -62,7 +90,7 @@ impl App {
         if own == id {
             return Ok(());
         }
-        let known = self.store().read(move |reader| reader.share_organization(own, id)).await?;
+        let known = self.core.store().read(move |reader| reader.share_organization(own, id)).await?;
         Err(if known { Error::Denied } else { Error::NotFound })
     }
 }

@@ -18,8 +18,8 @@ use self::attack::{Attack, Attacker};
 use self::tenants::Tenants;
 use self::work::{Work, Worked};
 use crate::report::{Key, Metric, Results, Sample};
-use crate::rounds::Stage;
 use crate::server::Server;
+use crate::stage::Stage;
 use crate::{Result, progress};
 
 const QUIET: &str = "quiet";

@@ -11,8 +11,8 @@ use crate::load::Load;
 use crate::random::Random;
 use crate::report::{Key, Metric, Results};
 use crate::requests::{JSON, Request, Shown, chat};
-use crate::rounds::Stage;
 use crate::server::Server;
+use crate::stage::Stage;
 use crate::words::Vocabulary;
 use crate::{Failure, Result};
 

@@ -9,8 +9,8 @@ use crate::nchan::{LISTEN, Nchan, PUBLISH, READY};
 use crate::plan::STEADY_DELIVERIES;
 use crate::report::{Key, Metric, Results};
 use crate::requests::{EVENTS, JSON, Request, Shown, chat};
-use crate::rounds::Stage;
 use crate::server::Server;
+use crate::stage::Stage;
 
 const PART: &str = "fan-out";
 const NCHAN: &str = "nchan";

@@ -11,8 +11,8 @@ use crate::fill::FLOW;
 use crate::plan::MEMBERS;
 use crate::report::{Key, Metric, Results, Sample};
 use crate::requests::{EVENTS, Request};
-use crate::rounds::Stage;
 use crate::server::Server;
+use crate::stage::Stage;
 
 /// After this long nothing of opening a stream is left.
 const REST: Duration = Duration::from_secs(1);

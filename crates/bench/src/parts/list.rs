@@ -8,8 +8,8 @@ use crate::plan::LISTING;
 use crate::references::ReferenceServer;
 use crate::report::{Key, Metric, Results};
 use crate::requests::{JSON, Request};
-use crate::rounds::Stage;
 use crate::server::Server;
+use crate::stage::Stage;
 
 const PART: &str = "latest 30";
 

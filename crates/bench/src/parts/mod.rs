@@ -10,7 +10,7 @@ pub(crate) mod search;
 
 use crate::Result;
 use crate::references::ReferenceServer;
-use crate::rounds::Stage;
+use crate::stage::Stage;
 
 /// The server on the flow without messages.
 pub(crate) const EMPTY: &str = "empty room";

@@ -9,8 +9,8 @@ use crate::random::Random;
 use crate::references::{ReferenceServer, raw};
 use crate::report::{Key, Metric, Results};
 use crate::requests::{JSON, Request, chat};
-use crate::rounds::Stage;
 use crate::server::Server;
+use crate::stage::Stage;
 use crate::words::Vocabulary;
 
 const PART: &str = "posts";

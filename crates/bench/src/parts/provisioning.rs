@@ -12,8 +12,8 @@ use crate::histogram::Histogram;
 use crate::interval::Interval;
 use crate::report::{Faults, Key, Metric, Results, Sample};
 use crate::requests::{Request, Shown};
-use crate::rounds::Stage;
 use crate::server::Server;
+use crate::stage::Stage;
 
 const PART: &str = "provisioning";
 const FIRST: &str = "first 1,000 users";

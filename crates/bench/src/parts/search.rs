@@ -7,8 +7,8 @@ use crate::load::Load;
 use crate::random::Random;
 use crate::report::{Key, Metric, Results};
 use crate::requests::{JSON, Request};
-use crate::rounds::Stage;
 use crate::server::Server;
+use crate::stage::Stage;
 use crate::words::{FREQUENT, MIDDLE, NEVER_TOGETHER, RARE, Vocabulary};
 
 const PART: &str = "search";

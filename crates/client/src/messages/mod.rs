@@ -2,17 +2,18 @@
 
 mod query;
 
+use eddyline_model::MessageId;
+use eddyline_wire::requests::{EditMessage, MarkRead};
 use eddyline_wire::{Author, Message};
 use http::{Method, StatusCode};
 use serde::Serialize;
-use serde_json::json;
 
 use crate::client::Client;
 use crate::error::Error;
 use crate::flows::FlowClient;
 use crate::request::{Json, RequestBuilder, encode};
 
-pub use self::query::{MessageQuery, Sort, TagMode};
+pub use self::query::MessageQuery;
 
 /// Asks the server to answer with the finished message.
 const WAIT_HEADER: &str = "x-service-wait-for-message";
@@ -71,7 +72,7 @@ impl NewMessage {
         Self { event: event.to_owned(), content: content.into(), ..Self::default() }
     }
 
-    /// A chat message, at most 8096 characters.
+    /// A chat message of at most [`MAX_CONTENT_CHARS`](eddyline_model::messages::MAX_CONTENT_CHARS) characters.
     pub fn chat(text: &str) -> Self {
         Self::new("message", text)
     }
@@ -158,17 +159,6 @@ impl Posted {
     }
 }
 
-/// A change of a message; what is `None` stays as it is.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct MessageChange {
-    /// New text; for one's own chat messages and comments.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub content: Option<String>,
-    /// The complete new list of tags.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub tags: Option<Vec<String>>,
-}
-
 impl Client {
     /// Posts to the flow that the message or the client's flow token names.
     ///
@@ -210,7 +200,7 @@ impl FlowClient {
     /// # Errors
     /// See [`Error`].
     pub async fn mark_read(&self, message: i64) -> Result<(), Error> {
-        self.request(Method::PUT, "/read").json(&json!({ "message": message })).done().await
+        self.request(Method::PUT, "/read").json_of(&MarkRead { message: MessageId(message) }).done().await
     }
 
     /// Posts a comment on the message `parent`.
@@ -258,8 +248,8 @@ impl FlowClient {
     ///
     /// # Errors
     /// See [`Error`].
-    pub async fn edit(&self, id: i64, change: &MessageChange) -> Result<(), Error> {
-        self.request(Method::PUT, &format!("/messages/{id}")).json(change).done().await
+    pub async fn edit(&self, id: i64, change: &EditMessage) -> Result<(), Error> {
+        self.request(Method::PUT, &format!("/messages/{id}")).json_of(change).done().await
     }
 
     /// Deletes a message: chat is emptied, inbox and file messages are removed.

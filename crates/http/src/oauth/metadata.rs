@@ -5,11 +5,11 @@ use http::StatusCode;
 use serde_json::json as object;
 
 use crate::answer::{Answer, json};
-use crate::context::RequestContext;
+use crate::context::{Anybody, RequestContext};
 
-pub(super) async fn show(ctx: RequestContext) -> Answer {
+pub(super) async fn show(ctx: RequestContext<Anybody>) -> Answer {
     let app = ctx.app();
-    let (base, web) = (app.issuer(), &app.config().addresses.web);
+    let (base, web) = (app.oauth().issuer(), &app.config().addresses.web);
     let with_secret = ["client_secret_basic", "client_secret_post"];
     let with_or_without = ["client_secret_basic", "client_secret_post", "none"];
     let mut grant_types = vec!["authorization_code", "refresh_token"];

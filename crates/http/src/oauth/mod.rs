@@ -11,7 +11,7 @@ use eddyline_app::{ClientFailure, Secret, TokenRequest};
 use http::{Method, StatusCode};
 
 use crate::answer::{Answer, json};
-use crate::context::RequestContext;
+use crate::context::{Anybody, RequestContext};
 use crate::endpoint::Endpoint;
 use crate::endpoint::Shape::{Empty, One, OneOrForm};
 use crate::error;
@@ -19,9 +19,8 @@ use crate::oauth::request::ClientRequest;
 use crate::oauth::wire::{IntrospectionAnswer, TokenAnswer, client_error, never_kept};
 
 pub(crate) fn endpoints() -> Vec<Endpoint> {
-    let for_clients = |path, summary, handler: fn(RequestContext) -> Asking| {
-        Endpoint::new(Method::POST, path, summary, handler)
-            .public()
+    let for_clients = |endpoint: Endpoint| {
+        endpoint
             .raw_body()
             .takes("client_id", "string", "Which application asks, unless HTTP Basic says so")
             .takes("client_secret", "string", "Its secret, if it has one, unless HTTP Basic says so")
@@ -33,7 +32,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             )
     };
     vec![
-        for_clients("/oauth/token", "Get an access token", token)
+        for_clients(Endpoint::new(Method::POST, "/oauth/token", "Get an access token", token))
             .needs("grant_type", "string", "authorization_code, password or refresh_token")
             .takes("code", "string", "With authorization_code: the code")
             .takes("redirect_uri", "string", "With authorization_code: where the code was sent")
@@ -43,11 +42,11 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             .takes("refresh_token", "string", "With refresh_token: the last one received")
             .takes("scope", "string", "With password and refresh_token: what is wanted, between spaces")
             .answers(200, "The tokens; as a form unless Accept names JSON", Some(OneOrForm("TokenAnswer"))),
-        for_clients("/oauth/revoke", "End a token", revoke)
+        for_clients(Endpoint::new(Method::POST, "/oauth/revoke", "End a token", revoke))
             .needs("token", "string", "An access token; or a refresh token, which ends its family")
             .takes("token_type_hint", "string", "Not needed")
             .answers(200, "It has ended", Some(Empty)),
-        for_clients("/oauth/introspect", "What a token is worth", introspect)
+        for_clients(Endpoint::new(Method::POST, "/oauth/introspect", "What a token is worth", introspect))
             .needs("token", "string", "A token that was given to this application")
             .takes("token_type_hint", "string", "Not needed")
             .answers(200, "What is known of it", Some(One("IntrospectionAnswer"))),
@@ -57,42 +56,39 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             "How OAuth works here",
             metadata::show,
         )
-        .public()
         .answers(200, "Addresses, and what is supported", Some(One("AuthorizationServer"))),
     ]
 }
 
-type Asking = std::pin::Pin<Box<dyn Future<Output = Answer> + Send>>;
-
-fn token(ctx: RequestContext) -> Asking {
-    Box::pin(async move {
-        let as_json = wire::wants_json(&ctx.headers);
-        answer(async {
-            let asked = ClientRequest::read(&ctx)?;
-            let client = asked.client(&ctx).await?;
-            let tokens = ctx.app().issue_tokens(&client, TokenRequest::read(&asked.body)?).await?;
-            Ok(TokenAnswer::of(&tokens).response(as_json))
-        })
-        .await
+async fn token(ctx: RequestContext<Anybody>) -> Answer {
+    let as_json = wire::wants_json(&ctx.headers);
+    answer(async {
+        let asked = ClientRequest::read(&ctx)?;
+        let client = asked.client(&ctx).await?;
+        let tokens = ctx.app().oauth().issue_tokens(&client, TokenRequest::read(&asked.body)?).await?;
+        Ok(TokenAnswer::of(&tokens).response(as_json))
     })
+    .await
 }
 
-fn revoke(ctx: RequestContext) -> Asking {
-    Box::pin(answer(async move {
+async fn revoke(ctx: RequestContext<Anybody>) -> Answer {
+    answer(async {
         let asked = ClientRequest::read(&ctx)?;
         let client = asked.client(&ctx).await?;
-        ctx.app().revoke_token(&client, &Secret::presented(asked.needed("token")?)).await?;
+        ctx.app().oauth().revoke_token(&client, &Secret::presented(asked.needed("token")?)).await?;
         Ok(json(StatusCode::OK, &serde_json::json!({})))
-    }))
+    })
+    .await
 }
 
-fn introspect(ctx: RequestContext) -> Asking {
-    Box::pin(answer(async move {
+async fn introspect(ctx: RequestContext<Anybody>) -> Answer {
+    answer(async {
         let asked = ClientRequest::read(&ctx)?;
         let client = asked.client(&ctx).await?;
-        let found = ctx.app().introspect(&client, &Secret::presented(asked.needed("token")?)).await?;
-        Ok(json(StatusCode::OK, &IntrospectionAnswer::of(found, ctx.app().issuer())))
-    }))
+        let found = ctx.app().oauth().introspect(&client, &Secret::presented(asked.needed("token")?)).await?;
+        Ok(json(StatusCode::OK, &IntrospectionAnswer::of(found, ctx.app().oauth().issuer())))
+    })
+    .await
 }
 
 /// The answer to a client. Nobody on the way keeps it (RFC 6749, section 5.1).

@@ -10,7 +10,7 @@ use http::header::AUTHORIZATION;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
 
-use crate::context::RequestContext;
+use crate::context::{Anybody, RequestContext};
 use crate::json;
 use crate::media::BodyType;
 
@@ -39,7 +39,7 @@ pub(super) struct ClientRequest {
 }
 
 impl ClientRequest {
-    pub(super) fn read(ctx: &RequestContext) -> Result<Self, OAuthError> {
+    pub(super) fn read(ctx: &RequestContext<Anybody>) -> Result<Self, OAuthError> {
         let body = match BodyType::of(&ctx.headers) {
             BodyType::Json | BodyType::TextJson => from_json(&ctx.raw)?,
             BodyType::Unnamed | BodyType::Form => from_form(&ctx.raw)?,
@@ -54,8 +54,11 @@ impl ClientRequest {
     }
 
     /// Who it is. This comes before anything else it sent is judged.
-    pub(super) async fn client(&self, ctx: &RequestContext) -> Result<AuthenticatedClient, ClientFailure> {
-        ctx.app().authenticate_client(&self.credentials, ctx.client_address()).await
+    pub(super) async fn client(
+        &self,
+        ctx: &RequestContext<Anybody>,
+    ) -> Result<AuthenticatedClient, ClientFailure> {
+        ctx.app().oauth().authenticate_client(&self.credentials, ctx.client_address()).await
     }
 
     pub(super) fn needed(&self, name: &str) -> Result<&str, OAuthError> {

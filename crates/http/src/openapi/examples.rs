@@ -5,18 +5,19 @@ use serde_json::{Value, json};
 const FLOW_ID: &str = "a176c7c7-2ac7-4bc5-9be9-c9c461d448e3";
 const THREAD_ID: &str = "AQAAAAEAAAAB5DLR4Z1NsSugRnE";
 
-/// The example of a parameter of an operation.
-pub(super) fn of_parameter(operation: &str, name: &str, kind: &str) -> Option<Value> {
+/// The example of a parameter of an operation, which has this schema.
+pub(super) fn of_parameter(operation: &str, name: &str, schema: &Value) -> Option<Value> {
     if let Some(example) = of_operation(operation, name) {
         return Some(example);
     }
-    Some(match kind {
-        "boolean" => json!(true),
-        "integer" => of_integer(name)?.into(),
-        "integers" => json!([17, 18]),
-        "array" => json!(["coffee", "break"]),
-        "object" => of_object(name)?,
-        "objects" => of_objects(name)?,
+    let kind = |schema: &Value| schema["type"].as_str().unwrap_or_default().to_owned();
+    Some(match (kind(schema).as_str(), kind(&schema["items"]).as_str()) {
+        ("boolean", _) => json!(true),
+        ("integer", _) => of_integer(name)?.into(),
+        ("array", "integer") => json!([17, 18]),
+        ("array", "object") => of_objects(name)?,
+        ("array", _) => json!(["coffee", "break"]),
+        ("object", _) => of_object(name)?,
         _ => of_text(name)?.into(),
     })
 }

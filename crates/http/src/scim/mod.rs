@@ -7,7 +7,7 @@ mod request;
 mod response_format;
 
 use axum::response::Response;
-use eddyline_app::{ScimError, UsersWanted};
+use eddyline_app::{ScimError, ScimProvider, UsersWanted};
 use eddyline_model::UserId;
 use eddyline_scim::show::{etag, list, plain, resource};
 use eddyline_scim::{Patch, Projection, Shown, Wanted, schema};
@@ -15,7 +15,7 @@ use http::header::{ETAG, IF_NONE_MATCH, LOCATION};
 use http::{Method, StatusCode};
 use serde_json::{Map, Value, json};
 
-use self::request::{Page, matching, object, projection};
+use self::request::{Attributes, Search, matching, object};
 pub(crate) use self::response_format::ResponseFormat;
 use crate::answer::{Answer, nothing, with_header};
 use crate::answer_bytes;
@@ -23,59 +23,36 @@ use crate::context::RequestContext;
 use crate::endpoint::Shape::One;
 use crate::endpoint::{self, Endpoint};
 use crate::error::Failure;
-use crate::params::Params;
+use crate::handler::Unread;
+
+/// A request of an identity provider.
+type ProviderContext = RequestContext<ScimProvider>;
 
 /// The users of a page unless the provider says how many it takes.
 const PAGE: i64 = 100;
 const USERS: &str = "/scim/{uid}/Users";
 const USER: &str = "/scim/{uid}/Users/{user}";
 
-type Asking = std::pin::Pin<Box<dyn Future<Output = Answer> + Send>>;
-
 pub(crate) fn endpoints() -> Vec<Endpoint> {
-    let mut all = vec![
-        on(Method::GET, "/scim/{uid}", "Whether the token is right", |ctx| Box::pin(check(ctx))).answers(
+    let mut all =
+        vec![Endpoint::new(Method::GET, "/scim/{uid}", "Whether the token is right", check).answers(
             200,
             "It is",
             Some(One("ScimMessage")),
-        ),
-    ];
+        )];
     all.extend(finding());
     all.extend(changing());
     all.extend(described());
     all
 }
 
-fn on(
-    method: Method,
-    path: &'static str,
-    summary: &'static str,
-    handler: fn(RequestContext) -> Asking,
-) -> Endpoint {
-    Endpoint::new(method, path, summary, handler).for_provider()
-}
-
 fn finding() -> Vec<Endpoint> {
-    let seen = |endpoint: Endpoint| {
-        endpoint.takes("attributes", "string", "Only these attributes, comma-separated").takes(
-            "excludedAttributes",
-            "string",
-            "All but these attributes, comma-separated",
-        )
-    };
-    let finds = |endpoint: Endpoint| {
-        seen(endpoint)
-            .takes("filter", "string", "userName, emails or externalId eq \"value\", joined by and")
-            .takes("startIndex", "integer", "The first to be listed, from 1")
-            .takes("count", "integer", "How many at most, up to 1000")
-            .answers(200, "The users, as Resources", Some(One("ScimUsers")))
-    };
-    let searches = |path, summary| finds(on(Method::POST, path, summary, |ctx| Box::pin(search(ctx))));
+    let finds = |endpoint: Endpoint| endpoint.answers(200, "The users, as Resources", Some(One("ScimUsers")));
     vec![
-        finds(on(Method::GET, USERS, "The users that the provider knows", |ctx| Box::pin(users(ctx)))),
-        searches("/scim/{uid}/.search", "Search"),
-        searches("/scim/{uid}/Users/.search", "Search for users"),
-        seen(on(Method::GET, USER, "A user", |ctx| Box::pin(user(ctx))))
+        finds(Endpoint::new(Method::GET, USERS, "The users that the provider knows", users)),
+        finds(Endpoint::new(Method::POST, "/scim/{uid}/.search", "Search", search)),
+        finds(Endpoint::new(Method::POST, "/scim/{uid}/Users/.search", "Search for users", search)),
+        Endpoint::new(Method::GET, USER, "A user", user)
             .answers(200, "The user", Some(One("ScimUser")))
             .tells(&[endpoint::ETAG])
             .header("If-None-Match", "ETags that you have; 304 when the answer is one of them")
@@ -101,13 +78,10 @@ fn changing() -> Vec<Endpoint> {
             .answers(400, "What is wrong", Some(One("ErrorBody")))
             .answers(409, "Somebody else has the userName, the address or the nick", Some(One("ErrorBody")))
     };
-    let create = on(Method::POST, USERS, "Make a user", |ctx| Box::pin(create(ctx)));
-    let replace =
-        on(Method::PUT, USER, "Change a user; what is left out stays", |ctx| Box::pin(replace(ctx)));
-    let patch = on(Method::PATCH, USER, "Change parts of a user (RFC 7644, section 3.5.2)", |ctx| {
-        Box::pin(patch(ctx))
-    });
-    let remove = on(Method::DELETE, USER, "Take a user out of the organization", |ctx| Box::pin(remove(ctx)));
+    let create = Endpoint::new(Method::POST, USERS, "Make a user", create);
+    let replace = Endpoint::new(Method::PUT, USER, "Change a user; what is left out stays", replace);
+    let patch = Endpoint::new(Method::PATCH, USER, "Change parts of a user (RFC 7644, section 3.5.2)", patch);
+    let remove = Endpoint::new(Method::DELETE, USER, "Take a user out of the organization", remove);
     vec![
         sets(create)
             .needs("userName", "string", "The subject name id")
@@ -127,51 +101,62 @@ fn changing() -> Vec<Endpoint> {
 
 /// What the server says about itself (RFC 7644, section 4).
 fn described() -> Vec<Endpoint> {
-    let about = |path, summary, schema, handler: fn(RequestContext) -> Asking| {
-        on(Method::GET, path, summary, handler).answers(200, "The description", Some(One(schema)))
-    };
+    let about = |endpoint: Endpoint, schema| endpoint.answers(200, "The description", Some(One(schema)));
+    let config = "/scim/{uid}/ServiceProviderConfig";
+    let (schemas, one_schema) = ("/scim/{uid}/Schemas", "/scim/{uid}/Schemas/{id}");
+    let (types, one_type) = ("/scim/{uid}/ResourceTypes", "/scim/{uid}/ResourceTypes/{id}");
     vec![
         about(
-            "/scim/{uid}/ServiceProviderConfig",
-            "What of SCIM there is",
+            Endpoint::new(Method::GET, config, "What of SCIM there is", provider_config),
             "ScimServiceProviderConfig",
-            |ctx| {
-                Box::pin(async move {
-                    Ok(face(&ctx).answer(StatusCode::OK, &schema::service_provider_config(&base(&ctx))))
-                })
-            },
         ),
-        about("/scim/{uid}/Schemas", "The schemas", "ScimSchemas", |ctx| {
-            Box::pin(several(ctx, schema::schemas))
-        }),
-        about("/scim/{uid}/Schemas/{id}", "A schema", "ScimSchema", |ctx| {
-            Box::pin(one(ctx, schema::schemas))
-        }),
-        about("/scim/{uid}/ResourceTypes", "What resources there are", "ScimResourceTypes", |ctx| {
-            Box::pin(several(ctx, schema::resource_types))
-        }),
-        about("/scim/{uid}/ResourceTypes/{id}", "A kind of resource", "ScimResourceType", |ctx| {
-            Box::pin(one(ctx, schema::resource_types))
-        }),
+        about(
+            Endpoint::new(Method::GET, schemas, "The schemas", |ctx: ProviderContext| {
+                several(ctx, schema::schemas)
+            }),
+            "ScimSchemas",
+        ),
+        about(
+            Endpoint::new(Method::GET, one_schema, "A schema", |ctx: ProviderContext| {
+                one(ctx, schema::schemas)
+            }),
+            "ScimSchema",
+        ),
+        about(
+            Endpoint::new(Method::GET, types, "What resources there are", |ctx: ProviderContext| {
+                several(ctx, schema::resource_types)
+            }),
+            "ScimResourceTypes",
+        ),
+        about(
+            Endpoint::new(Method::GET, one_type, "A kind of resource", |ctx: ProviderContext| {
+                one(ctx, schema::resource_types)
+            }),
+            "ScimResourceType",
+        ),
     ]
 }
 
-fn face(ctx: &RequestContext) -> ResponseFormat {
+fn face(ctx: &ProviderContext) -> ResponseFormat {
     ResponseFormat::of(&ctx.headers)
 }
 
 /// The address under which the provider finds everything.
-fn base(ctx: &RequestContext) -> String {
+fn base(ctx: &ProviderContext) -> String {
     format!("{}/scim/{}", ctx.app().config().addresses.base, ctx.segment("uid"))
 }
 
-async fn several(ctx: RequestContext, of: fn(&str) -> Vec<Value>) -> Answer {
+async fn provider_config(ctx: ProviderContext) -> Answer {
+    Ok(face(&ctx).answer(StatusCode::OK, &schema::service_provider_config(&base(&ctx))))
+}
+
+async fn several(ctx: ProviderContext, of: fn(&str) -> Vec<Value>) -> Answer {
     let all = of(&base(&ctx));
     let total = i64::try_from(all.len()).unwrap_or(i64::MAX);
     Ok(face(&ctx).answer(StatusCode::OK, &list(all, total, 1)))
 }
 
-async fn one(ctx: RequestContext, of: fn(&str) -> Vec<Value>) -> Answer {
+async fn one(ctx: ProviderContext, of: fn(&str) -> Vec<Value>) -> Answer {
     let id = ctx.segment("id");
     let found = of(&base(&ctx)).into_iter().find(|one| one["id"].as_str() == Some(id));
     match found {
@@ -180,45 +165,44 @@ async fn one(ctx: RequestContext, of: fn(&str) -> Vec<Value>) -> Answer {
     }
 }
 
-async fn check(ctx: RequestContext) -> Answer {
+async fn check(ctx: ProviderContext) -> Answer {
     let message = "You are authorized to provision users here";
     Ok(face(&ctx).answer(StatusCode::OK, &json!({"message": message})))
 }
 
-async fn users(ctx: RequestContext) -> Answer {
-    find(&ctx, &ctx.params).await
+async fn users(ctx: ProviderContext, request: Unread<(Attributes, Search)>) -> Answer {
+    find(&ctx, request.read()?).await
 }
 
-async fn search(ctx: RequestContext) -> Answer {
+async fn search(ctx: ProviderContext, request: Unread<(Attributes, Search)>) -> Answer {
     answer_bytes::reads_only();
-    find(&ctx, &request::search(&ctx)?).await
+    // The body has other media types than those of parameters, so it comes as it is.
+    find(&ctx, request.replaced(request::search(&ctx)?).read()?).await
 }
 
-async fn find(ctx: &RequestContext, asked: &Params) -> Answer {
-    let (face, page) = (face(ctx), Page::read(asked)?);
-    let projection = projection(asked)?;
+async fn find(ctx: &ProviderContext, (attributes, search): (Attributes, Search)) -> Answer {
+    let face = face(ctx);
+    let (filter, start, count) =
+        (search.filter()?, search.start.max(1), search.count.map(|count| count.max(0)));
+    let projection = attributes.projection()?;
     let limit = match face {
-        ResponseFormat::Scim => Some(page.count.unwrap_or(PAGE).min(schema::MAX_RESULTS)),
-        ResponseFormat::Plain => page.count,
+        ResponseFormat::Scim => Some(count.unwrap_or(PAGE).min(schema::MAX_RESULTS)),
+        ResponseFormat::Plain => count,
     };
-    let wanted = UsersWanted {
-        filter: page.filter,
-        skip: page.start - 1,
-        limit,
-        external_is_subject: face == ResponseFormat::Plain,
-    };
-    let (found, total) = ctx.app().scim_users(ctx.provider()?, wanted).await?;
+    let wanted =
+        UsersWanted { filter, skip: start - 1, limit, external_is_subject: face == ResponseFormat::Plain };
+    let (found, total) = ctx.app().scim().users(ctx.provider(), wanted).await?;
     let resources: Vec<Value> =
         found.iter().map(|user| Value::Object(projection.apply(shape(face, user)))).collect();
     Ok(match face {
-        ResponseFormat::Scim => face.answer(StatusCode::OK, &list(resources, total, page.start)),
+        ResponseFormat::Scim => face.answer(StatusCode::OK, &list(resources, total, start)),
         ResponseFormat::Plain => face.answer(StatusCode::OK, &json!({"Resources": resources})),
     })
 }
 
-async fn user(ctx: RequestContext) -> Answer {
-    let projection = projection(&ctx.params)?;
-    let found = ctx.app().scim_user(ctx.provider()?, id(&ctx)?).await?;
+async fn user(ctx: ProviderContext, request: Unread<Attributes>) -> Answer {
+    let projection = request.read()?.projection()?;
+    let found = ctx.app().scim().user(ctx.provider(), id(&ctx)?).await?;
     let known = ctx.headers.contains_key(IF_NONE_MATCH);
     if known && matching(&ctx.headers, &IF_NONE_MATCH)(found.version) {
         let mut response = nothing();
@@ -228,38 +212,38 @@ async fn user(ctx: RequestContext) -> Answer {
     Ok(show(&ctx, StatusCode::OK, &found, &projection))
 }
 
-async fn create(ctx: RequestContext) -> Answer {
-    let projection = projection(&ctx.params)?;
+async fn create(ctx: ProviderContext, request: Unread<()>) -> Answer {
+    let projection = projection(request)?;
     let wanted = read(&ctx)?;
-    let made = ctx.app().scim_create(ctx.provider()?, wanted).await?;
+    let made = ctx.app().scim().create(ctx.provider(), wanted).await?;
     Ok(with_header(show(&ctx, StatusCode::CREATED, &made, &projection), LOCATION, &made.location))
 }
 
-async fn replace(ctx: RequestContext) -> Answer {
-    let projection = projection(&ctx.params)?;
+async fn replace(ctx: ProviderContext, request: Unread<()>) -> Answer {
+    let projection = projection(request)?;
     let wanted = read(&ctx)?;
     let matches = matching(&ctx.headers, &http::header::IF_MATCH);
-    let changed = ctx.app().scim_replace(ctx.provider()?, id(&ctx)?, wanted, matches).await?;
+    let changed = ctx.app().scim().replace(ctx.provider(), id(&ctx)?, wanted, matches).await?;
     Ok(show(&ctx, StatusCode::OK, &changed, &projection))
 }
 
-async fn patch(ctx: RequestContext) -> Answer {
-    let projection = projection(&ctx.params)?;
+async fn patch(ctx: ProviderContext, request: Unread<()>) -> Answer {
+    let projection = projection(request)?;
     let patch = Patch::read(&object(&ctx)?).map_err(failed)?;
     let matches = matching(&ctx.headers, &http::header::IF_MATCH);
-    let changed = ctx.app().scim_patch(ctx.provider()?, id(&ctx)?, patch, matches).await?;
+    let changed = ctx.app().scim().patch(ctx.provider(), id(&ctx)?, patch, matches).await?;
     Ok(show(&ctx, StatusCode::OK, &changed, &projection))
 }
 
-async fn remove(ctx: RequestContext) -> Answer {
+async fn remove(ctx: ProviderContext) -> Answer {
     let matches = matching(&ctx.headers, &http::header::IF_MATCH);
-    ctx.app().scim_remove(ctx.provider()?, id(&ctx)?, matches).await?;
+    ctx.app().scim().remove(ctx.provider(), id(&ctx)?, matches).await?;
     Ok(nothing())
 }
 
 /// What a whole resource says. In the plain shape the `externalId` is the `userName` once more, which a provider that
 /// sends back what they read does not mean to set.
-fn read(ctx: &RequestContext) -> Result<Wanted, Failure> {
+fn read(ctx: &ProviderContext) -> Result<Wanted, Failure> {
     let mut wanted = Wanted::read(&object(ctx)?).map_err(failed)?;
     if face(ctx) == ResponseFormat::Plain && wanted.external_id == wanted.user_name {
         wanted.external_id = None;
@@ -267,7 +251,12 @@ fn read(ctx: &RequestContext) -> Result<Wanted, Failure> {
     Ok(wanted)
 }
 
-fn id(ctx: &RequestContext) -> Result<UserId, Failure> {
+/// The attributes to be shown of what a request changes, whose body says nothing of them.
+fn projection(request: Unread<()>) -> Result<Projection, Failure> {
+    request.parts::<Attributes>().read()?.projection()
+}
+
+fn id(ctx: &ProviderContext) -> Result<UserId, Failure> {
     ctx.id("user")
 }
 
@@ -282,7 +271,7 @@ fn shape(face: ResponseFormat, user: &Shown) -> Map<String, Value> {
     }
 }
 
-fn show(ctx: &RequestContext, status: StatusCode, user: &Shown, projection: &Projection) -> Response {
+fn show(ctx: &ProviderContext, status: StatusCode, user: &Shown, projection: &Projection) -> Response {
     let face = face(ctx);
     let shown = projection.apply(shape(face, user));
     let response = face.answer(status, &Value::Object(shown));

@@ -3,49 +3,54 @@
 use eddyline_scim::show::etag;
 use eddyline_scim::{Filter, Projection};
 use eddyline_wire::forms::Bounds;
+use eddyline_wire::params::Params;
+use eddyline_wire::request;
+use eddyline_wire::request::{text, whole};
 use http::header::HeaderName;
 use http::{HeaderMap, StatusCode};
 use serde_json::{Map, Value};
 
-use super::failed;
-use crate::context::RequestContext;
+use super::{ProviderContext, failed};
 use crate::error::Failure;
 use crate::json;
-use crate::params::Params;
 
-/// The part of a list that is wanted.
-pub(super) struct Page {
-    pub(super) filter: Option<Filter>,
-    /// The first of those that match, from 1.
-    pub(super) start: i64,
-    /// How many, if the provider says so; not below 0.
-    pub(super) count: Option<i64>,
-}
-
-impl Page {
-    /// Reads it (RFC 7644, section 3.4.2.4): what is below the least counts as the least.
-    pub(super) fn read(params: &Params) -> Result<Self, Failure> {
-        let mut params = params.reader();
-        let start = params.number_in("startIndex", i64::MIN..=i64::MAX, 1).max(1);
-        let count = params.opt_number_in("count", i64::MIN..=i64::MAX).map(|count| count.max(0));
-        let filter = params.opt_text("filter", 0..=usize::MAX).filter(|text| !text.trim().is_empty());
-        params.finish()?;
-        let filter = filter.map(|text| text.parse()).transpose().map_err(failed)?;
-        Ok(Self { filter, start, count })
+request! {
+    /// Which users are wanted (RFC 7644, section 3.4.2). What is below the least counts as the least.
+    pub(super) struct Search {
+        /// userName, emails or externalId eq "value", joined by and.
+        filter: Option<String> = text(0..=usize::MAX).filled(),
+        /// The first to be listed, from 1.
+        start as "startIndex": i64 = whole(i64::MIN..=i64::MAX).or(1),
+        /// How many at most, up to 1000.
+        count: Option<i64> = whole(i64::MIN..=i64::MAX),
     }
 }
 
-/// Which attributes are wanted.
-pub(super) fn projection(params: &Params) -> Result<Projection, Failure> {
-    let mut params = params.reader();
-    let wanted = params.opt_text("attributes", 0..=usize::MAX);
-    let unwanted = params.opt_text("excludedAttributes", 0..=usize::MAX);
-    params.finish()?;
-    Projection::parse(wanted.as_deref(), unwanted.as_deref()).map_err(failed)
+impl Search {
+    /// The condition, if there is one.
+    pub(super) fn filter(&self) -> Result<Option<Filter>, Failure> {
+        self.filter.as_deref().map(str::parse).transpose().map_err(failed)
+    }
+}
+
+request! {
+    /// Which attributes of a user are wanted.
+    pub(super) struct Attributes {
+        /// Only these attributes, comma-separated.
+        wanted as "attributes": Option<String> = text(0..=usize::MAX),
+        /// All but these attributes, comma-separated.
+        unwanted as "excludedAttributes": Option<String> = text(0..=usize::MAX),
+    }
+}
+
+impl Attributes {
+    pub(super) fn projection(&self) -> Result<Projection, Failure> {
+        Projection::parse(self.wanted.as_deref(), self.unwanted.as_deref()).map_err(failed)
+    }
 }
 
 /// The resource that was sent.
-pub(super) fn object(ctx: &RequestContext) -> Result<Map<String, Value>, Failure> {
+pub(super) fn object(ctx: &ProviderContext) -> Result<Map<String, Value>, Failure> {
     if ctx.raw.is_empty() {
         return Err(Failure::Request(StatusCode::BAD_REQUEST, "The body must be a JSON object".to_owned()));
     }
@@ -53,7 +58,7 @@ pub(super) fn object(ctx: &RequestContext) -> Result<Map<String, Value>, Failure
 }
 
 /// What a search asks for (RFC 7644, section 3.4.3), as the parameters that a list has for it.
-pub(super) fn search(ctx: &RequestContext) -> Result<Params, Failure> {
+pub(super) fn search(ctx: &ProviderContext) -> Result<Params, Failure> {
     let mut asked = object(ctx)?;
     for name in ["attributes", "excludedAttributes"] {
         let Some(Value::Array(paths)) = asked.get(name) else { continue };

@@ -4,10 +4,10 @@ use base64::Engine as _;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use bytes::Bytes;
 use eddyline_app::Limit;
+use eddyline_wire::params::Params;
 
 use crate::context::invalid;
 use crate::error::Failure;
-use crate::params::Params;
 use crate::serve::BodyError;
 
 /// What the parameters say of the file that a message is.

@@ -9,6 +9,7 @@ use eddyline_model::files::MAX_ATTACHMENTS;
 use eddyline_model::messages::Event;
 use eddyline_model::policy::FlowAction;
 use eddyline_wire::forms::Bounds;
+use eddyline_wire::params::Params;
 use futures_util::StreamExt as _;
 use http::StatusCode;
 use http::header::CONTENT_TYPE;
@@ -22,7 +23,6 @@ use crate::body::{self, Reading, UNCOUNTED_BODY};
 use crate::context::{PathParams, authenticate, invalid};
 use crate::error::Failure;
 use crate::multipart::{self, Multipart, Part};
-use crate::params::Params;
 use crate::serve::{BodyError, BodyLimit, RateMeter};
 
 /// The most characters of the id by which a body refers to a file.
@@ -186,7 +186,7 @@ async fn admit(
 ) -> Result<(), Failure> {
     if !segments.get("user").is_empty() {
         let to = segments.get("user").parse().map_err(|_| Error::NotFound)?;
-        return Ok(shared.app.may_send_file_to(sender, to).await?);
+        return Ok(shared.app.messages().may_send_file_to(sender, to).await?);
     }
     let mut params = so_far.reader();
     let flow = params.opt_text("flow", 1..=300);
@@ -194,16 +194,18 @@ async fn admit(
     params.finish()?;
     let (organization, name) = (segments.get("organization"), segments.get("flow"));
     let room = match (sender, flow) {
-        _ if !name.is_empty() => Some(shared.app.room(sender, organization, name, FlowAction::Post).await?),
-        (Actor::FlowToken { room, .. }, _) => Some(shared.app.own_room(sender, *room).await?),
+        _ if !name.is_empty() => {
+            Some(shared.app.rooms().find(sender, organization, name, FlowAction::Post).await?)
+        }
+        (Actor::FlowToken { room, .. }, _) => Some(shared.app.rooms().of_flow_token(sender, *room).await?),
         (Actor::User { .. }, Some(flow)) => {
-            Some(shared.app.room_named(sender, &flow, FlowAction::Post).await?)
+            Some(shared.app.rooms().find_named(sender, &flow, FlowAction::Post).await?)
         }
         // It is told later, or is missing.
         (Actor::User { .. }, None) => None,
     };
     if let Some(room) = room {
-        shared.app.may_send_files(&room).await?;
+        shared.app.files().may_send(&room).await?;
     }
     match event.as_deref().and_then(Event::parse) {
         Some(Event::Activity | Event::Discussion) if !sender.may_integrate() => Err(Error::Denied.into()),
@@ -262,7 +264,7 @@ async fn receive(
     if chunk.is_none() && part.file_name.as_deref() == Some("") {
         return Ok(None);
     }
-    let mut upload = app.begin_upload(sender, before).await?;
+    let mut upload = app.files().begin_upload(sender, before).await?;
     while let Some(bytes) = chunk {
         upload.write(bytes).await?;
         chunk = part.chunk().await?;

@@ -6,6 +6,7 @@ mod form;
 
 use bytes::Bytes;
 use eddyline_app::{Actor, App, NewAttachment, Uploaded};
+use eddyline_wire::params::Reader;
 use http::HeaderMap;
 
 pub(crate) use self::described::Described;
@@ -13,7 +14,6 @@ pub(crate) use self::form::{FormBody, read_form};
 use crate::context::invalid;
 use crate::error::Failure;
 use crate::media::BodyType;
-use crate::params::Reader;
 
 /// Where a file belongs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,7 +52,7 @@ pub(crate) async fn content(
 }
 
 async fn keep((app, sender): (&App, &Actor), data: Bytes) -> Result<Uploaded, Failure> {
-    let mut upload = app.begin_upload(sender, 0).await?;
+    let mut upload = app.files().begin_upload(sender, 0).await?;
     upload.write(data).await?;
     Ok(upload.finish().await?)
 }

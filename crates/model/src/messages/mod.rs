@@ -7,10 +7,12 @@ mod thread;
 use std::borrow::Cow;
 use std::sync::Arc;
 
+pub use crate::events::Event;
 use crate::files::NewFile;
 use crate::items::Item;
 use crate::search::Tokens;
 use crate::sources::{ThreadOwner, ThreadSource};
+pub use crate::tags::Mentions;
 use crate::{MessageId, RoomId, Timestamp, UserId};
 
 pub use self::notice::{LiveNotice, Notice, present_content, subject_of};
@@ -23,121 +25,6 @@ pub const MAX_CONTENT_CHARS: usize = 8096;
 pub const MAX_UUID_CHARS: usize = 100;
 /// The most characters an `external_user_name` may have.
 pub const MAX_EXTERNAL_NAME_CHARS: usize = 100;
-
-/// What kind of message it is (specification, section 6).
-///
-/// The discriminants are what the store keeps. Everything but chat is at 2 or above, which an
-/// index for the rarer kinds counts on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Event {
-    /// Chat.
-    Message = 0,
-    /// Answer to a chat message.
-    Comment = 1,
-    /// Sets the sender's status.
-    Status = 2,
-    /// An uploaded file.
-    File = 3,
-    /// A change of an item in an outside service.
-    Activity = 4,
-    /// A comment in an outside service.
-    Discussion = 5,
-    /// What the server tells of the flow itself: joins, blocks and the like.
-    Action = 6,
-    /// A mail pushed into the inbox.
-    Mail = 7,
-    /// A message was edited or truncated; on the stream only.
-    MessageEdit = 8,
-    /// The tags of a message were edited; on the stream only.
-    TagChange = 9,
-    /// A message was removed; on the stream only.
-    MessageDelete = 10,
-}
-
-impl Event {
-    /// Every kind, in the order of their stored numbers.
-    pub const ALL: [Self; 11] = [
-        Self::Message,
-        Self::Comment,
-        Self::Status,
-        Self::File,
-        Self::Activity,
-        Self::Discussion,
-        Self::Action,
-        Self::Mail,
-        Self::MessageEdit,
-        Self::TagChange,
-        Self::MessageDelete,
-    ];
-
-    /// The name on the wire.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Message => "message",
-            Self::Comment => "comment",
-            Self::Status => "status",
-            Self::File => "file",
-            Self::Activity => "activity",
-            Self::Discussion => "discussion",
-            Self::Action => "action",
-            Self::Mail => "mail",
-            Self::MessageEdit => "message-edit",
-            Self::TagChange => "tag-change",
-            Self::MessageDelete => "message-delete",
-        }
-    }
-
-    /// Reads the name on the wire.
-    #[must_use]
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|event| event.as_str() == name)
-    }
-
-    /// The number the store keeps.
-    #[must_use]
-    pub fn code(self) -> i16 {
-        self as i16
-    }
-
-    /// Reads the number the store keeps.
-    #[must_use]
-    pub fn from_code(code: i16) -> Option<Self> {
-        usize::try_from(code).ok().and_then(|index| Self::ALL.get(index).copied())
-    }
-
-    /// Whether lists, searches and single reads show messages of this kind; the rest lives on the
-    /// stream only.
-    #[must_use]
-    pub fn is_listed(self) -> bool {
-        !matches!(self, Self::MessageEdit | Self::TagChange | Self::MessageDelete)
-    }
-
-    /// Whether content is plain text rather than a JSON document.
-    #[must_use]
-    pub fn has_text(self) -> bool {
-        matches!(self, Self::Message | Self::Comment | Self::Status)
-    }
-
-    /// Whether a message of this kind that answers nothing starts a thread of its own.
-    #[must_use]
-    pub fn starts_thread(self) -> bool {
-        matches!(
-            self,
-            Self::Message | Self::Status | Self::File | Self::Activity | Self::Discussion | Self::Mail
-        )
-    }
-
-    /// The deprecated `app` field: which half of the flow the message belongs to.
-    #[must_use]
-    pub fn app(self) -> Option<&'static str> {
-        match self {
-            Self::Message | Self::Comment | Self::Status | Self::File | Self::Action => Some("chat"),
-            Self::Activity | Self::Discussion | Self::Mail => Some("influx"),
-            Self::MessageEdit | Self::TagChange | Self::MessageDelete => None,
-        }
-    }
-}
 
 /// The text by which others refer to a message of this kind: what was said, the name of a file, or what
 /// can be read first in what an integration pushed.
@@ -237,15 +124,6 @@ pub struct ThreadPost {
     pub item: Option<Arc<Item>>,
     /// The title of a thread that begins without such a state; HTML.
     pub title: String,
-}
-
-/// Who is told that a message concerns them.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Mentions {
-    /// Users mentioned by name.
-    pub users: Vec<UserId>,
-    /// Whether everyone but the sender is.
-    pub everyone: bool,
 }
 
 /// A message checked and ready to be stored.

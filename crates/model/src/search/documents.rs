@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::{Tokens, tokens};
-use crate::messages::Event;
+use crate::events::Event;
 
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "snake_case")]

@@ -18,7 +18,7 @@
 
 pub(crate) use self::documents::heading;
 use self::fold::{Kind, kind, lower, plain};
-use crate::messages::Event;
+use crate::events::Event;
 
 mod documents;
 mod fold;

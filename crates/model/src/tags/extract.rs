@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
+use super::Mentions;
 use crate::UserId;
-use crate::messages::Mentions;
 
 use super::nicks::{Addressee, addressee, longest};
 use super::scan::{Piece, Scanner};

@@ -211,6 +211,15 @@ pub fn parse_user(tag: &str) -> Option<UserId> {
     tag.strip_prefix(USER)?.parse().ok()
 }
 
+/// The users whom a message mentions.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Mentions {
+    /// Users mentioned by name.
+    pub users: Vec<UserId>,
+    /// Whether everyone but the sender is.
+    pub everyone: bool,
+}
+
 /// What an edit did to the tags of a message.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TagChanges {

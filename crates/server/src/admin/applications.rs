@@ -21,7 +21,7 @@ pub(super) async fn run(app: &App, command: ApplicationCommand, json: bool) -> R
         ApplicationCommand::List { org } => {
             list::write(json, async |last: Option<&Registered>| {
                 let after = ApplicationId(last.map_or(0, |last| last.number));
-                let page = app.operator_applications(org.as_deref(), after, list::PAGE).await;
+                let page = app.operator().applications(org.as_deref(), after, list::PAGE).await;
                 let page = page.map_err(in_organization(org.as_deref().unwrap_or_default()))?;
                 Ok(page.into_iter().map(Registered::of).collect())
             })
@@ -35,7 +35,7 @@ pub(super) async fn run_source(app: &App, command: SourceCommand, json: bool) ->
     match command {
         SourceCommand::Create(new) => create_source(app, new, json).await,
         SourceCommand::List { flow } => {
-            let found = app.operator_sources(&flow.organization, &flow.flow).await;
+            let found = app.operator().sources(&flow.organization, &flow.flow).await;
             let sources = found.map_err(|error| explain(error, &format!("flow {flow}")))?;
             let sources: Vec<Listed> = sources.into_iter().map(Listed::of).collect();
             list::write_whole(json, &sources)
@@ -57,14 +57,15 @@ async fn create_application(app: &App, new: cli::NewApplication, json: bool) -> 
         },
     };
     let (application, secret) =
-        app.operator_create_application(&new.org, wanted).await.map_err(in_organization(&new.org))?;
+        app.operator().create_application(&new.org, wanted).await.map_err(in_organization(&new.org))?;
     print(&ApplicationCreated::of(application, secret), json)
 }
 
 async fn create_source(app: &App, new: cli::NewSource, json: bool) -> Result<(), Failure> {
     let wanted = NewSource { name: new.name, external_url: None };
     let source = app
-        .operator_create_source(&new.flow.organization, &new.flow.flow, &new.app, wanted)
+        .operator()
+        .create_source(&new.flow.organization, &new.flow.flow, &new.app, wanted)
         .await
         .map_err(|error| explain(error, "the flow or the application"))?;
     print(&SourceCreated::of(source), json)

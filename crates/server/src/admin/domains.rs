@@ -15,19 +15,19 @@ pub(super) async fn run(app: &App, command: DomainCommand, json: bool) -> Result
     match command {
         DomainCommand::Add(OrganizationDomain { org, domain }) => {
             let domain: Domain = named("domain", &domain)?;
-            let proved = app.operator_add_domain(&org, &domain).await.map_err(in_organization(&org))?;
+            let proved = app.operator().add_domain(&org, &domain).await.map_err(in_organization(&org))?;
             print(&Added { organization: org, domain: domain.into_string(), proved }, json)
         }
         DomainCommand::Remove(OrganizationDomain { org, domain }) => {
             let domain: Domain = named("domain", &domain)?;
-            let unproved = app
-                .operator_remove_domain(&org, &domain)
-                .await
-                .map_err(|error| explain(error, &format!("organization {org} with the domain {domain}")))?;
+            let unproved =
+                app.operator().remove_domain(&org, &domain).await.map_err(|error| {
+                    explain(error, &format!("organization {org} with the domain {domain}"))
+                })?;
             print(&Removed { organization: org, domain: domain.into_string(), unproved }, json)
         }
         DomainCommand::List { org } => {
-            let domains = app.operator_domains(&org).await.map_err(in_organization(&org))?;
+            let domains = app.operator().domains(&org).await.map_err(in_organization(&org))?;
             print(&Domains { organization: org, domains }, json)
         }
     }

@@ -21,13 +21,13 @@ pub(super) async fn run(app: &App, command: FlowCommand, json: bool) -> Result<(
             let name: FlowName = named("name", &new.name)?;
             let wanted = NewFlow { organization: new.org.clone(), name };
             let (id, parameterized_name) =
-                app.operator_create_flow(wanted).await.map_err(in_organization(&new.org))?;
+                app.operator().create_flow(wanted).await.map_err(in_organization(&new.org))?;
             print(&FlowCreated { id, name: new.name, organization: new.org, parameterized_name }, json)
         }
         FlowCommand::List { org } => {
             list::write(json, async |last: Option<&Listed>| {
                 let after = RoomId(last.map_or(0, |last| last.room));
-                let page = app.operator_flows(&org, after, list::PAGE).await;
+                let page = app.operator().flows(&org, after, list::PAGE).await;
                 let page = page.map_err(in_organization(&org))?;
                 Ok(page.into_iter().map(|found| Listed::of(&org, found)).collect())
             })
@@ -36,7 +36,8 @@ pub(super) async fn run(app: &App, command: FlowCommand, json: bool) -> Result<(
         FlowCommand::AddUser(FlowUser { flow, email }) => {
             let address: Email = named("email", &email)?;
             let user = app
-                .operator_add_flow_user(&flow.organization, &flow.flow, &address)
+                .operator()
+                .add_flow_user(&flow.organization, &flow.flow, &address)
                 .await
                 .map_err(|error| explain(error, "the flow or the address"))?;
             print(&UserAdded { flow: flow.to_string(), user: user.0, email }, json)
@@ -44,20 +45,22 @@ pub(super) async fn run(app: &App, command: FlowCommand, json: bool) -> Result<(
         FlowCommand::RemoveUser(FlowUser { flow, email }) => {
             let address: Email = named("email", &email)?;
             let user = app
-                .operator_remove_flow_user(&flow.organization, &flow.flow, &address)
+                .operator()
+                .remove_flow_user(&flow.organization, &flow.flow, &address)
                 .await
                 .map_err(|error| explain(error, &format!("flow {flow} with the user {email}")))?;
             print(&UserRemoved { flow: flow.to_string(), user: user.0, email }, json)
         }
         FlowCommand::Archive { flow, undo } => {
-            let archived = app.operator_archive_flow(&flow.organization, &flow.flow, !undo).await;
+            let archived = app.operator().archive_flow(&flow.organization, &flow.flow, !undo).await;
             let id = archived.map_err(|error| explain(error, &format!("flow {flow}")))?;
             print(&Archived { id, flow: flow.to_string(), archived: !undo }, json)
         }
         FlowCommand::Token { flow } => {
             let holder = flow.to_string();
             let token = app
-                .operator_create_flow_token(&flow.organization, &flow.flow)
+                .operator()
+                .create_flow_token(&flow.organization, &flow.flow)
                 .await
                 .map_err(|error| explain(error, &format!("flow {holder}")))?;
             let token = Token::FlowToken(token.expose().to_owned());

@@ -19,17 +19,18 @@ pub(super) async fn run(app: &App, command: GroupCommand, json: bool) -> Result<
     match command {
         GroupCommand::Create(NewGroup { org, name }) => {
             let name: GroupName = named("name", &name)?;
-            let made = app.operator_create_group(&org, name).await.map_err(in_organization(&org))?;
+            let made = app.operator().create_group(&org, name).await.map_err(in_organization(&org))?;
             print(&Created(OneGroup::of(made, org)), json)
         }
         GroupCommand::List { org } => {
-            let found = app.operator_groups(&org).await.map_err(in_organization(&org))?;
+            let found = app.operator().groups(&org).await.map_err(in_organization(&org))?;
             let groups: Vec<Listed> = found.into_iter().map(Listed::of).collect();
             list::write_whole(json, &groups)
         }
         GroupCommand::Show(NamedGroup { org, group }) => {
             let (found, users) = app
-                .operator_group(&org, &group)
+                .operator()
+                .group(&org, &group)
                 .await
                 .map_err(|error| explain(error, &what(&org, &group)))?;
             let users = users.into_iter().map(Member::of).collect();
@@ -39,7 +40,8 @@ pub(super) async fn run(app: &App, command: GroupCommand, json: bool) -> Result<
         GroupCommand::RemoveUser(member) => set_member(app, member, false, json).await,
         GroupCommand::Remove(NamedGroup { org, group }) => {
             let removed = app
-                .operator_remove_group(&org, &group)
+                .operator()
+                .remove_group(&org, &group)
                 .await
                 .map_err(|error| explain(error, &what(&org, &group)))?;
             print(&Removed(OneGroup::of(removed, org)), json)
@@ -51,7 +53,8 @@ async fn set_member(app: &App, member: GroupMember, is_member: bool, json: bool)
     let GroupMember { of: NamedGroup { org, group }, email } = member;
     let address: Email = named("email", &email)?;
     let (found, user) = app
-        .operator_set_group_member(&org, &group, &address, is_member)
+        .operator()
+        .set_group_member(&org, &group, &address, is_member)
         .await
         .map_err(|error| explain(error, &format!("{}, or the address {email},", what(&org, &group))))?;
     print(&MemberSet { organization: org, group: found.name, user: user.0, email, is_member }, json)

@@ -20,14 +20,14 @@ pub(super) async fn run(app: &App, command: OrgCommand, json: bool) -> Result<()
         OrgCommand::List => {
             list::write(json, async |last: Option<&Organized>| {
                 let after = OrganizationId(last.map_or(0, |last| last.id));
-                let page = app.operator_organizations(after, list::PAGE).await;
+                let page = app.operator().organizations(after, list::PAGE).await;
                 let page = page.map_err(|error| explain(error, "the list"))?;
                 Ok(page.into_iter().map(Organized::of).collect())
             })
             .await
         }
         OrgCommand::Show { org } => {
-            let found = app.operator_organization(&org).await;
+            let found = app.operator().organization(&org).await;
             let details = found.map_err(in_organization(&org))?;
             print(&OrganizationShown::of(details), json)
         }
@@ -44,7 +44,8 @@ async fn create_organization(app: &App, new: cli::NewOrganization, json: bool) -
         parent: new.parent.clone(),
     };
     let made = app
-        .operator_create_organization(wanted)
+        .operator()
+        .create_organization(wanted)
         .await
         .map_err(in_organization(new.parent.as_deref().unwrap_or_default()))?;
     print(
@@ -70,7 +71,7 @@ async fn update_organization(app: &App, update: OrganizationUpdate, json: bool) 
         subscription: trial.or(paid),
         active: fields.active,
     };
-    let now = app.operator_update_organization(&org, changes).await.map_err(in_organization(&org))?;
+    let now = app.operator().update_organization(&org, changes).await.map_err(in_organization(&org))?;
     print(&OrganizationUpdated::of(now), json)
 }
 

@@ -16,35 +16,36 @@ pub(super) async fn run(app: &App, command: ScimCommand, json: bool) -> Result<(
     match command {
         ScimCommand::Enable { org, rotate } => {
             let (uid, url, token) =
-                app.operator_enable_scim(&org, rotate).await.map_err(in_organization(&org))?;
+                app.provisioning().enable(&org, rotate).await.map_err(in_organization(&org))?;
             print(&Enabled { uid, url, token: token.expose().to_owned() }, json)
         }
         ScimCommand::Show { org } => {
-            let found = app.operator_scim(&org).await.map_err(in_organization(&org))?;
+            let found = app.provisioning().get(&org).await.map_err(in_organization(&org))?;
             print(&ProviderShown::of(org, found.as_ref()), json)
         }
         ScimCommand::Disable { org } => {
-            let uid = app.operator_disable_scim(&org).await.map_err(in_organization(&org))?;
+            let uid = app.provisioning().disable(&org).await.map_err(in_organization(&org))?;
             print(&Disabled { organization: org, uid }, json)
         }
         ScimCommand::Link { org, email } => {
             let address: Email = named("email", &email)?;
             let id = app
-                .operator_link_identity(&org, &address)
+                .provisioning()
+                .link_identity(&org, &address)
                 .await
                 .map_err(|error| explain(error, "the organization, or the address in it,"))?;
             print(&Linked { id: id.0, email, organization: org }, json)
         }
         ScimCommand::Unlink { org, email } => {
             let address: Email = named("email", &email)?;
-            let id = app.operator_unlink_identity(&org, &address).await.map_err(|error| {
+            let id = app.provisioning().unlink_identity(&org, &address).await.map_err(|error| {
                 explain(error, "the organization, or a user with the address whom its provider knows,")
             })?;
             print(&Unlinked { id: id.0, email, organization: org }, json)
         }
         ScimCommand::Audit { org, before, limit } => {
             let records =
-                app.operator_audit(&org, before, i64::from(limit)).await.map_err(in_organization(&org))?;
+                app.operator().audit(&org, before, i64::from(limit)).await.map_err(in_organization(&org))?;
             print(&Audit { records: records.into_iter().map(Record::of).collect() }, json)
         }
     }

@@ -17,12 +17,12 @@ pub(super) async fn run(app: &App, command: TokenCommand, json: bool) -> Result<
     match command {
         TokenCommand::List(holder) => match Holder::of(holder)? {
             Holder::User(email) => {
-                let found = app.operator_user_tokens(&email).await;
+                let found = app.operator().user_tokens(&email).await;
                 let tokens = found.map_err(|error| explain(error, email.as_str()))?;
                 list::write_whole(json, &tokens.into_iter().map(OfUser::of).collect::<Vec<_>>())
             }
             Holder::Flow(flow) => {
-                let found = app.operator_flow_tokens(&flow.organization, &flow.flow).await;
+                let found = app.operator().flow_tokens(&flow.organization, &flow.flow).await;
                 let tokens = found.map_err(|error| explain(error, &format!("flow {flow}")))?;
                 list::write_whole(json, &tokens.into_iter().map(OfFlow::of).collect::<Vec<_>>())
             }
@@ -31,9 +31,9 @@ pub(super) async fn run(app: &App, command: TokenCommand, json: bool) -> Result<
             let holder = Holder::of(holder)?;
             let token = CredentialId(id);
             let ended = match &holder {
-                Holder::User(email) => app.operator_end_user_token(email, token).await,
+                Holder::User(email) => app.operator().end_user_token(email, token).await,
                 Holder::Flow(flow) => {
-                    app.operator_end_flow_token(&flow.organization, &flow.flow, token).await
+                    app.operator().end_flow_token(&flow.organization, &flow.flow, token).await
                 }
             };
             ended.map_err(|error| explain(error, &format!("the token {id} of {holder}")))?;

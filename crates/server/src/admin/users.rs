@@ -21,13 +21,13 @@ pub(super) async fn run(app: &App, command: UserCommand, json: bool) -> Result<(
         UserCommand::List { org } => list(app, org.as_deref(), json).await,
         UserCommand::Show { email } => {
             let address: Email = named("email", &email)?;
-            let details = app.operator_user(&address).await.map_err(|error| explain(error, &email))?;
+            let details = app.operator().user(&address).await.map_err(|error| explain(error, &email))?;
             print(&UserShown::of(details), json)
         }
         UserCommand::Token { email } => {
             let address: Email = named("email", &email)?;
             let (_, token) =
-                app.operator_create_user_token(&address).await.map_err(|error| explain(error, &email))?;
+                app.operator().create_user_token(&address).await.map_err(|error| explain(error, &email))?;
             let token = Token::ApiToken(token.expose().to_owned());
             print(&TokenCreated { holder: email, token }, json)
         }
@@ -35,7 +35,8 @@ pub(super) async fn run(app: &App, command: UserCommand, json: bool) -> Result<(
         UserCommand::SetAdmin { org, email, admin } => {
             let address: Email = named("email", &email)?;
             let id = app
-                .operator_set_admin(&org, &address, admin)
+                .operator()
+                .set_admin(&org, &address, admin)
                 .await
                 .map_err(|error| explain(error, &format!("organization {org} with the user {email}")))?;
             print(&AdminSet { id: id.0, email, organization: org, admin }, json)
@@ -49,7 +50,7 @@ pub(super) async fn run(app: &App, command: UserCommand, json: bool) -> Result<(
                 Some(org) => format!("organization {org} with the user {email}"),
                 None => email.clone(),
             };
-            let removed = app.operator_remove_user(org.as_deref(), &address).await;
+            let removed = app.operator().remove_user(org.as_deref(), &address).await;
             let id = removed.map_err(|error| explain(error, &what))?;
             print(&Removed { id: id.0, email, organization: org }, json)
         }
@@ -70,7 +71,7 @@ async fn create(app: &App, new: NewUser, json: bool) -> Result<(), Failure> {
         admin: new.admin,
         bot: new.bot,
     };
-    let (user, token) = app.operator_create_user(person).await.map_err(in_organization(&new.org))?;
+    let (user, token) = app.operator().create_user(person).await.map_err(in_organization(&new.org))?;
     if let Some(password) = &password {
         prompt::warn_if_weak(password, &[&user.email, &user.name, &user.nick]);
     }
@@ -85,7 +86,7 @@ async fn set_password(app: &App, email: String, password: PasswordFrom, json: bo
     let address: Email = named("email", &email)?;
     let password = prompt::required_password(password).await?;
     let user =
-        app.operator_set_password(&address, &password).await.map_err(|error| explain(error, &email))?;
+        app.operator().set_password(&address, &password).await.map_err(|error| explain(error, &email))?;
     prompt::warn_if_weak(&password, &[&user.email, &user.name, &user.nick]);
     print(&PasswordSet { id: user.id.0, email }, json)
 }
@@ -98,7 +99,8 @@ async fn set_active(
 ) -> Result<(), Failure> {
     let address: Email = named("email", &email)?;
     if !active {
-        let alone = app.operator_administers_alone(&address).await.map_err(|error| explain(error, &email))?;
+        let alone =
+            app.operator().administers_alone(&address).await.map_err(|error| explain(error, &email))?;
         if !alone.is_empty() {
             output::warning(&format!("{email} is the only administrator of {}", alone.join(", ")));
             if !yes && !tokio::task::spawn_blocking(|| prompt::confirms("Make the user inactive?")).await?? {
@@ -106,14 +108,14 @@ async fn set_active(
             }
         }
     }
-    let id = app.operator_set_active(&address, active).await.map_err(|error| explain(error, &email))?;
+    let id = app.operator().set_active(&address, active).await.map_err(|error| explain(error, &email))?;
     print(&ActiveSet { id: id.0, email, active }, json)
 }
 
 async fn list(app: &App, org: Option<&str>, json: bool) -> Result<(), Failure> {
     list::write(json, async |last: Option<&Listed>| {
         let after = UserId(last.map_or(0, |last| last.id));
-        let page = app.operator_users(org, after, list::PAGE).await;
+        let page = app.operator().users(org, after, list::PAGE).await;
         let page = page.map_err(in_organization(org.unwrap_or_default()))?;
         Ok(page.into_iter().map(Listed::of).collect())
     })

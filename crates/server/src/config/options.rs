@@ -1,6 +1,8 @@
 //! The table of options: each is declared here once, and the flags, the variables, the keys of the
 //! configuration file, the help and [`Settings`] all come from it.
 
+pub(super) mod layers;
+
 use std::net::SocketAddr;
 use std::num::{NonZeroU16, NonZeroU32, NonZeroU64, NonZeroUsize};
 use std::path::PathBuf;
@@ -8,7 +10,7 @@ use std::time::Duration;
 
 use ipnet::IpNet;
 
-use super::layers::Layers;
+use self::layers::Layers;
 use super::lifetimes::{CodeLifetime, Lifetime, LinkLifetime, SecretKey, Switch};
 use super::values::{
     BaseUrl, Count, DatabaseUrl, LogFilter, LogFormat, PathPrefix, Profile, SmtpPassword, SmtpSecurity,

@@ -57,13 +57,13 @@ pub(super) async fn show(visit: Visit) -> Result<Response, Failure> {
         "password" => Some("Your password is changed, and all your other sessions have ended."),
         _ => None,
     };
-    let fresh = visit.app().has_signed_in_lately(actor).await?;
+    let fresh = visit.app().accounts().has_signed_in_lately(actor).await?;
     let forms = vec![
         ("Names", profile(&visit, &user.name, &user.nick, &user.website)),
         ("E-mail address", email(&visit, &user.email, fresh)),
         ("Password", password(&visit)),
     ];
-    let mut organizations = visit.app().own_organizations(actor).await?;
+    let mut organizations = visit.app().organizations().list_own(actor).await?;
     organizations.retain(|organization| organization.administered);
     let picture = Some(PictureView::of(&visit, actor).await?);
     let inside = visit.inside();
@@ -109,7 +109,7 @@ async fn change_email(sent: &Submission) -> Result<Response, Failure> {
     let changes = UserChanges { email: address, current_password: present, ..UserChanges::default() };
     let outcome = if errors.is_empty() { apply(sent, changes).await } else { Err(Error::Invalid(errors)) };
     let visit = &sent.visit;
-    let fresh = visit.app().has_signed_in_lately(visit.signed_in()?).await?;
+    let fresh = visit.app().accounts().has_signed_in_lately(visit.signed_in()?).await?;
     finish(visit, "email", "E-mail address", email(visit, sent.get("email"), fresh), outcome)
 }
 
@@ -124,7 +124,7 @@ async fn change_password(sent: &Submission, user: &User) -> Result<Response, Fai
     match apply(sent, changes).await {
         Ok(()) => {
             // That has ended every session, this one as well.
-            let session = visit.app().sign_in(&user.email, &new, visit.client()).await?;
+            let session = visit.app().accounts().sign_in(&user.email, &new, visit.client()).await?;
             visit.begin_session(&session, "/account?done=password").await
         }
         refused => finish(visit, "password", "Password", password(visit), refused),
@@ -148,7 +148,7 @@ fn parsed<T: std::str::FromStr<Err: std::fmt::Display>>(
 async fn apply(sent: &Submission, changes: UserChanges) -> AppResult<()> {
     let visit = &sent.visit;
     match visit.actor() {
-        Some(actor) => visit.app().change_user(actor, changes, visit.client()).await,
+        Some(actor) => visit.app().users().update(actor, changes, visit.client()).await,
         None => Err(Error::Denied),
     }
 }

@@ -17,9 +17,10 @@ use crate::failure::Failure;
 use crate::field::FormView;
 use crate::form::Form;
 use crate::local_path::local_path;
+use crate::local_path::sign_in_path;
 use crate::scope_words::words;
 use crate::submission::Submission;
-use crate::visit::{Visit, sign_in_path};
+use crate::visit::Visit;
 
 const PATH: &str = "/oauth/authorize";
 /// What the form has of its own, so that no parameter can stand for it.
@@ -67,7 +68,7 @@ pub(super) async fn decide(sent: Submission) -> Result<Response, Failure> {
 pub(super) async fn way_back(visit: &Visit, next: &str) -> Result<Option<String>, Failure> {
     let query = next.strip_prefix(PATH).and_then(|rest| rest.strip_prefix('?'));
     let Some(form) = query.and_then(|query| Form::parse(query.as_bytes())) else { return Ok(None) };
-    match visit.app().asked(&parameters(&form)).await {
+    match visit.app().oauth().authorization_prompt(&parameters(&form)).await {
         Err(AuthorizeError::SendBack { redirect_uri, .. }) => Ok(redirect_uri.policy_source()),
         Err(AuthorizeError::App(error)) => Err(error.into()),
         _ => Ok(None),
@@ -107,7 +108,7 @@ impl Asking {
     /// Nobody is sent to another site before they have signed in, so that links to us do not lead
     /// just anybody to a site that somebody has registered (RFC 9700, section 4.11.2).
     async fn judge<'a>(&self, visit: &'a Visit) -> Result<Judged<'a>, Failure> {
-        let asked = match visit.app().asked(&self.parameters).await {
+        let asked = match visit.app().oauth().authorization_prompt(&self.parameters).await {
             Ok(asked) => Ok(asked),
             Err(AuthorizeError::SendBack { address, .. }) => Err(address),
             Err(failure) => return Err(failure.into()),
@@ -161,14 +162,14 @@ impl Asking {
         actor: &Actor,
         asked: &AuthorizationPrompt,
     ) -> Result<Response, Failure> {
-        let code = match visit.app().consent(actor, asked).await {
+        let code = match visit.app().oauth().consent(actor, asked).await {
             Ok(code) => code,
             // The session ended at this very moment.
             Err(Error::Unauthenticated(_)) => return Ok(see_other(&sign_in_path(&self.path))),
             Err(Error::NotFound) => return Err(AuthorizeError::Tell("The application is gone.").into()),
             Err(error) => return Err(error.into()),
         };
-        Ok(match visit.app().accepted_at(asked, &code) {
+        Ok(match visit.app().oauth().accepted_at(asked, &code) {
             Some(address) => elsewhere(&address),
             None => see_other(&format!("{PATH}/{}", code.expose())),
         })
@@ -176,7 +177,7 @@ impl Asking {
 }
 
 fn deny(visit: &Visit, asked: &AuthorizationPrompt) -> Response {
-    match visit.app().denied_at(asked) {
+    match visit.app().oauth().denied_at(asked) {
         Some(address) => elsewhere(&address),
         None => visit.page(
             &Plain::new("You said no")

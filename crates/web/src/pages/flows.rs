@@ -34,7 +34,7 @@ struct FlowPage {
 
 pub(super) async fn list(visit: Visit) -> Result<Response, Failure> {
     let actor = visit.signed_in()?;
-    let flows = visit.app().flows(actor).await?;
+    let flows = visit.app().flows().all(actor).await?;
     Ok(visit.page(&Flows { inside: visit.inside(), flows }))
 }
 
@@ -43,8 +43,8 @@ pub(super) async fn show(
     FlowNames(organization, flow): FlowNames,
 ) -> Result<Response, Failure> {
     let actor = visit.signed_in()?;
-    let room = visit.app().room(actor, &organization, &flow, FlowAction::See).await?;
-    let mut flow = visit.app().flow(actor, &room).await?;
+    let room = visit.app().rooms().find(actor, &organization, &flow, FlowAction::See).await?;
+    let mut flow = visit.app().flows().get(actor, &room).await?;
     let people = flow.users.take().unwrap_or_default();
     let people = people.into_iter().filter(|person| !person.disabled).collect();
     let api = visit.app().config().addresses.base.clone();
@@ -66,8 +66,8 @@ pub(super) async fn change(
     if sent.get("do") != "replace" {
         return Err(Failure::Unreadable(StatusCode::BAD_REQUEST));
     }
-    let room = visit.app().room(actor, &organization, &flow, FlowAction::Configure).await?;
-    visit.app().replace_join_link(actor, &room).await?;
+    let room = visit.app().rooms().find(actor, &organization, &flow, FlowAction::Configure).await?;
+    visit.app().flows().replace_join_link(actor, &room).await?;
     let here = path(&room.organization.parameterized_name, &room.flow.parameterized_name);
     Ok(see_other(&format!("{here}?done=replaced")))
 }

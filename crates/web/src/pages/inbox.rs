@@ -33,10 +33,10 @@ pub(super) async fn show(
     FlowNames(organization, flow): FlowNames,
 ) -> Result<Response, Failure> {
     let actor = visit.signed_in()?;
-    let room = visit.app().room(actor, &organization, &flow, FlowAction::ManageSources).await?;
+    let room = visit.app().rooms().find(actor, &organization, &flow, FlowAction::ManageSources).await?;
     let (organization, flow) = (&room.organization.parameterized_name, &room.flow.parameterized_name);
     let here = path(organization, flow);
-    let sources = visit.app().flow_sources(&room).await?.into_iter().map(|source| {
+    let sources = visit.app().sources().list_of_flow(&room).await?.into_iter().map(|source| {
         let form = FormView::new(&here, visit.csrf(), "Remove")
             .hidden("source", &source.id.to_string())
             .about(&source.name)
@@ -56,8 +56,8 @@ pub(super) async fn remove(
     let visit = &sent.visit;
     let actor = visit.signed_in()?;
     let source = sent.get("source").parse().map_err(|_| Failure::Unreadable(StatusCode::BAD_REQUEST))?;
-    let room = visit.app().room(actor, &organization, &flow, FlowAction::ManageSources).await?;
-    visit.app().remove_source(actor, (room.id(), source)).await?;
+    let room = visit.app().rooms().find(actor, &organization, &flow, FlowAction::ManageSources).await?;
+    visit.app().sources().remove(actor, (room.id(), source)).await?;
     let (organization, flow) = (&room.organization.parameterized_name, &room.flow.parameterized_name);
     Ok(see_other(&format!("{}?done=removed", path(organization, flow))))
 }

@@ -2,17 +2,18 @@
 
 use askama::Template;
 use axum::response::Response;
-use eddyline_app::{Error, FieldErrors, FlowPath, Invited, NewAccount, Password, Secret};
+use eddyline_app::{Error, FieldErrors, Invited, NewAccount, Password, Secret};
 use http::StatusCode;
 
 use super::password::{HINT, gone};
-use super::{join, secret};
+use super::{join, page_of, secret};
 use crate::answer::see_other;
 use crate::failure::{Failure, sentence};
 use crate::field::{Field, FormView};
+use crate::local_path::sign_in_path;
 use crate::segments::Link;
 use crate::submission::Submission;
-use crate::visit::{Visit, sign_in_path};
+use crate::visit::Visit;
 
 use super::plain::Plain;
 
@@ -32,7 +33,7 @@ struct InvitationPage {
 
 pub(super) async fn show(visit: Visit, Link(link): Link) -> Result<Response, Failure> {
     let Some(link) = secret(&link, DIGITS) else { return join::show(&visit, &link).await };
-    let invited = visit.app().invitation_link(&link).await.map_err(gone)?;
+    let invited = visit.app().accounts().invitation_link(&link).await.map_err(gone)?;
     let form = main_form(&visit, &invited, "", "");
     Ok(visit.page(&describe(&visit, invited, form)))
 }
@@ -50,11 +51,11 @@ pub(super) async fn submit(Link(link): Link, sent: Submission) -> Result<Respons
 async fn join_by(sent: &Submission, link: &Secret) -> Result<Response, Failure> {
     let visit = &sent.visit;
     let actor = visit.signed_in()?;
-    Ok(see_other(&page_of(&visit.app().accept_link(actor, link).await.map_err(gone)?)))
+    Ok(see_other(&page_of(&visit.app().accounts().accept_link(actor, link).await.map_err(gone)?)))
 }
 
 async fn decline(sent: &Submission, link: &Secret) -> Result<Response, Failure> {
-    sent.visit.app().decline_link(link).await.map_err(gone)?;
+    sent.visit.app().accounts().decline_link(link).await.map_err(gone)?;
     let told = Plain::new("You declined").text("The invitation is gone. Nothing else happens.");
     Ok(sent.visit.page(&told))
 }
@@ -67,24 +68,19 @@ async fn sign_up(sent: &Submission, link: &Secret) -> Result<Response, Failure> 
         nick: nick.to_owned(),
         password: Password::new(sent.get("password")),
     };
-    let (status, errors, text) = match visit.app().sign_up(link, new).await {
+    let (status, errors, text) = match visit.app().accounts().sign_up(link, new).await {
         Ok((session, path)) => return visit.begin_session(&session, &page_of(&path)).await,
         Err(Error::Invalid(errors)) => (StatusCode::BAD_REQUEST, errors, None),
         Err(Error::Conflict(text)) => (StatusCode::CONFLICT, FieldErrors::new(), Some(text)),
         Err(error) => return Err(gone(error)),
     };
-    let invited = visit.app().invitation_link(link).await.map_err(gone)?;
+    let invited = visit.app().accounts().invitation_link(link).await.map_err(gone)?;
     let form = sign_up_form(visit, &invited, name, nick).errors(errors);
     let form = match text {
         Some(text) => form.problem(sentence(&text)),
         None => form,
     };
     Ok(visit.page_with(status, &describe(visit, invited, form)))
-}
-
-/// The page of a flow.
-pub(super) fn page_of(path: &FlowPath) -> String {
-    format!("/app/{}/{}", path.organization, path.flow)
 }
 
 fn describe(visit: &Visit, invited: Invited, main_form: FormView) -> InvitationPage {

@@ -6,22 +6,22 @@ use eddyline_app::JoinLink;
 use eddyline_model::names::Email;
 use http::StatusCode;
 
-use super::invitations::page_of;
 use super::password::{error, gone};
 use super::plain::Plain;
-use super::secret;
+use super::{page_of, secret};
 use crate::answer::see_other;
 use crate::failure::Failure;
 use crate::field::{Field, FormView};
+use crate::local_path::sign_in_path;
 use crate::submission::Submission;
-use crate::visit::{Visit, sign_in_path};
+use crate::visit::Visit;
 
 /// Digits of the secret in a join link.
 const DIGITS: usize = 40;
 
 pub(super) async fn show(visit: &Visit, link: &str) -> Result<Response, Failure> {
     let (secret, flow) = parse(link)?;
-    let found = visit.app().join_link(visit.actor(), secret, flow).await.map_err(gone)?;
+    let found = visit.app().accounts().join_link(visit.actor(), secret, flow).await.map_err(gone)?;
     if found.joined {
         return Ok(see_other(&page_of(&found.path)));
     }
@@ -34,7 +34,7 @@ pub(super) async fn submit(sent: &Submission, link: &str) -> Result<Response, Fa
     match sent.get("do") {
         "join" => {
             let actor = visit.signed_in()?;
-            let path = visit.app().join_by_link(actor, secret, flow).await.map_err(gone)?;
+            let path = visit.app().accounts().join_by_link(actor, secret, flow).await.map_err(gone)?;
             Ok(see_other(&page_of(&path)))
         }
         "mail" => request(sent, secret, flow).await,
@@ -47,12 +47,12 @@ async fn request(sent: &Submission, secret: &str, flow: &str) -> Result<Response
     let email = match text.parse::<Email>() {
         Ok(email) => email,
         Err(wrong) => {
-            let found = visit.app().join_link(None, secret, flow).await.map_err(gone)?;
+            let found = visit.app().accounts().join_link(None, secret, flow).await.map_err(gone)?;
             let form = form(visit, text).errors([error("email", &wrong.to_string())].into());
             return Ok(visit.page_with(StatusCode::BAD_REQUEST, &describe(visit, &found, form)));
         }
     };
-    visit.app().request_join(secret, flow, &email, visit.client()).await.map_err(gone)?;
+    visit.app().accounts().request_join(secret, flow, &email, visit.client()).await.map_err(gone)?;
     let told = Plain::new("Look into your mail")
         .text(format!("A mail with an invitation is on its way to {email}. It may take a few minutes."))
         .text("There is none when the address is in the flow already, or got one just now.");

@@ -19,6 +19,7 @@ mod within;
 use axum::Router;
 use axum::response::Response;
 use axum::routing::{MethodRouter, get, post};
+use eddyline_app::FlowPath;
 use http::{Method, Uri};
 
 use crate::Site;
@@ -88,6 +89,11 @@ async fn elsewhere(method: Method, uri: Uri) -> Result<Response, Failure> {
 /// The secret of a link with this many hexadecimal digits.
 fn secret(text: &str, digits: usize) -> Option<eddyline_app::Secret> {
     eddyline_random::is_hex(text, digits).then(|| eddyline_app::Secret::presented(text))
+}
+
+/// The page of a flow.
+fn page_of(path: &FlowPath) -> String {
+    format!("/app/{}/{}", path.organization, path.flow)
 }
 
 #[cfg(test)]

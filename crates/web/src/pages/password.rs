@@ -25,7 +25,7 @@ pub(super) async fn request(sent: Submission) -> Result<Response, Failure> {
         let form = asking_form(visit, email).errors([error("email", "is not a valid e-mail address")].into());
         return Ok(visit.page_with(StatusCode::BAD_REQUEST, &asking(form)));
     }
-    visit.app().request_password_reset(email, visit.client()).await?;
+    visit.app().accounts().request_password_reset(email, visit.client()).await?;
     let told = Plain::new("Look into your mail")
         .text(format!(
             "If {email} has an account here, a mail with a link is on its way. It may take a few minutes."
@@ -44,7 +44,7 @@ pub(super) async fn set(Link(link): Link, sent: Submission) -> Result<Response, 
     let visit = &sent.visit;
     let shown = find(visit, &link).await?;
     let link = secret(&link, DIGITS).ok_or(Failure::LinkGone)?;
-    match visit.app().reset_password(&link, &Password::new(sent.get("password"))).await {
+    match visit.app().accounts().reset_password(&link, &Password::new(sent.get("password"))).await {
         Ok(session) => visit.begin_session(&session, "/app").await,
         Err(Error::Invalid(errors)) => {
             let form = choosing_form(visit, &shown).errors(errors);
@@ -56,7 +56,7 @@ pub(super) async fn set(Link(link): Link, sent: Submission) -> Result<Response, 
 
 async fn find(visit: &Visit, link: &str) -> Result<ResetLink, Failure> {
     let link = secret(link, DIGITS).ok_or(Failure::LinkGone)?;
-    visit.app().reset_link(&link).await.map_err(gone)
+    visit.app().accounts().reset_link(&link).await.map_err(gone)
 }
 
 /// A link that is not found was one.

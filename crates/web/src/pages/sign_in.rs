@@ -11,9 +11,10 @@ use crate::answer::{let_forms_lead_to, see_other};
 use crate::failure::Failure;
 use crate::field::{Field, FormView};
 use crate::local_path::local_path;
+use crate::local_path::sign_in_path;
 use crate::segments::Link;
 use crate::submission::Submission;
-use crate::visit::{Visit, sign_in_path};
+use crate::visit::Visit;
 
 /// Where one goes on to when nothing else was asked for.
 const INSIDE: &str = "/app";
@@ -38,7 +39,7 @@ pub(super) async fn submit(sent: Submission) -> Result<Response, Failure> {
     let visit = &sent.visit;
     let (next, email) = (next(sent.get("next")), sent.get("email"));
     let password = Password::new(sent.get("password"));
-    match visit.app().sign_in(email, &password, visit.client()).await {
+    match visit.app().accounts().sign_in(email, &password, visit.client()).await {
         Ok(session) => visit.begin_session(&session, next).await,
         Err(Error::Unauthenticated(_)) => {
             let form = form(visit, next, email).problem("The e-mail address or the password is wrong.");
@@ -51,14 +52,14 @@ pub(super) async fn submit(sent: Submission) -> Result<Response, Failure> {
 /// The page of a link that signs in. Only its button does, since other programs follow links too.
 pub(super) async fn show_link(visit: Visit, Link(link): Link) -> Result<Response, Failure> {
     let link = secret(&link, DIGITS).ok_or(Failure::LinkGone)?;
-    let name = visit.app().sign_in_link(&link).await.map_err(gone)?;
+    let name = visit.app().accounts().sign_in_link(&link).await.map_err(gone)?;
     let form = FormView::new(visit.path(), visit.csrf(), format!("Sign in as {name}"));
     Ok(visit.page(&Plain::new("Sign in").text("This link works once.").form(form)))
 }
 
 pub(super) async fn use_link(Link(link): Link, sent: Submission) -> Result<Response, Failure> {
     let link = secret(&link, DIGITS).ok_or(Failure::LinkGone)?;
-    let session = sent.visit.app().sign_in_by_link(&link).await.map_err(gone)?;
+    let session = sent.visit.app().accounts().sign_in_by_link(&link).await.map_err(gone)?;
     sent.visit.begin_session(&session, INSIDE).await
 }
 

@@ -11,12 +11,12 @@ use crate::{Edit, FlowChanges, NewPost, NewPrivateMessage, Room};
 
 async fn signed_in(world: &World) -> (Secret, Actor) {
     let session = sign_in(world, GOOD).await.unwrap();
-    let actor = world.app.by_session(&session).await.unwrap().unwrap();
+    let actor = world.app.accounts().by_session(&session).await.unwrap().unwrap();
     (session, actor)
 }
 
 async fn main(world: &World) -> Arc<Room> {
-    world.app.room(&world.ada, "acme", "main", FlowAction::Read).await.unwrap()
+    world.app.rooms().find(&world.ada, "acme", "main", FlowAction::Read).await.unwrap()
 }
 
 fn said(text: &str) -> NewPost {
@@ -34,26 +34,29 @@ async fn try_everything(world: &World, actor: &Actor) -> Vec<(&'static str, Opti
     let mut status = said("late");
     status.event = Event::Status;
     vec![
-        ("post", app.post(actor, room.clone(), said("late")).await.err()),
-        ("status", app.post(actor, room.clone(), status).await.err()),
-        ("private", app.post_private(actor, me, private).await.err()),
-        ("edit", app.edit_message(actor, &room, MessageId(1), edit()).await.err()),
-        ("delete", app.delete_message(actor, &room, MessageId(1)).await.err()),
-        ("read", app.read_flow(actor, &room, MessageId(1)).await.err()),
-        ("user", app.change_user(actor, named, HERE).await.err()),
-        ("address", app.change_user(actor, address("late@evil.example"), HERE).await.err()),
-        ("avatar", app.delete_avatar(actor).await.err()),
-        ("token", app.make_api_token(actor, "late").await.err()),
-        ("sessions", app.end_other_sessions(actor).await.err()),
-        ("flow", app.create_flow(actor, "acme", "Late".parse().unwrap()).await.err()),
-        ("archive", app.update_flow(actor, &room, archive).await.err()),
-        ("add", app.add_flow_user(actor, &room, me).await.err()),
-        ("block", app.set_flow_user_blocked(actor, &room, me, true).await.err()),
-        ("leave", app.leave_flow(actor, &room, me).await.err()),
-        ("invite", app.invite(actor, &room, "late@evil.example".parse().unwrap(), None).await.err()),
-        ("import", app.import_invitations(actor, &room, "late@evil.example", None).await.err()),
-        ("rename", app.rename_organization(actor, OrganizationId(1), "Late").await.err()),
-        ("remove", app.remove_organization_user(actor, OrganizationId(1), me).await.err()),
+        ("post", app.messages().post(actor, room.clone(), said("late")).await.err()),
+        ("status", app.messages().post(actor, room.clone(), status).await.err()),
+        ("private", app.messages().post_private(actor, me, private).await.err()),
+        ("edit", app.messages().edit(actor, &room, MessageId(1), edit()).await.err()),
+        ("delete", app.messages().delete(actor, &room, MessageId(1)).await.err()),
+        ("read", app.messages().mark_read(actor, &room, MessageId(1)).await.err()),
+        ("user", app.users().update(actor, named, HERE).await.err()),
+        ("address", app.users().update(actor, address("late@evil.example"), HERE).await.err()),
+        ("avatar", app.avatars().delete(actor).await.err()),
+        ("token", app.accounts().make_api_token(actor, "late").await.err()),
+        ("sessions", app.accounts().end_other_sessions(actor).await.err()),
+        ("flow", app.flows().create(actor, "acme", "Late".parse().unwrap()).await.err()),
+        ("archive", app.flows().update(actor, &room, archive).await.err()),
+        ("add", app.flows().add_user(actor, &room, me).await.err()),
+        ("block", app.flows().set_user_blocked(actor, &room, me, true).await.err()),
+        ("leave", app.flows().leave(actor, &room, me).await.err()),
+        (
+            "invite",
+            app.invitations().create(actor, &room, "late@evil.example".parse().unwrap(), None).await.err(),
+        ),
+        ("import", app.invitations().import(actor, &room, "late@evil.example", None).await.err()),
+        ("rename", app.organizations().rename(actor, OrganizationId(1), "Late").await.err()),
+        ("remove", app.organizations().remove_user(actor, OrganizationId(1), me).await.err()),
     ]
 }
 
@@ -68,29 +71,29 @@ async fn everything_is_refused(world: &World, actor: &Actor) {
 #[tokio::test]
 async fn nothing_is_done_for_a_session_that_has_ended() {
     let world = World::new().await;
-    world.app.post(&world.ada, main(&world).await, said("hello")).await.unwrap();
+    world.app.messages().post(&world.ada, main(&world).await, said("hello")).await.unwrap();
     let (session, actor) = signed_in(&world).await;
-    world.app.sign_out(&session).await.unwrap();
+    world.app.accounts().sign_out(&session).await.unwrap();
     everything_is_refused(&world, &actor).await;
 }
 
 #[tokio::test]
 async fn nothing_is_done_for_a_password_that_was_replaced() {
     let world = World::new().await;
-    world.app.post(&world.ada, main(&world).await, said("hello")).await.unwrap();
+    world.app.messages().post(&world.ada, main(&world).await, said("hello")).await.unwrap();
     let credentials = Credentials::Basic { user: ADA.to_owned(), password: Password::new(GOOD) };
-    let actor = world.app.authenticate(credentials, HERE).await.unwrap();
+    let actor = world.app.authentication().authenticate(credentials, HERE).await.unwrap();
     let new = Password::new("another staple of horses");
-    world.app.operator_set_password(&ADA.parse().unwrap(), &new).await.unwrap();
+    world.app.operator().set_password(&ADA.parse().unwrap(), &new).await.unwrap();
     everything_is_refused(&world, &actor).await;
 }
 
 #[tokio::test]
 async fn nothing_is_done_for_a_token_of_somebody_who_was_made_inactive() {
     let world = World::new().await;
-    world.app.post(&world.ada, main(&world).await, said("hello")).await.unwrap();
+    world.app.messages().post(&world.ada, main(&world).await, said("hello")).await.unwrap();
     for active in [false, true] {
-        world.app.operator_set_active(&ADA.parse().unwrap(), active).await.unwrap();
+        world.app.operator().set_active(&ADA.parse().unwrap(), active).await.unwrap();
     }
     everything_is_refused(&world, &world.ada).await;
 }
@@ -99,11 +102,20 @@ async fn nothing_is_done_for_a_token_of_somebody_who_was_made_inactive() {
 async fn a_credential_may_end_itself() {
     let world = World::new().await;
     let (_, actor) = signed_in(&world).await;
-    let own = world.app.sessions(&actor).await.unwrap().iter().find(|session| session.is_this).unwrap().id;
-    world.app.end_session(&actor, own).await.unwrap();
-    let own = world.app.api_tokens(&world.ada).await.unwrap()[0].id;
-    world.app.end_api_token(&world.ada, own).await.unwrap();
-    let again = world.app.end_api_token(&world.ada, own).await;
+    let own = world
+        .app
+        .accounts()
+        .sessions(&actor)
+        .await
+        .unwrap()
+        .iter()
+        .find(|session| session.is_this)
+        .unwrap()
+        .id;
+    world.app.accounts().end_session(&actor, own).await.unwrap();
+    let own = world.app.accounts().api_tokens(&world.ada).await.unwrap()[0].id;
+    world.app.accounts().end_api_token(&world.ada, own).await.unwrap();
+    let again = world.app.accounts().end_api_token(&world.ada, own).await;
     assert!(matches!(again, Err(Error::Unauthenticated(_))), "{again:?}");
 }
 
@@ -115,24 +127,24 @@ async fn a_new_address_needs_the_password_or_a_fresh_session() {
         Err(Error::Invalid(errors)) => errors.contains_key("current_password"),
         _ => false,
     };
-    assert!(is_asked(world.app.change_user(&world.ada, bare("a@new.example"), HERE).await));
+    assert!(is_asked(world.app.users().update(&world.ada, bare("a@new.example"), HERE).await));
     let wrong = UserChanges { current_password: Some(Password::new("wrong")), ..address("a@new.example") };
-    assert!(is_asked(world.app.change_user(&world.ada, wrong, HERE).await));
+    assert!(is_asked(world.app.users().update(&world.ada, wrong, HERE).await));
     // Another spelling is no other address, and what else changes needs nothing.
-    world.app.change_user(&world.ada, bare("Ada@acme.example"), HERE).await.unwrap();
+    world.app.users().update(&world.ada, bare("Ada@acme.example"), HERE).await.unwrap();
 
     let (session, _) = signed_in(&world).await;
     world.pass(10 * MINUTE - 1);
-    let actor = world.app.by_session(&session).await.unwrap().unwrap();
-    world.app.change_user(&actor, bare("b@new.example"), HERE).await.unwrap();
+    let actor = world.app.accounts().by_session(&session).await.unwrap().unwrap();
+    world.app.users().update(&actor, bare("b@new.example"), HERE).await.unwrap();
     world.pass(1);
-    let actor = world.app.by_session(&session).await.unwrap().unwrap();
-    assert!(is_asked(world.app.change_user(&actor, bare("c@new.example"), HERE).await));
-    world.app.change_user(&actor, address("c@new.example"), HERE).await.unwrap();
+    let actor = world.app.accounts().by_session(&session).await.unwrap().unwrap();
+    assert!(is_asked(world.app.users().update(&actor, bare("c@new.example"), HERE).await));
+    world.app.users().update(&actor, address("c@new.example"), HERE).await.unwrap();
 
     let credentials = Credentials::Basic { user: "c@new.example".into(), password: Password::new(GOOD) };
-    let actor = world.app.authenticate(credentials, HERE).await.unwrap();
-    world.app.change_user(&actor, bare("d@new.example"), HERE).await.unwrap();
+    let actor = world.app.authentication().authenticate(credentials, HERE).await.unwrap();
+    world.app.users().update(&actor, bare("d@new.example"), HERE).await.unwrap();
 }
 
 #[tokio::test]
@@ -140,17 +152,17 @@ async fn a_user_tries_ten_addresses_a_day() {
     let world = World::new().await;
     person(&world.app, "ben@acme.example", "ben").await;
     let credentials = || Credentials::Basic { user: ADA.into(), password: Password::new(GOOD) };
-    let actor = world.app.authenticate(credentials(), HERE).await.unwrap();
+    let actor = world.app.authentication().authenticate(credentials(), HERE).await.unwrap();
     for number in 0..10 {
         let from = IpAddr::V4(Ipv4Addr::new(192, 0, 2, number));
-        let taken = world.app.change_user(&actor, address("ben@acme.example"), from).await;
+        let taken = world.app.users().update(&actor, address("ben@acme.example"), from).await;
         assert!(matches!(taken, Err(Error::Conflict(_))), "{taken:?}");
     }
-    let refused = world.app.change_user(&actor, address("free@acme.example"), HERE).await;
+    let refused = world.app.users().update(&actor, address("free@acme.example"), HERE).await;
     assert!(matches!(refused, Err(Error::TooManyRequests { retry_after, .. }) if retry_after == 24 * 3600));
     world.pass(DAY - 1);
-    let actor = world.app.authenticate(credentials(), HERE).await.unwrap();
-    assert!(world.app.change_user(&actor, address("free@acme.example"), HERE).await.is_err());
+    let actor = world.app.authentication().authenticate(credentials(), HERE).await.unwrap();
+    assert!(world.app.users().update(&actor, address("free@acme.example"), HERE).await.is_err());
     world.pass(1);
-    world.app.change_user(&actor, address("free@acme.example"), HERE).await.unwrap();
+    world.app.users().update(&actor, address("free@acme.example"), HERE).await.unwrap();
 }

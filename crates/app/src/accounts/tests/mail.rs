@@ -3,8 +3,8 @@
 use eddyline_model::mail::{MailKind, MailRate};
 
 use super::*;
+use crate::core::transaction::NoCaller;
 use crate::mail_quota::MailCause;
-use crate::transaction::NoCaller;
 use crate::{MailQuota, MailQuotaExceeded, MailQuotas};
 
 const HOUR: i64 = 60 * MINUTE;
@@ -14,7 +14,13 @@ async fn letters(world: &World, email: &str) -> usize {
     let waiting = world.waiting_mails().await;
     for (purpose, _) in &waiting {
         let purpose = *purpose;
-        world.app.store().write(NoCaller::Process, move |tx| tx.delete_mails_about(purpose)).await.unwrap();
+        world
+            .app
+            .core()
+            .store()
+            .write(NoCaller::Process, move |tx| tx.delete_mails_about(purpose))
+            .await
+            .unwrap();
     }
     waiting.iter().filter(|(_, recipient)| recipient == email).count()
 }
@@ -42,8 +48,10 @@ async fn record(
         sender: Some(UserId(7)),
         organization: Some(OrganizationId(3)),
     };
-    let recorded =
-        world.app.transaction(NoCaller::Process, move |tx| Ok(quotas.record(tx, cause, &recipients)?));
+    let recorded = world
+        .app
+        .core()
+        .transaction(NoCaller::Process, move |tx| Ok(quotas.record(tx, cause, &recipients)?));
     let brief = |exceeded: MailQuotaExceeded| (exceeded.quota, exceeded.retry_after);
     recorded.await.unwrap().0.into_iter().map(|verdict| verdict.map(brief)).collect()
 }
@@ -93,12 +101,12 @@ async fn records_of_mail_are_kept_for_a_day() {
     let world = World::new().await;
     record(&world, UNLIMITED, &["a", "b"]).await;
     let count = async || {
-        world.app.store().read(|reader| reader.count_mail_by(UserId(7), Timestamp(0))).await.unwrap()
+        world.app.core().store().read(|reader| reader.count_mail_by(UserId(7), Timestamp(0))).await.unwrap()
     };
     world.pass(DAY - 1);
-    world.app.tidy().await.unwrap();
+    world.app.core().tidy().await.unwrap();
     assert_eq!(count().await, 2);
     world.pass(1);
-    world.app.tidy().await.unwrap();
+    world.app.core().tidy().await.unwrap();
     assert_eq!(count().await, 0);
 }

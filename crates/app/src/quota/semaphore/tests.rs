@@ -4,9 +4,9 @@ use eddyline_model::{ApplicationId, OrganizationId, UserId};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 
+use super::line::MAX_WAITING_PER_CALLER;
 use super::*;
 use crate::quota::Owner;
-use crate::quota::line::MAX_WAITING_PER_CALLER;
 
 const ADA: QuotaKey = QuotaKey::User(UserId(1));
 const BEN: QuotaKey = QuotaKey::User(UserId(2));

@@ -24,7 +24,7 @@ struct Allowed {
 
 pub(in crate::pages) async fn show(visit: Visit) -> Result<Response, Failure> {
     let actor = visit.signed_in()?;
-    let allowed = visit.app().authorized(actor).await?;
+    let allowed = visit.app().oauth().authorized(actor).await?;
     let applications = allowed.into_iter().map(|one| {
         let form = FormView::new(PATH, visit.csrf(), "Take it back")
             .hidden("application", &one.application.id.to_string())
@@ -42,6 +42,6 @@ pub(in crate::pages) async fn take_back(sent: Submission) -> Result<Response, Fa
     let actor = visit.signed_in()?;
     let application =
         sent.get("application").parse().map_err(|_| Failure::Unreadable(StatusCode::BAD_REQUEST))?;
-    visit.app().unauthorize(actor, application).await?;
+    visit.app().oauth().unauthorize(actor, application).await?;
     Ok(see_other(&format!("{PATH}?done=ended")))
 }

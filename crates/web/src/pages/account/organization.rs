@@ -31,13 +31,14 @@ pub(in crate::pages) async fn show(
     let actor = visit.signed_in()?;
     let app = visit.app();
     let id = app
-        .organization_named(actor, &name, OrganizationAction::Administer)
+        .organizations()
+        .find(actor, &name, OrganizationAction::Administer)
         .await
         .map_err(Failure::not_allowed)?;
-    let organizations = app.own_organizations(actor).await?;
+    let organizations = app.organizations().list_own(actor).await?;
     let organization = organizations.into_iter().find(|own| own.id == id).ok_or(Failure::NoPage)?;
-    let allowed = app.authorized_by_members(actor, id).await.map_err(Failure::not_allowed)?;
-    let own = app.applications(actor, id).await?;
+    let allowed = app.oauth().authorized_by_members(actor, id).await.map_err(Failure::not_allowed)?;
+    let own = app.oauth().applications(actor, id).await?;
     let allowed = allowed.into_iter().map(|one| {
         let (what, by) = (&one.authorized.application.name, &one.authorized.organization_name);
         let form = FormView::new(visit.path(), visit.csrf(), "Take it back")
@@ -64,9 +65,10 @@ pub(in crate::pages) async fn take_back(
     };
     let app = visit.app();
     let id = app
-        .organization_named(actor, &name, OrganizationAction::Administer)
+        .organizations()
+        .find(actor, &name, OrganizationAction::Administer)
         .await
         .map_err(Failure::not_allowed)?;
-    app.unauthorize_member(actor, id, user, application).await.map_err(Failure::not_allowed)?;
+    app.oauth().unauthorize_member(actor, id, user, application).await.map_err(Failure::not_allowed)?;
     Ok(see_other(&format!("{}?done=ended", visit.path())))
 }

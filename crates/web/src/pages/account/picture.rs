@@ -22,7 +22,7 @@ pub(super) struct PictureView {
 
 impl PictureView {
     pub(super) async fn of(visit: &Visit, actor: &Actor) -> Result<Self, Failure> {
-        let is_uploaded = visit.app().has_uploaded_avatar(actor).await?;
+        let is_uploaded = visit.app().avatars().has_uploaded(actor).await?;
         Ok(Self {
             // Pages are served beside the API.
             address: format!("/avatars/{}/192", actor.user()?.user.avatar),
@@ -43,14 +43,14 @@ pub(in crate::pages) async fn upload(sent: Upload) -> Result<Response, Failure> 
     let outcome = if picture.is_empty() {
         Err(Error::field("avatar", "can't be blank"))
     } else {
-        visit.app().set_avatar(actor, picture).await.map(drop)
+        visit.app().avatars().set(actor, picture).await.map(drop)
     };
     finish(visit, "picture", "Picture", uploading(visit), outcome)
 }
 
 pub(super) async fn remove(sent: &Submission) -> Result<Response, Failure> {
     let visit = &sent.visit;
-    visit.app().delete_avatar(visit.signed_in()?).await?;
+    visit.app().avatars().delete(visit.signed_in()?).await?;
     Ok(see_other("/account?done=no-picture"))
 }
 

@@ -29,7 +29,7 @@ struct Sessions {
 
 pub(in crate::pages) async fn show(visit: Visit) -> Result<Response, Failure> {
     let actor = visit.signed_in()?;
-    let sessions: Vec<_> = visit.app().sessions(actor).await?;
+    let sessions: Vec<_> = visit.app().accounts().sessions(actor).await?;
     let sessions: Vec<_> = (1..)
         .zip(sessions)
         .map(|(number, session)| {
@@ -55,11 +55,11 @@ pub(in crate::pages) async fn end(sent: Submission) -> Result<Response, Failure>
     match sent.get("do") {
         "end" => {
             let id = sent.get("session").parse().map_err(|_| Failure::Unreadable(StatusCode::BAD_REQUEST))?;
-            visit.app().end_session(actor, id).await?;
+            visit.app().accounts().end_session(actor, id).await?;
             Ok(see_other(&format!("{PATH}?done=ended")))
         }
         "end-others" => {
-            visit.app().end_other_sessions(actor).await?;
+            visit.app().accounts().end_other_sessions(actor).await?;
             Ok(see_other(&format!("{PATH}?done=others")))
         }
         _ => Err(Failure::Unreadable(StatusCode::BAD_REQUEST)),

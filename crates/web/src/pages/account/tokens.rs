@@ -40,7 +40,7 @@ pub(in crate::pages) async fn make(sent: Submission) -> Result<Response, Failure
     let visit = &sent.visit;
     let actor = visit.signed_in()?;
     let form = making(visit, sent.get("name"));
-    let form = match visit.app().make_api_token(actor, sent.get("name")).await {
+    let form = match visit.app().accounts().make_api_token(actor, sent.get("name")).await {
         Ok(secret) => {
             let page = SecretPage::new(visit, "Your new API token", (PATH, "All API tokens"))
                 .shows("API token", secret.expose())
@@ -56,7 +56,7 @@ pub(in crate::pages) async fn make(sent: Submission) -> Result<Response, Failure
 
 async fn listed(visit: &Visit, done: Option<&'static str>, form: FormView) -> Result<Response, Failure> {
     let actor = visit.signed_in()?;
-    let tokens = visit.app().api_tokens(actor).await?;
+    let tokens = visit.app().accounts().api_tokens(actor).await?;
     let status = if form.is_wrong() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
     Ok(visit.page_with(status, &Tokens { inside: visit.inside(), here: PATH, done, tokens, form }))
 }
@@ -76,7 +76,7 @@ pub(in crate::pages) async fn change(
     let visit = &sent.visit;
     let actor = visit.signed_in()?;
     match sent.get("do") {
-        "rename" => match visit.app().rename_api_token(actor, id, sent.get("name")).await {
+        "rename" => match visit.app().accounts().rename_api_token(actor, id, sent.get("name")).await {
             Ok(()) => Ok(see_other(&format!("{PATH}?done=renamed"))),
             Err(Error::Invalid(errors)) => {
                 shown(visit, id, Some(renaming(visit, sent.get("name")).errors(errors))).await
@@ -84,7 +84,7 @@ pub(in crate::pages) async fn change(
             Err(error) => Err(error.into()),
         },
         "end" => {
-            visit.app().end_api_token(actor, id).await?;
+            visit.app().accounts().end_api_token(actor, id).await?;
             Ok(see_other(&format!("{PATH}?done=ended")))
         }
         _ => Err(Failure::Unreadable(StatusCode::BAD_REQUEST)),
@@ -94,7 +94,7 @@ pub(in crate::pages) async fn change(
 /// The page of a token; `wrong` is the form as it was sent, when something is wrong with it.
 async fn shown(visit: &Visit, id: CredentialId, wrong: Option<FormView>) -> Result<Response, Failure> {
     let actor = visit.signed_in()?;
-    let tokens = visit.app().api_tokens(actor).await?;
+    let tokens = visit.app().accounts().api_tokens(actor).await?;
     let token = tokens.into_iter().find(|token| token.id == id).ok_or(Failure::NoPage)?;
     let status = if wrong.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
     let ending = FormView::new(visit.path(), visit.csrf(), "End it").hidden("do", "end").quiet();

@@ -49,10 +49,10 @@ pub(in crate::pages) async fn change(
     let actor = visit.signed_in()?;
     let values = Values::sent(&sent);
     let outcome = match values.read() {
-        Ok(changes) => visit.app().change_application(actor, id, changes).await,
+        Ok(changes) => visit.app().oauth().change_application(actor, id, changes).await,
         Err(errors) => {
             // Only those who may change it are told what is wrong.
-            let allowed = visit.app().application(actor, id, ApplicationAction::Change).await;
+            let allowed = visit.app().oauth().application(actor, id, ApplicationAction::Change).await;
             allowed.and(Err(Error::Invalid(errors)))
         }
     };
@@ -67,10 +67,11 @@ pub(in crate::pages) async fn change(
 async fn shown(visit: &Visit, id: ApplicationId, wrong: Option<FormView>) -> Result<Response, Failure> {
     let actor = visit.signed_in()?;
     let app = visit.app();
-    let application = app.application(actor, id, ApplicationAction::See).await?;
-    let own = app.own_organizations(actor).await?;
+    let application = app.oauth().application(actor, id, ApplicationAction::See).await?;
+    let own = app.organizations().list_own(actor).await?;
     let organization = own.into_iter().find(|own| own.id == application.organization);
     let form = app
+        .oauth()
         .may_change_application(actor, &application)
         .then(|| wrong.unwrap_or_else(|| changing(visit, &Values::of(&application))));
     let page = ApplicationPage {

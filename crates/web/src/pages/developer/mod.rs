@@ -53,7 +53,7 @@ pub(super) async fn register(sent: Submission) -> Result<Response, Failure> {
     let outcome = match (values.read(), organization) {
         (Ok(about), Ok(organization)) => {
             let new = NewApplication { public, about };
-            visit.app().register_application(actor, organization, new).await
+            visit.app().oauth().register_application(actor, organization, new).await
         }
         (Err(errors), _) => Err(Error::Invalid(errors)),
         (Ok(_), Err(_)) => Err(Error::Invalid([error("organization", "must be one of yours")].into())),
@@ -80,10 +80,10 @@ async fn listed(
     form: impl FnOnce(&[OwnOrganization]) -> FormView,
 ) -> Result<Response, Failure> {
     let actor = visit.signed_in()?;
-    let own = visit.app().own_organizations(actor).await?;
+    let own = visit.app().organizations().list_own(actor).await?;
     let mut registered = Vec::with_capacity(own.len());
     for organization in &own {
-        let applications = visit.app().applications(actor, organization.id).await?;
+        let applications = visit.app().oauth().applications(actor, organization.id).await?;
         registered.push((organization.name.clone(), applications));
     }
     let page = Developer {

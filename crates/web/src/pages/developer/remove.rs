@@ -18,7 +18,7 @@ pub(in crate::pages) async fn ask(
     Numbered(id): Numbered<ApplicationId>,
 ) -> Result<Response, Failure> {
     let actor = visit.signed_in()?;
-    let found = visit.app().application(actor, id, ApplicationAction::Change).await;
+    let found = visit.app().oauth().application(actor, id, ApplicationAction::Change).await;
     let application = found.map_err(Failure::not_allowed)?;
     let page = Within::new(&visit, format!("Remove {}", application.name))
         .text("All that users have allowed it ends at once. It cannot be brought back.")
@@ -33,6 +33,6 @@ pub(in crate::pages) async fn remove(
 ) -> Result<Response, Failure> {
     let visit = &sent.visit;
     let actor = visit.signed_in()?;
-    visit.app().remove_application(actor, id).await.map_err(Failure::not_allowed)?;
+    visit.app().oauth().remove_application(actor, id).await.map_err(Failure::not_allowed)?;
     Ok(see_other(&format!("{PATH}?done=removed")))
 }

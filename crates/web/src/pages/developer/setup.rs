@@ -25,11 +25,11 @@ pub(in crate::pages) async fn show(
     Numbered(id): Numbered<ApplicationId>,
 ) -> Result<Response, Failure> {
     let actor = visit.signed_in()?;
-    let application = visit.app().application(actor, id, ApplicationAction::See).await?;
+    let application = visit.app().oauth().application(actor, id, ApplicationAction::See).await?;
     if application.setup_uri.is_none() {
         return Err(Failure::NoPage);
     }
-    let flows = visit.app().flows(actor).await?;
+    let flows = visit.app().flows().all(actor).await?;
     let flows = flows.into_iter().filter_map(|flow| {
         let link = application.setup_link(&flow.id, &flow.url)?;
         Some((flow.name, flow.organization.name, link))

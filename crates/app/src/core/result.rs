@@ -1,0 +1,66 @@
+//! Writes and reads that may be decided against, for reasons that a caller is told. Whatever was
+//! written before such a reason came up is taken back.
+
+use eddyline_storage::{Abort, Reader};
+
+use crate::core::Core;
+use crate::{Error, Result};
+
+/// What a part of a transaction came to. Both kinds of errors end the whole of it, and `?` makes them of
+/// those of the store and of ours.
+pub(crate) type TxResult<T> = std::result::Result<T, Abort<Error>>;
+
+impl From<Error> for Abort<Error> {
+    fn from(reason: Error) -> Self {
+        Self::Rejected(reason)
+    }
+}
+
+impl From<Abort<Error>> for Error {
+    fn from(abort: Abort<Error>) -> Self {
+        match abort {
+            Abort::Store(error) => error.into(),
+            Abort::Rejected(reason) => reason,
+        }
+    }
+}
+
+impl Core {
+    /// Reads.
+    pub(crate) async fn read<R, F>(&self, work: F) -> Result<R>
+    where
+        R: Send + 'static,
+        F: FnOnce(&mut Reader<'_>) -> TxResult<R> + Send + 'static,
+    {
+        let read = self.store().read(move |reader| match work(reader) {
+            Ok(found) => Ok(Ok(found)),
+            Err(Abort::Rejected(reason)) => Ok(Err(reason)),
+            Err(Abort::Store(error)) => Err(error),
+        });
+        read.await?
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use eddyline_storage::Store;
+
+    use super::*;
+    use crate::core::transaction::NoCaller;
+    use crate::{App, Config};
+
+    #[tokio::test]
+    async fn what_was_written_before_a_refusal_is_taken_back() {
+        let store = Store::open("sqlite::memory:").unwrap();
+        let app = App::new(store, Config::default()).await.unwrap();
+        let refused = app.core().transaction(NoCaller::Operator, |tx| {
+            let now = tx.now();
+            tx.insert_organization("Acme", "acme", 5, now)?;
+            Err::<(), _>(Error::Denied.into())
+        });
+        assert!(matches!(refused.await, Err(Error::Denied)));
+        let found =
+            app.core().read(|reader| Ok(reader.organization_id_by_name("acme")?.ok_or(Error::NotFound)?));
+        assert!(matches!(found.await, Err(Error::NotFound)));
+    }
+}

@@ -1,0 +1,124 @@
+//! A flow as a user sees it.
+
+mod links;
+
+use eddyline_model::flows::{AccessMode, Flow, FlowMembership};
+use eddyline_model::organizations::{Organization, OrganizationRole};
+use eddyline_model::policy::{self, FlowAction, FlowCaller, Place};
+use eddyline_model::{RoomId, Timestamp, UserId};
+use eddyline_storage::{Reader, Result as StoreResult};
+use eddyline_wire::{Flow as WireFlow, FlowUser, OrganizationSummary};
+
+pub(crate) use self::links::Shown;
+use self::links::links;
+use crate::addresses::Addresses;
+
+/// A flow and one user's place in it.
+pub(crate) struct View<'a> {
+    pub(crate) flow: &'a Flow,
+    pub(crate) organization: &'a Organization,
+    pub(crate) user: UserId,
+    pub(crate) role: Option<OrganizationRole>,
+    pub(crate) place: Option<&'a FlowMembership>,
+    pub(crate) shown: Shown,
+}
+
+impl View<'_> {
+    fn standing(&self) -> FlowCaller {
+        let place = match self.place {
+            None => Place::Outside,
+            Some(membership) if membership.blocked => Place::Blocked,
+            Some(_) => Place::Inside,
+        };
+        FlowCaller::User { user: self.user, role: self.role, place }
+    }
+
+    pub(crate) fn may(&self, action: FlowAction) -> bool {
+        policy::flow(self.standing(), self.flow, action).is_ok()
+    }
+
+    pub(crate) fn is_writable(&self) -> bool {
+        policy::write(self.organization).is_ok()
+    }
+
+    fn joined(&self) -> bool {
+        self.place.is_some_and(|membership| !membership.blocked)
+    }
+
+    /// Whether a list of flows shows it. An archived one is shown only to administrators, who can
+    /// bring it back, and only in the list of all.
+    pub(crate) fn is_listed(&self, all: bool) -> bool {
+        if !all {
+            return self.joined() && !self.flow.disabled;
+        }
+        let open_to_all = self.flow.access_mode == AccessMode::Organization;
+        self.may(FlowAction::See) && (self.joined() || open_to_all || self.flow.disabled)
+    }
+
+    pub(crate) fn describe(&self, reader: &mut Reader<'_>, addresses: &Addresses) -> StoreResult<WireFlow> {
+        let (flow, organization) = (self.flow, self.organization);
+        let unread_mentions = match self.place {
+            Some(place) => reader.unread_mentions(flow.room, self.user, place.read_up_to)?,
+            None => 0,
+        };
+        Ok(WireFlow {
+            id: flow.id.0.clone(),
+            name: flow.name.clone(),
+            parameterized_name: flow.parameterized_name.clone(),
+            email: addresses.flow_email(organization, flow),
+            description: flow.description.clone(),
+            organization: OrganizationSummary::of(organization, &addresses.base),
+            unread_mentions,
+            open: self.joined() && self.place.is_some_and(|place| place.open),
+            joined: self.joined(),
+            url: addresses.flow(organization, flow),
+            web_url: addresses.flow_page(organization, flow),
+            join_url: if self.shown.join_link() { addresses.join(flow) } else { None },
+            access_mode: flow.access_mode.as_str().to_owned(),
+            flow_admin: self.may(FlowAction::Configure) && self.is_writable(),
+            disabled: flow.disabled,
+            last_message_at: flow.last_message_at.map(|at: Timestamp| at.to_string()),
+            last_message_id: Some(flow.last_message_id).filter(|id| *id > 0),
+            links: links(self, addresses, self.shown),
+            users: None,
+        })
+    }
+}
+
+/// A flow as a user sees it, without its people; `None` when it is gone.
+pub(crate) fn describe_at(
+    reader: &mut Reader<'_>,
+    addresses: &Addresses,
+    (room, user): (RoomId, UserId),
+    shown: Shown,
+) -> StoreResult<Option<WireFlow>> {
+    let Some(flow) = reader.flow(room)? else { return Ok(None) };
+    let Some(organization) = reader.organization(flow.organization)? else { return Ok(None) };
+    let role =
+        reader.memberships_of(user)?.into_iter().find(|m| m.organization == organization.id).map(|m| m.role);
+    let place = reader.room_membership(room, user)?;
+    let view = View { flow: &flow, organization: &organization, user, role, place: place.as_ref(), shown };
+    view.describe(reader, addresses).map(Some)
+}
+
+pub(crate) fn describe_with_users(
+    reader: &mut Reader<'_>,
+    addresses: &Addresses,
+    (room, user): (RoomId, UserId),
+    shown: Shown,
+) -> StoreResult<Option<WireFlow>> {
+    let Some(mut flow) = describe_at(reader, addresses, (room, user), shown)? else { return Ok(None) };
+    add_users(reader, addresses, room, &mut flow)?;
+    Ok(Some(flow))
+}
+
+pub(crate) fn add_users(
+    reader: &mut Reader<'_>,
+    addresses: &Addresses,
+    room: RoomId,
+    flow: &mut WireFlow,
+) -> StoreResult<()> {
+    let people = reader.room_users(&[room])?;
+    flow.users = Some(people.iter().map(|(m, user)| FlowUser::of(m, user, &addresses.base)).collect());
+    Ok(())
+}

@@ -1,0 +1,169 @@
+//! Who is in a flow: listing, adding, blocking, leaving.
+
+use eddyline_model::log::Control;
+use eddyline_model::organizations::OrganizationRole;
+use eddyline_model::policy::{self, FlowAction};
+use eddyline_model::users::User as ModelUser;
+use eddyline_model::{RoomId, UserId};
+use eddyline_storage::{Result as StoreResult, Tx};
+use eddyline_wire::User;
+use serde_json::json;
+
+use crate::action_message::action;
+use crate::actor::Actor;
+use crate::pending_invitations::mark_accepted;
+use crate::rooms::Room;
+use crate::{Error, Flows, Result};
+
+impl Flows {
+    /// The people of a flow.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unavailable`].
+    pub async fn users(&self, room: &Room) -> Result<Vec<User>> {
+        let id = room.id();
+        let people = self.core.store().read(move |reader| reader.room_users(&[id])).await?;
+        let base = &self.core.config().addresses.base;
+        Ok(people.iter().map(|(_, user)| User::of(user, base)).collect())
+    }
+
+    /// Adds a member of the organization to a flow. Adding somebody twice does nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Denied`] when the caller is not in the flow, or the user is blocked from it;
+    /// [`Error::Invalid`] when there is no such user in the organization.
+    pub async fn add_user(&self, actor: &Actor, room: &Room, user: UserId) -> Result<()> {
+        let (done, event) = self
+            .rooms
+            .change_room(actor, room.id(), FlowAction::AddUser, move |tx, actor, room| {
+                match room.member(user) {
+                    Some(member) if member.blocked => return Err(Error::Denied.into()),
+                    Some(_) => return Ok(()),
+                    None => {}
+                }
+                let belongs = tx.memberships_of(user)?.iter().any(|m| m.organization == room.organization.id);
+                let (true, Some(person)) = (belongs, tx.user(user)?) else {
+                    return Err(Error::field("id", "is not a user of the organization").into());
+                };
+                admit_member(tx, room.id(), &person)?;
+                let draft = action(tx, room.id(), actor.user_id(), "add_people", &json!(person.nick));
+                tx.post(&[draft])?;
+                Ok(())
+            })
+            .await?;
+        self.core.wait_until_applied(event).await;
+        Ok(done)
+    }
+
+    /// Blocks somebody from a flow, or lets them back in. Repeating it does nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Denied`] when the caller may not (specification, section 3), [`Error::NotFound`]
+    /// when the user is not in the flow.
+    pub async fn set_user_blocked(
+        &self,
+        actor: &Actor,
+        room: &Room,
+        user: UserId,
+        blocked: bool,
+    ) -> Result<()> {
+        let (done, event) = self
+            .rooms
+            .change_room(actor, room.id(), FlowAction::See, move |tx, actor, room| {
+                let id = room.id();
+                let member = room.member(user).ok_or(Error::NotFound)?;
+                policy::block(actor.standing(room), role_of(tx, room, user)?).map_err(Error::from)?;
+                if member.blocked == blocked {
+                    return Ok(());
+                }
+                tx.set_blocked(id, user, blocked)?;
+                tx.bump_access(id)?;
+                if blocked {
+                    tx.record_event(Control::FlowRemove { room: id, user });
+                    tx.record_event(Control::UserBlock { room: id, user });
+                } else {
+                    tx.record_event(Control::FlowAdd { room: id, user });
+                    tx.record_event(Control::UserJoin { room: id, user });
+                }
+                let kind = if blocked { "block" } else { "unblock" };
+                let draft = action(tx, id, actor.user_id(), kind, &json!({"user": user.0}));
+                tx.post(&[draft])?;
+                Ok(())
+            })
+            .await?;
+        self.core.wait_until_applied(event).await;
+        Ok(done)
+    }
+
+    /// Lets the caller leave a flow.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Denied`] for anybody but oneself, and while blocked: a block outlasts leaving.
+    pub async fn leave(&self, actor: &Actor, room: &Room, user: UserId) -> Result<()> {
+        let caller = actor.user()?.clone();
+        if caller.user.id != user {
+            return Err(Error::Denied);
+        }
+        let id = room.id();
+        let ((), event) = self
+            .core
+            .locked_transaction_as(
+                actor,
+                move |tx| tx.lock_room(id),
+                move |tx, _| {
+                    match tx.room_membership(id, user)? {
+                        None => return Err(Error::NotFound.into()),
+                        Some(membership) if membership.blocked => return Err(Error::Denied.into()),
+                        Some(_) => {}
+                    }
+                    Ok(take_out(tx, id, user, Some(&caller.user.nick))?)
+                },
+            )
+            .await?;
+        self.core.wait_until_applied(event).await;
+        Ok(())
+    }
+}
+
+fn role_of(tx: &mut Tx<'_>, room: &Room, user: UserId) -> StoreResult<Option<OrganizationRole>> {
+    let memberships = tx.memberships_of(user)?;
+    Ok(memberships.into_iter().find(|m| m.organization == room.organization.id).map(|m| m.role))
+}
+
+/// Brings in somebody who comes by their own doing, and lets the flow know.
+pub(crate) fn add_joining_member(tx: &mut Tx<'_>, room: RoomId, user: &ModelUser) -> StoreResult<()> {
+    admit_member(tx, room, user)?;
+    let draft = action(tx, room, Some(user.id), "join", &json!(user.nick));
+    tx.post(&[draft])?;
+    Ok(())
+}
+
+/// Makes somebody a member of a flow and lets every process and stream know.
+pub(crate) fn admit_member(tx: &mut Tx<'_>, room: RoomId, user: &ModelUser) -> StoreResult<()> {
+    let now = tx.now();
+    tx.insert_room_member(room, user.id, now)?;
+    mark_accepted(tx, room, std::slice::from_ref(user))?;
+    tx.bump_access(room)?;
+    tx.record_event(Control::FlowAdd { room, user: user.id });
+    tx.record_event(Control::UserJoin { room, user: user.id });
+    Ok(())
+}
+
+/// Takes a member, who is not blocked, out of a flow, which is held, and lets every process and stream know. With the
+/// member's nick, a message in the flow says so, unless the flow is archived.
+pub(crate) fn take_out(tx: &mut Tx<'_>, room: RoomId, user: UserId, nick: Option<&str>) -> StoreResult<()> {
+    tx.delete_room_member(room, user)?;
+    tx.bump_access(room)?;
+    if let Some(nick) = nick
+        && tx.flow(room)?.is_some_and(|flow| !flow.disabled)
+    {
+        let draft = action(tx, room, Some(user), "leave", &json!(nick));
+        tx.post(&[draft])?;
+    }
+    tx.record_event(Control::FlowRemove { room, user });
+    Ok(())
+}

@@ -1,0 +1,79 @@
+//! The conversations of the caller: listing, showing, opening and closing them.
+
+use eddyline_model::UserId;
+use eddyline_model::policy::PrivateAction;
+use eddyline_model::users::User;
+use eddyline_storage::Conversation;
+use eddyline_wire::{Participant, PrivateActivity, PrivateConversation};
+
+use crate::actor::Actor;
+use crate::{Error, Messages, Profile, Result};
+
+impl Messages {
+    /// The caller's conversations, but for those with people who share no organization with the
+    /// caller any more.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Denied`] for flow tokens.
+    pub async fn conversations(&self, actor: &Actor) -> Result<Vec<PrivateConversation>> {
+        let own = actor.user()?.user.clone();
+        let user = own.id;
+        let found = self.core.store().read(move |reader| reader.conversations(user, None)).await?;
+        Ok(found.iter().map(|conversation| self.show_conversation(&own, conversation)).collect())
+    }
+
+    /// The caller's conversation with a user. It is made, but not opened, if there is none.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] for strangers, [`Error::Denied`] for those who have left.
+    pub async fn conversation(&self, actor: &Actor, with: UserId) -> Result<PrivateConversation> {
+        self.rooms.private_room(actor, with, PrivateAction::Read).await?;
+        let own = &actor.user()?.user;
+        let user = own.id;
+        let found = self.core.store().read(move |reader| reader.conversations(user, Some(with))).await?;
+        let conversation = found.first().ok_or(Error::Denied)?;
+        Ok(self.show_conversation(own, conversation))
+    }
+
+    /// Sets whether the caller's clients show a tab for a conversation, which is made if there is none.
+    ///
+    /// # Errors
+    ///
+    /// As [`Messages::conversation`].
+    pub async fn set_conversation_open(
+        &self,
+        actor: &Actor,
+        with: UserId,
+        open: bool,
+    ) -> Result<PrivateConversation> {
+        self.rooms.private_room(actor, with, PrivateAction::Read).await?;
+        self.rooms
+            .change_private(actor, with, PrivateAction::Read, move |tx, actor, _, room| {
+                let user = actor.user_id().ok_or(Error::Denied)?;
+                Ok(tx.set_open(room.id, user, open)?)
+            })
+            .await?;
+        self.conversation(actor, with).await
+    }
+
+    fn show_conversation(&self, own: &User, conversation: &Conversation) -> PrivateConversation {
+        let addresses = &self.core.config().addresses;
+        let Conversation { other, open, unread } = conversation;
+        let mut people = vec![own, other];
+        people.sort_by_key(|user| user.id);
+        people.dedup_by_key(|user| user.id);
+        PrivateConversation {
+            id: other.id.0,
+            url: addresses.private(other.id),
+            name: match self.core.config().profile {
+                Profile::Classic if other.id != own.id => format!("@{}", other.nick),
+                Profile::Classic | Profile::Spec => other.name.clone(),
+            },
+            open: *open,
+            activity: PrivateActivity::of(*unread),
+            users: people.into_iter().map(|user| Participant::of(user, &addresses.base)).collect(),
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! Letting an identity provider in, and telling it of users.
+
+use eddyline_auth::Secret;
+use eddyline_model::identities::Identity;
+use eddyline_model::names::{Email, email_key};
+use eddyline_model::{OrganizationId, Timestamp, UserId};
+use eddyline_storage::{ProviderDetails, Tx};
+use serde_json::json;
+
+use super::users::unproved;
+use super::{OPERATOR, find_organization};
+use crate::audit::note;
+use crate::core::Core;
+use crate::core::transaction::NoCaller;
+use crate::core::transaction::TxResult;
+use crate::offboarding::give_up;
+use crate::{Error, Result};
+
+/// What is known of the identity provider of an organization.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScimDetails {
+    /// What its addresses name the organization by.
+    pub uid: String,
+    /// The address that it is given.
+    pub url: String,
+    /// Whether it is let in.
+    pub enabled: bool,
+    /// When it was let in first.
+    pub created_at: Timestamp,
+    /// When its token was last replaced or taken away.
+    pub rotated_at: Timestamp,
+    /// How many users it sees.
+    pub users: i64,
+}
+
+/// How an operator lets identity providers in. See [`crate::App::provisioning`].
+#[derive(Clone)]
+pub struct Provisioning {
+    core: Core,
+}
+
+crate::core::opaque_debug!(Provisioning);
+
+impl Provisioning {
+    pub(crate) fn new(core: Core) -> Self {
+        Self { core }
+    }
+
+    /// Lets an identity provider make and change the users of an organization, and gives the uid in its
+    /// addresses, its address and its token, which is shown only now. Where one is let in already, `rotate` gives it
+    /// another token; the one before is refused once this answers, and the uid stays.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] without such an organization, [`Error::Conflict`] where one is let in already and its token
+    /// is not to be replaced.
+    pub async fn enable(&self, organization: &str, rotate: bool) -> Result<(String, String, Secret)> {
+        let (name, token) = (organization.to_owned(), Secret::generate_long());
+        let (hash, uid) = (token.hash(), Secret::generate_hex::<10>().expose().to_owned());
+        let (uid, _) = self.core
+            .transaction(NoCaller::Operator, move |tx| {
+                let organization = find_organization(tx, &name)?;
+                tx.lock_organization(organization)?;
+                let known = tx.provider_details(organization)?;
+                let has_token = known.as_ref().is_some_and(|known| known.enabled);
+                if !rotate && has_token {
+                    let text = "an identity provider is let in already; --rotate gives it another token, and the \
+                                present one is refused then";
+                    return Err(Error::Conflict(text.into()).into());
+                }
+                let action = if has_token { "scim.rotate" } else { "scim.enable" };
+                let uid = known.map_or_else(|| uid.clone(), |provider| provider.uid);
+                let now = tx.now();
+                tx.upsert_provider(organization, &uid, &hash.0, now)?;
+                note(tx, organization, (OPERATOR, action), None, &json!({"uid": uid}))?;
+                Ok(uid)
+            })
+            .await?;
+        let url = self.core.config().addresses.scim(&uid);
+        Ok((uid, url, token))
+    }
+
+    /// What is known of the identity provider of an organization; `None` if there never was one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] without such an organization.
+    pub async fn get(&self, organization: &str) -> Result<Option<ScimDetails>> {
+        let name = organization.to_owned();
+        let found = self.core.read(move |reader| {
+            let organization = find_organization(reader, &name)?;
+            Ok(reader.provider_details(organization)?)
+        });
+        let of = |known: ProviderDetails| ScimDetails {
+            url: self.core.config().addresses.scim(&known.uid),
+            uid: known.uid,
+            enabled: known.enabled,
+            created_at: known.created_at,
+            rotated_at: known.rotated_at,
+            users: known.users,
+        };
+        Ok(found.await?.map(of))
+    }
+
+    /// Lets the identity provider of an organization in no longer: its token is refused once this answers. The users
+    /// stay as they are, also linked to the provider, which sees them again when it is let in again.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] without such an organization, [`Error::Conflict`] where no provider is let in.
+    pub async fn disable(&self, organization: &str) -> Result<String> {
+        let name = organization.to_owned();
+        let (uid, _) = self
+            .core
+            .transaction(NoCaller::Operator, move |tx| {
+                let organization = find_organization(tx, &name)?;
+                tx.lock_organization(organization)?;
+                let known = tx.provider_details(organization)?.filter(|known| known.enabled);
+                let none = || Error::Conflict("no identity provider is let in".into());
+                let uid = known.ok_or_else(none)?.uid;
+                let now = tx.now();
+                tx.clear_provider_token(organization, now)?;
+                note(tx, organization, (OPERATOR, "scim.disable"), None, &json!({"uid": uid}))?;
+                Ok(uid)
+            })
+            .await?;
+        Ok(uid)
+    }
+
+    /// Tells the identity provider of an organization of a user there, whose address becomes the
+    /// `userName`. Doing it twice does nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] without such an organization or user in it, [`Error::Conflict`] for a bot, for
+    /// somebody whom the provider of another organization knows, and where there is no provider.
+    pub async fn link_identity(&self, organization: &str, email: &Email) -> Result<UserId> {
+        let (name, email) = (organization.to_owned(), email.clone());
+        let (user, _) = self
+            .core
+            .transaction(NoCaller::Operator, move |tx| {
+                let organization = find_organization(tx, &name)?;
+                tx.lock_organization(organization)?;
+                if tx.provider_of(organization)?.is_none() {
+                    let text =
+                        "the organization has no identity provider; let one in first with `scim enable`";
+                    return Err(Error::Conflict(text.into()).into());
+                }
+                let account = tx.account_by_email(&email.key())?.ok_or(Error::NotFound)?;
+                tx.lock_user(account.user.id)?;
+                let (user, _) =
+                    tx.organization_user(organization, account.user.id)?.ok_or(Error::NotFound)?;
+                if !user.email_proved {
+                    return Err(unproved().into());
+                }
+                if user.bot {
+                    return Err(Error::Conflict("identity providers do not see bots".into()).into());
+                }
+                let known = tx.identity(user.id)?;
+                if known.as_ref().is_some_and(|known| known.removed_at.is_none()) {
+                    return match known.is_some_and(|known| known.organization == organization) {
+                        true => Ok(user.id),
+                        false => Err(Error::Conflict("another provider knows this user".into()).into()),
+                    };
+                }
+                link(tx, organization, user.id, &user.email)?;
+                Ok(user.id)
+            })
+            .await?;
+        Ok(user)
+    }
+
+    /// Unlinks a user from the identity provider of an organization: the provider neither sees nor changes the
+    /// user any more. The account and its memberships stay; memberships that the provider has suspended end. The
+    /// provider links the account again by creating the user, as after a removal.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] without such an organization or user, or when the provider does not know the user.
+    pub async fn unlink_identity(&self, organization: &str, email: &Email) -> Result<UserId> {
+        let (name, key) = (organization.to_owned(), email.key());
+        let work = move |tx: &mut Tx<'_>| {
+            let organization = find_organization(tx, &name)?;
+            let user = tx.account_by_email(&key)?.ok_or(Error::NotFound)?.user.id;
+            tx.lock_user(user)?;
+            match give_up(tx, &[organization], user, (OPERATOR, "user.unlink"))? {
+                true => Ok(user),
+                false => Err(Error::NotFound.into()),
+            }
+        };
+        let (user, _) = self.core.transaction(NoCaller::Operator, work).await?;
+        Ok(user)
+    }
+}
+
+/// Notes that the provider knows a user by an address.
+fn link(tx: &mut Tx<'_>, organization: OrganizationId, user: UserId, email: &str) -> TxResult<()> {
+    match tx.identity_by_subject(organization, &email_key(email))? {
+        Some(other) if other.user != user && other.removed_at.is_none() => {
+            let text = "the provider knows somebody else by this address";
+            return Err(Error::Conflict(text.into()).into());
+        }
+        Some(other) => {
+            tx.lock_user(other.user)?;
+            tx.delete_identity(other.user)?;
+        }
+        None => {}
+    }
+    // One that a provider gave up.
+    tx.delete_identity(user)?;
+    let now = tx.now();
+    tx.insert_identity(&Identity {
+        user,
+        organization,
+        subject: email.to_owned(),
+        external_id: None,
+        version: 1,
+        created_at: now,
+        updated_at: now,
+        stated_email: None,
+        suspended_at: None,
+        removed_at: None,
+    })?;
+    note(tx, organization, (OPERATOR, "user.link"), Some(user), &json!({"userName": email}))?;
+    Ok(())
+}

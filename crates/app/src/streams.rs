@@ -1,0 +1,157 @@
+//! Opening a stream.
+
+use crate::actor::Actor;
+use crate::authenticate::Authentication;
+use crate::core::Core;
+use crate::presence::Connected;
+use crate::presence::PresenceTracker;
+use crate::quota::KeyedSemaphore;
+use crate::quota::Permit;
+use crate::rooms::Rooms;
+use crate::{Error, Limit, Result};
+use eddyline_model::policy::FlowAction;
+use eddyline_model::scopes::Scope;
+use eddyline_model::{EventId, RoomId};
+use eddyline_streaming::presence::PresenceState;
+use eddyline_streaming::{Filter, Format, ResumePoint, SubscribeError, SubscribeRequest, Subscription};
+
+/// How often a stream is tried again when rights change while it opens.
+const ATTEMPTS: usize = 8;
+
+/// Where a client says it was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StreamPoint {
+    /// It is new.
+    Now,
+    /// It had this event last, as it says.
+    After(String),
+}
+
+/// What a caller wants to listen to.
+#[derive(Clone, Debug)]
+pub struct Listen {
+    /// Flows, by id, `organization/flow` or `organization:flow`.
+    pub flows: Vec<String>,
+    /// Whether also to what is sent to the caller.
+    pub user: bool,
+    /// The framing.
+    pub format: Format,
+    /// Where the client was.
+    pub from: StreamPoint,
+    /// What it shows of the user.
+    pub shows: PresenceState,
+    /// Whether it wants to know who comes and goes.
+    pub presence: bool,
+}
+
+/// What a stream holds beside its subscription, until it is dropped.
+#[derive(Debug)]
+pub struct Listening {
+    /// Counts the stream for the caller.
+    _permit: Permit,
+    /// Shows the user as present.
+    _connected: Option<Connected>,
+}
+
+/// Streams of events. See [`crate::App::streams`].
+#[derive(Clone)]
+pub struct Streams {
+    core: Core,
+    authentication: Authentication,
+    rooms: Rooms,
+    presence: PresenceTracker,
+    permits: KeyedSemaphore,
+}
+
+crate::core::opaque_debug!(Streams);
+
+impl Streams {
+    pub(crate) fn new(
+        core: Core,
+        authentication: Authentication,
+        rooms: Rooms,
+        presence: PresenceTracker,
+    ) -> Self {
+        let permits = KeyedSemaphore::new(core.config().streams);
+        Self { core, authentication, rooms, presence, permits }
+    }
+
+    /// Opens a stream, which the second part counts for the caller and shows as the user's presence until it
+    /// is dropped.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooManyRequests`] when the caller or the caller's organization has as many streams as it may;
+    /// [`Error::NotFound`] or [`Error::Denied`] for a flow that the caller cannot read, named in
+    /// [`Error::Invalid`] with nothing to listen to; [`Error::Unavailable`].
+    pub async fn listen(&self, actor: &Actor, listen: &Listen) -> Result<(Subscription, Listening)> {
+        if listen.flows.is_empty() && !listen.user {
+            return Err(Error::field("filter", "is required unless user=1"));
+        }
+        if listen.user {
+            actor.user()?;
+            actor.require_any(&[Scope::Private])?;
+        }
+        if !listen.flows.is_empty() {
+            actor.require_any(&[Scope::Flow])?;
+        }
+        let permit =
+            self.permits.acquire(actor.quota_keys(), 1).map_err(|exceeded| exceeded.of(Limit::Streams))?;
+        for _ in 0..ATTEMPTS {
+            let rights = self.core.hub.rights_mark();
+            // What was shown may have ended since it was looked at, when there was no stream to end.
+            let actor = &self.authentication.reauthenticate(actor).await?;
+            let rooms = self.listen_rooms(actor, &listen.flows).await?;
+            let user = listen.user.then(|| actor.user_id()).flatten();
+            let request = SubscribeRequest {
+                filter: Filter::new(rooms.clone(), user),
+                rights,
+                caller: actor.user_id(),
+                credential: actor.opens_with(),
+                format: listen.format,
+                resume: resume_point(&listen.from),
+                answered: self.core.store().answered(),
+                presence: listen.presence,
+                full_detail: actor.require_any(&[Scope::Manage]).is_ok(),
+            };
+            match self.core.hub.subscribe(request).await {
+                Ok(subscription) => {
+                    let connected = match (actor.user_id(), listen.shows) {
+                        (None, _) | (_, PresenceState::Offline) => None,
+                        (Some(user), shows) => {
+                            Some(self.presence.connect(user, shows, rooms.into_boxed_slice()))
+                        }
+                    };
+                    return Ok((subscription, Listening { _permit: permit, _connected: connected }));
+                }
+                Err(SubscribeError::RightsChanged) => {}
+                Err(error) => return Err(Error::Unavailable(error.to_string())),
+            }
+        }
+        Err(Error::Unavailable("rights keep changing".into()))
+    }
+
+    async fn listen_rooms(&self, actor: &Actor, flows: &[String]) -> Result<Vec<RoomId>> {
+        let mut rooms = Vec::with_capacity(flows.len());
+        for name in flows {
+            let room =
+                self.rooms.find_named(actor, name, FlowAction::Read).await.map_err(|error| match error {
+                    Error::NotFound => Error::NoSuchFlow(name.clone()),
+                    Error::Denied => Error::FlowDenied(name.clone()),
+                    other => other,
+                })?;
+            self.core.entry_encoder.learn_flow_id(room.id(), &room.flow.id);
+            rooms.push(room.id());
+        }
+        Ok(rooms)
+    }
+}
+
+fn resume_point(from: &StreamPoint) -> Option<ResumePoint> {
+    match from {
+        StreamPoint::Now => None,
+        StreamPoint::After(text) => {
+            Some(text.parse::<EventId>().map_or(ResumePoint::Unknown, ResumePoint::After))
+        }
+    }
+}

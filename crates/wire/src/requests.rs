@@ -1,0 +1,33 @@
+//! What each endpoint takes. The server reads these types, describes them in its OpenAPI document, and the client
+//! sends them.
+
+mod applications;
+mod flows;
+mod integrations;
+mod invitations;
+mod messages;
+mod organizations;
+mod private;
+mod push;
+mod stream;
+mod threads;
+mod users;
+
+pub use self::applications::RegisterApplication;
+pub use self::flows::{AddFlowUser, BlockFlowUser, CreateFlow, FindFlow, ListFlows, UpdateFlow};
+pub use self::integrations::{CreateSource, UpdateSource};
+pub use self::invitations::{AcceptInvitation, CreateInvitation, ImportInvitations, ListInvitations};
+pub use self::messages::{
+    ChatContent, CommentEvent, CommentParent, DEFAULT_LIST, EditMessage, InboxEntry, ListMessages, MarkRead,
+    PostEvent, PostOptions, PostThread, TagMode, ToFlow,
+};
+pub use self::organizations::{
+    AddGroupMember, CreateGroup, FindOrganization, RenameOrganization, UpdateGroup,
+};
+pub use self::private::{
+    EditPrivateMessage, PrivateContent, PrivateEvent, PrivateTags, UpdatePrivateConversation,
+};
+pub use self::push::{PushChat, PushMail};
+pub use self::stream::{Listen, Presence, StreamFilter};
+pub use self::threads::{ListThreads, TriggerAction};
+pub use self::users::UpdateUser;
