@@ -475,6 +475,17 @@ mod tests {
     }
 
     #[test]
+    fn no_endpoint_declares_a_parameter_twice() {
+        for endpoint in routes::api().into_iter().chain(routes::classic()).chain(routes::streams()) {
+            let mut seen = std::collections::BTreeSet::new();
+            for parameter in &endpoint.parameters {
+                let (method, path, name) = (&endpoint.method, endpoint.path, parameter.name);
+                assert!(seen.insert(name), "{method} {path} declares {name} twice");
+            }
+        }
+    }
+
+    #[test]
     fn operations_and_addresses_of_scim_are_objects() {
         let document = document("http://example.org", "http://example.org", None, false);
         let items = |method: &str, field: &str| {

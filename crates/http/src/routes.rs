@@ -159,7 +159,6 @@ fn flow_user_endpoints() -> Vec<Endpoint> {
         )
         .can_conflict()
         .scopes(&[Manage])
-        .needs("id", "integer", "A user of the organization")
         .answers(200, "Done", Some(Empty)),
         Endpoint::new(
             Method::PUT,
@@ -168,7 +167,6 @@ fn flow_user_endpoints() -> Vec<Endpoint> {
             flow_users::block,
         )
         .scopes(&[Manage])
-        .needs("disabled", "boolean", "true blocks, false unblocks")
         .answers(200, "Done", Some(Empty)),
         Endpoint::new(
             Method::DELETE,

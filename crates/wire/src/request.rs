@@ -1,8 +1,9 @@
 //! What an endpoint takes, declared once.
 //!
-//! [`request!`] makes a type of a list of parameters, each with its name, its kind and what it says. The server reads
-//! the type from what was sent ([`Request::read`]) and describes it ([`Parameters::fields`]); the client sends it
-//! ([`Request::to_json`]). A bound stands in the kind, so a change of it is seen in all three.
+//! [`request!`](crate::request!) makes a type of a list of parameters, each with its name, its kind and what it
+//! says. The server reads the type from what was sent ([`Request::read`]) and describes it
+//! ([`Parameters::fields`]); the client sends it ([`Request::to_json`]). A bound stands in the kind, so a change of
+//! it is seen in all three.
 
 mod kinds;
 mod lists;
