@@ -23,8 +23,9 @@ from generated import AuthenticatedClient
 from generated.api.flows import list_flows
 from generated.api.messages import edit_flow_message, get_flow_message, list_flow_messages, post_flow_message
 from generated.api.users import list_users
-from generated.models import EditFlowMessageRequest, ErrorBody, PostFlowMessageForm, PostFlowMessageParts
-from generated.models import PostFlowMessageRequest
+from generated.models import EditFlowMessageRequest, ErrorBody, PostFlowMessageForm, PostFlowMessageFormEvent
+from generated.models import PostFlowMessageParts, PostFlowMessagePartsEvent, PostFlowMessageRequest
+from generated.models import PostFlowMessageRequestEvent
 from generated.types import File
 
 client = AuthenticatedClient(base_url=about["server"], token=about["token"], raise_on_unexpected_status=True)
@@ -33,16 +34,18 @@ place = {"organization": about["organization"], "flow": about["flow"], "client":
 [flow] = [flow for flow in list_flows.sync(client=client) if flow.parameterized_name == about["flow"]]
 assert flow.open_ is True, flow
 
-post = PostFlowMessageRequest(event="message", content="Made in Python", tags=["snake"], uuid="python-1")
+chat = PostFlowMessageRequestEvent.MESSAGE
+post = PostFlowMessageRequest(event=chat, content="Made in Python", tags=["snake"], uuid="python-1")
 posted = post_flow_message.sync(body=post, x_service_wait_for_message="true", **place)
 assert (posted.content, posted.tags, posted.uuid) == ("Made in Python", ["snake"], "python-1"), posted
 
 # Without the header there is nothing to say but that it is done.
-form = PostFlowMessageForm(event="message", content="As a form", uuid="python-2")
+form = PostFlowMessageForm(event=PostFlowMessageFormEvent.MESSAGE, content="As a form", uuid="python-2")
 done = post_flow_message.sync_detailed(body=form, **place)
 assert (done.status_code, done.parsed.to_dict()) == (202, {}), done
 
-upload = PostFlowMessageParts(event="file", content=File(payload=b"1,2,3", file_name="numbers.csv", mime_type="text/csv"))
+numbers = File(payload=b"1,2,3", file_name="numbers.csv", mime_type="text/csv")
+upload = PostFlowMessageParts(event=PostFlowMessagePartsEvent.FILE, content=numbers)
 file = post_flow_message.sync(body=upload, x_service_wait_for_message="true", **place)
 assert file.content["file_name"] == "numbers.csv", file
 
@@ -56,7 +59,7 @@ edit_flow_message.sync(message=posted.id, body=EditFlowMessageRequest(content="E
 edited = get_flow_message.sync(message=posted.id, **place)
 assert edited.content == "Edited in Python" and edited.edited is not None, edited
 
-refused = post_flow_message.sync_detailed(body=PostFlowMessageRequest(event="message", content=""), **place)
+refused = post_flow_message.sync_detailed(body=PostFlowMessageRequest(event=chat, content=""), **place)
 assert refused.status_code == 400 and isinstance(refused.parsed, ErrorBody), refused
 assert refused.parsed.errors["content"], refused
 

@@ -10,6 +10,7 @@ use std::io;
 
 use client::{
     ApiOpError, EditFlowMessageRequest, HttpClient, PostFlowMessageApiError, PostFlowMessageRequest,
+    PostFlowMessageRequestEvent,
 };
 use serde::Deserialize;
 use serde_json::json;
@@ -42,7 +43,7 @@ async fn run(About { server, token, organization, flow, nick }: About) -> Result
         content: Some("Made in Rust".to_owned()),
         tags: Some(vec!["crab".to_owned()]),
         uuid: Some("rust-1".to_owned()),
-        ..PostFlowMessageRequest::new("message".to_owned())
+        ..PostFlowMessageRequest::new(PostFlowMessageRequestEvent::Message)
     };
     let posted = client.post_flow_message(&organization, &flow, Some("true"), post).await?;
     assert_eq!((posted.content.as_str(), &posted.tags[..]), (Some("Made in Rust"), &["crab".to_owned()][..]));
@@ -55,14 +56,14 @@ async fn run(About { server, token, organization, flow, nick }: About) -> Result
             &flow,
             NOTHING,
             Some(10),
-            NOTHING,
+            None,
             None,
             None,
             None,
             None,
             NOTHING,
             tagged,
-            NOTHING,
+            None,
         )
         .await?;
     assert_eq!(listed.iter().map(|message| message.id).collect::<Vec<_>>(), [posted.id]);
@@ -73,7 +74,7 @@ async fn run(About { server, token, organization, flow, nick }: About) -> Result
     assert_eq!(edited.content, "Edited in Rust");
     assert!(edited.edited.flatten().is_some());
 
-    let empty = PostFlowMessageRequest::new("message".to_owned());
+    let empty = PostFlowMessageRequest::new(PostFlowMessageRequestEvent::Message);
     let refused = client.post_flow_message(&organization, &flow, NOTHING, empty).await;
     let Err(ApiOpError::Api(error)) = refused else { panic!("{refused:?}") };
     let Some(PostFlowMessageApiError::Status400(body)) = error.typed else { panic!("{error}") };
