@@ -1,10 +1,12 @@
-//! Every answer that a client of the tests gets is held against the OpenAPI document: a status of success must be
-//! described, and the content type and the body must be as described. Otherwise the test fails.
+//! Every answer that a client of the tests gets is held against the OpenAPI document: its status must be described, as
+//! must the headers that clients go by, and the content type and the body must be as described. Otherwise the test
+//! fails.
 //!
 //! The document is that of the first server of the same profile. Streams and servers with TLS are left out, and so is
 //! what is at no path of the document. With `EDDYLINE_TEST_CONTRACT_REPORT=FILE`, tests go on, and the file lists what
 //! is not as described.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -12,8 +14,17 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use eddyline_client::Exchange;
+use eddyline_model::paths::{OLD_PREFIX, keeps_suffix};
+use flate2::read::GzDecoder;
 use jsonschema::Validator;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
+
+/// Headers of answers that clients go by.
+const HEADERS: [&str; 6] = ["content-range", "etag", "link", "location", "retry-after", "www-authenticate"];
+
+/// What is answered, whatever is asked for, to requests that cannot be read, to those with a flow token that has ended,
+/// and when the server is broken. Operations need not name it.
+const ANYWHERE: [u16; 5] = [400, 410, 413, 415, 500];
 
 /// A path of the document with an operation.
 struct Operation {
@@ -76,7 +87,7 @@ impl Contract {
             document["paths"].as_object().expect("it has paths").iter().flat_map(|(path, item)| {
                 item.as_object().into_iter().flatten().map(|(method, operation)| Operation {
                     method: method.to_ascii_uppercase(),
-                    segments: path.split('/').map(str::to_owned).collect(),
+                    segments: segments(path).into_iter().map(str::to_owned).collect(),
                     responses: operation["responses"].clone(),
                 })
             });
@@ -86,30 +97,51 @@ impl Contract {
     fn judge(&self, exchange: &Exchange<'_>) -> Result<(), String> {
         let method = exchange.request.method().as_str();
         let Some(operation) = self.operation(method, exchange.request.uri().path()) else { return Ok(()) };
-        let status = exchange.status.as_str();
-        let response = operation.responses.get(status).or_else(|| {
-            // A status of success is always named.
-            operation.responses.get("default").filter(|_| !exchange.status.is_success())
-        });
-        let response = response.ok_or("the status is not described")?;
-        let response = match response["$ref"].as_str() {
-            Some(reference) => self.document.pointer(reference.trim_start_matches('#')).unwrap_or(response),
-            None => response,
+        let response =
+            self.response(operation, exchange.status.as_u16()).ok_or("the status is not described")?;
+        let described = |name: &str| {
+            response["headers"]
+                .as_object()
+                .into_iter()
+                .flatten()
+                .any(|(known, _)| known.eq_ignore_ascii_case(name))
         };
-        let kind = exchange.headers.get("content-type").and_then(|kind| kind.to_str().ok());
-        let kind = kind.and_then(|kind| kind.split(';').next()).unwrap_or_default();
+        if let Some(name) =
+            HEADERS.iter().find(|name| exchange.headers.contains_key(**name) && !described(name))
+        {
+            return Err(format!("the header {name} is not described"));
+        }
         let Some(content) = response["content"].as_object() else {
             return if exchange.body.is_empty() { Ok(()) } else { Err("it has a body".to_owned()) };
         };
+        self.judge_body(exchange, content)
+    }
+
+    /// What is described for a status.
+    fn response<'a>(&'a self, operation: &'a Operation, status: u16) -> Option<&'a Value> {
+        let named = operation.responses.get(status.to_string());
+        let response = named.or_else(|| {
+            // All others are named.
+            operation.responses.get("default").filter(|_| ANYWHERE.contains(&status))
+        })?;
+        match response["$ref"].as_str() {
+            Some(reference) => self.document.pointer(reference.trim_start_matches('#')),
+            None => Some(response),
+        }
+    }
+
+    fn judge_body(&self, exchange: &Exchange<'_>, content: &Map<String, Value>) -> Result<(), String> {
         if exchange.body.is_empty() {
             return Ok(());
         }
+        let kind = exchange.headers.get("content-type").and_then(|kind| kind.to_str().ok());
+        let kind = kind.and_then(|kind| kind.split(';').next()).unwrap_or_default();
         let described = content.get(kind).or_else(|| content.get("*/*"));
         let schema = &described.ok_or_else(|| format!("the content type {kind} is not described"))?["schema"];
-        if !kind.ends_with("json") || exchange.headers.contains_key("content-encoding") {
+        if !kind.ends_with("json") {
             return Ok(());
         }
-        let body: Value = serde_json::from_slice(exchange.body).map_err(|error| error.to_string())?;
+        let body: Value = serde_json::from_slice(&plain(exchange)?).map_err(|error| error.to_string())?;
         let errors: Vec<String> = self
             .validator(schema)
             .iter_errors(&body)
@@ -120,7 +152,7 @@ impl Contract {
 
     /// The operation at a path: that with the most segments by name.
     fn operation(&self, method: &str, path: &str) -> Option<&Operation> {
-        let asked: Vec<&str> = path.split('/').collect();
+        let asked = segments(path);
         let fits = |operation: &&Operation| {
             operation.segments.len() == asked.len()
                 && operation
@@ -135,8 +167,12 @@ impl Contract {
             let all = self.operations.iter().filter(|operation| operation.method == method);
             all.filter(fits).max_by_key(named)
         };
-        // Endpoints that do not tell them apart serve both alike.
-        of(method).or_else(|| if method == "PATCH" { of("PUT") } else { None })
+        of(method).or_else(|| match method {
+            "HEAD" => of("GET"),
+            // Endpoints that do not tell them apart serve both alike.
+            "PATCH" => of("PUT"),
+            _ => None,
+        })
     }
 
     fn validator(&self, schema: &Value) -> Arc<Validator> {
@@ -146,6 +182,33 @@ impl Contract {
             Arc::new(jsonschema::validator_for(&whole).unwrap())
         });
         validator.clone()
+    }
+}
+
+/// The segments of a path, without what the forms of old clients add to it.
+fn segments(path: &str) -> Vec<&str> {
+    let mut segments: Vec<&str> = path.split('/').filter(|segment| !segment.is_empty()).collect();
+    if segments.first() == Some(&OLD_PREFIX) {
+        segments.remove(0);
+    }
+    if !keeps_suffix(&segments)
+        && let Some(last) = segments.last_mut()
+    {
+        *last = last.strip_suffix(".json").filter(|stem| !stem.is_empty()).unwrap_or(last);
+    }
+    segments
+}
+
+/// The body as it was before it was compressed.
+fn plain<'a>(exchange: &Exchange<'a>) -> Result<Cow<'a, [u8]>, String> {
+    match exchange.headers.get("content-encoding").map(|coding| coding.as_bytes()) {
+        None => Ok(Cow::Borrowed(exchange.body)),
+        Some(b"gzip") => {
+            let mut plain = Vec::new();
+            GzDecoder::new(&exchange.body[..]).read_to_end(&mut plain).map_err(|error| error.to_string())?;
+            Ok(Cow::Owned(plain))
+        }
+        Some(_) => Err("it is compressed in an unknown way".to_owned()),
     }
 }
 

@@ -13,8 +13,8 @@ use http::{Method, StatusCode};
 use crate::answer::{Answer, json, nothing, with_header};
 use crate::answer_bytes;
 use crate::context::{Anybody, RequestContext, invalid};
-use crate::endpoint::Endpoint;
 use crate::endpoint::Shape::{Media, One};
+use crate::endpoint::{self, Endpoint};
 
 const PICTURES: &[&str] = &["image/png", "image/jpeg", "image/gif", "image/webp"];
 /// The most bytes of a picture that is uploaded.
@@ -35,8 +35,10 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
                 "The picture, as PNG, JPEG or SVG",
                 Some(Media(&["image/png", "image/jpeg", "image/svg+xml"])),
             )
+            .tells(&[endpoint::ETAG])
             .header("If-None-Match", "ETags that you have; 304 when the answer is one of them")
             .answers(304, "The picture that If-None-Match names", None)
+            .tells(&[endpoint::ETAG])
     };
     vec![
         picture("/avatars/{avatar}", "A user's picture"),

@@ -153,7 +153,7 @@ impl Reading<'_> {
                     Box::pin(uploads::read_form(self, body, actor)).await?;
                 Ok(ReadBody { fields: Fields::Pairs(fields), files, permit, ..ReadBody::default() })
             }
-            _ if takes.files(&self.shared.profile) && uploads::is_json(headers) => {
+            _ if takes.files(self.shared.profile.classic) && uploads::is_json(headers) => {
                 Box::pin(self.read_long_json(body, actor.as_ref())).await
             }
             _ => {

@@ -8,7 +8,6 @@ use serde_json::json;
 
 use crate::context::Sender;
 use crate::handler::{BoxedHandler, Handler, boxed};
-use crate::wire_profile::WireProfile;
 
 /// Who may call an endpoint at all. The type of its handler's context says it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,14 +22,75 @@ pub(crate) enum Access {
     Provider,
 }
 
+/// Whose credentials an endpoint for [`Access::Caller`] takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Callers {
+    /// Users, by themselves or through applications.
+    Users,
+    /// Users, and those who hold a flow token.
+    UsersAndFlowTokens,
+    /// Users through applications only, which the handler looks at.
+    Applications,
+    /// Those who hold the flow token of a source, which the handler looks at.
+    Sources,
+}
+
+impl Callers {
+    /// Whether users are let in without an application.
+    pub(crate) fn users_themselves(self) -> bool {
+        matches!(self, Self::Users | Self::UsersAndFlowTokens)
+    }
+
+    pub(crate) fn applications(self) -> bool {
+        self != Self::Sources
+    }
+
+    pub(crate) fn flow_tokens(self) -> bool {
+        matches!(self, Self::UsersAndFlowTokens | Self::Sources)
+    }
+}
+
+/// In which profiles an endpoint answers so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Profiles {
+    All,
+    Classic,
+    Others,
+}
+
 /// What an endpoint answers when all goes well.
 pub(crate) struct Described {
-    /// Whether only the classic profile answers so.
-    pub(crate) is_classic: bool,
+    profiles: Profiles,
     pub(crate) status: u16,
     pub(crate) text: &'static str,
     pub(crate) schema: Option<Shape>,
+    pub(crate) headers: &'static [AnswerHeader],
 }
+
+impl Described {
+    pub(crate) fn new(status: u16, text: &'static str, schema: Option<Shape>) -> Self {
+        Self { profiles: Profiles::All, status, text, schema, headers: &[] }
+    }
+
+    /// Whether this profile answers so.
+    pub(crate) fn is_in(&self, is_classic: bool) -> bool {
+        match self.profiles {
+            Profiles::All => true,
+            Profiles::Classic => is_classic,
+            Profiles::Others => !is_classic,
+        }
+    }
+}
+
+/// A header of an answer: its name, and what it says.
+pub(crate) type AnswerHeader = (&'static str, &'static str);
+
+/// Headers of several answers.
+pub(crate) const NEXT: AnswerHeader =
+    ("Link", "Where the list goes on, as rel=\"next\" (RFC 8288); it is not there at the end of the list");
+pub(crate) const COMMENTS: AnswerHeader = ("Link", "Where the comments are, as rel=\"comments\" (RFC 8288)");
+pub(crate) const LOCATION: AnswerHeader = ("Location", "Where it is");
+pub(crate) const ETAG: AnswerHeader = ("ETag", "The version (RFC 9110, section 8.8.3)");
 
 /// The shape of an answer's JSON.
 pub(crate) enum Shape {
@@ -42,6 +102,8 @@ pub(crate) enum Shape {
     Many(&'static str),
     /// The empty object.
     Empty,
+    /// Any number of them, one after the other, as JSON or as server-sent events.
+    Stream(&'static str),
     /// No JSON, but one of these content types.
     Media(&'static [&'static str]),
 }
@@ -79,10 +141,10 @@ impl BodyKind {
     }
 
     /// Whether files may come with the parameters.
-    pub(crate) fn files(self, names: &WireProfile) -> bool {
+    pub(crate) fn files(self, is_classic: bool) -> bool {
         match self {
             Self::Uploads => true,
-            Self::OldUploads => names.classic,
+            Self::OldUploads => is_classic,
             Self::Parameters | Self::File(_) | Self::Raw | Self::Resource => false,
         }
     }
@@ -94,13 +156,17 @@ pub(crate) struct Endpoint {
     pub(crate) path: &'static str,
     pub(crate) summary: &'static str,
     pub(crate) access: Access,
+    pub(crate) callers: Callers,
     /// An access token needs one of these.
     pub(crate) scopes: &'static [Scope],
     pub(crate) parameters: Vec<Field>,
     /// Headers of a request that change the answer, with what they say.
     pub(crate) headers: Vec<(&'static str, &'static str)>,
-
     pub(crate) answers: Vec<Described>,
+    /// Whether what is asked for may contradict what is there.
+    pub(crate) can_conflict: bool,
+    /// Whether a parameter, rather than the path, names what may not be there.
+    pub(crate) can_miss: bool,
     /// Whether the answer may be compressed. That would delay a stream.
     pub(crate) compress: bool,
     pub(crate) takes: BodyKind,
@@ -121,16 +187,36 @@ impl Endpoint {
             path,
             summary,
             access,
+            callers: Callers::Users,
             scopes: &[],
             parameters: H::Takes::fields(),
             headers: Vec::new(),
-
             answers: Vec::new(),
+            can_conflict: false,
+            can_miss: false,
             compress: true,
             // What providers send is left to the handler, as it came.
             takes: if access == Access::Provider { BodyKind::Resource } else { BodyKind::Parameters },
             handler: boxed(handler),
         }
+    }
+
+    /// Takes the credentials of these callers.
+    pub(crate) fn callers(mut self, callers: Callers) -> Self {
+        self.callers = callers;
+        self
+    }
+
+    /// May be asked for what contradicts what is there.
+    pub(crate) fn can_conflict(mut self) -> Self {
+        self.can_conflict = true;
+        self
+    }
+
+    /// May be asked, by a parameter, for what is not there.
+    pub(crate) fn can_miss(mut self) -> Self {
+        self.can_miss = true;
+        self
     }
 
     /// Leaves the answer as it is for those who take it compressed too.
@@ -166,7 +252,7 @@ impl Endpoint {
     /// Describes the answer that is a list of messages.
     pub(crate) fn answers_messages(self) -> Self {
         let text = "Messages, ascending by id; the header Link says where the list goes on";
-        self.answers(200, text, Some(Shape::Many("Message")))
+        self.answers(200, text, Some(Shape::Many("Message"))).tells(&[NEXT])
     }
 
     /// Names the scopes of which an access token needs one.
@@ -205,13 +291,29 @@ impl Endpoint {
 
     /// Describes an answer.
     pub(crate) fn answers(mut self, status: u16, text: &'static str, schema: Option<Shape>) -> Self {
-        self.answers.push(Described { is_classic: false, status, text, schema });
+        self.answers.push(Described::new(status, text, schema));
         self
     }
 
-    /// Describes an answer of the classic profile.
-    pub(crate) fn answers_classic(mut self, status: u16, text: &'static str, schema: Option<Shape>) -> Self {
-        self.answers.push(Described { is_classic: true, status, text, schema });
+    /// Says that only the classic profile gives the answer described last.
+    pub(crate) fn in_classic(self) -> Self {
+        self.of_last(|answer| answer.profiles = Profiles::Classic)
+    }
+
+    /// Says that the classic profile does not give the answer described last.
+    pub(crate) fn unless_classic(self) -> Self {
+        self.of_last(|answer| answer.profiles = Profiles::Others)
+    }
+
+    /// Names headers of the answer described last.
+    pub(crate) fn tells(self, headers: &'static [AnswerHeader]) -> Self {
+        self.of_last(|answer| answer.headers = headers)
+    }
+
+    fn of_last(mut self, change: impl FnOnce(&mut Described)) -> Self {
+        if let Some(answer) = self.answers.last_mut() {
+            change(answer);
+        }
         self
     }
 }

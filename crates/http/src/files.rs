@@ -18,8 +18,8 @@ use http::{Method, StatusCode};
 
 use crate::answer::{Answer, with_header};
 use crate::context::{Anybody, RequestContext};
-use crate::endpoint::Endpoint;
 use crate::endpoint::Shape::{Media, One};
+use crate::endpoint::{self, AnswerHeader, Endpoint};
 use crate::error::plain;
 
 /// What is downloaded is for its reader alone.
@@ -28,10 +28,12 @@ const PRIVATE: HeaderValue = HeaderValue::from_static("private, no-store");
 const POLICY: HeaderValue = HeaderValue::from_static("sandbox; default-src 'none'");
 const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
 
+const PART: AnswerHeader = ("Content-Range", "Which bytes of how many (RFC 9110, section 14.4)");
+
 pub(crate) fn endpoints() -> Vec<Endpoint> {
     let links = |endpoint: Endpoint| {
         let text = "Location is a link that needs no credentials and soon ends";
-        endpoint.scopes(&[Flow]).answers(302, text, None)
+        endpoint.scopes(&[Flow]).answers(302, text, None).tells(&[endpoint::LOCATION])
     };
     let (file, small) = ("/files/{file}/{name}", "/files/{file}/thumbnail/{name}");
     vec![
@@ -45,13 +47,17 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         Endpoint::new(Method::GET, "/download/{link}/{name}", "A file, by such a link", download)
             .uncompressed()
             .answers(200, "The file", Some(Media(&["*/*"])))
+            .tells(&[endpoint::ETAG])
             .answers(206, "The part of it that Range names", Some(Media(&["*/*"])))
+            .tells(&[endpoint::ETAG, PART])
             .header("If-None-Match", "ETags that you have; 304 when the answer is one of them")
             .header("Range", "The bytes wanted (RFC 9110, section 14)")
             .header("If-Range", "The ETag of which Range is a part; otherwise the whole file comes")
             .answers(304, "The file that If-None-Match names", None)
+            .tells(&[endpoint::ETAG])
             .answers(410, "The link has ended", Some(One("ErrorBody")))
-            .answers(416, "The file has no bytes in this range", Some(One("ErrorBody"))),
+            .answers(416, "The file has no bytes in this range", Some(One("ErrorBody")))
+            .tells(&[PART]),
     ]
 }
 

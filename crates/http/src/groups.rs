@@ -25,17 +25,17 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         Endpoint::new(Method::GET, GROUPS, "The groups of an organization", list)
             .scopes(&[Flow, Manage])
             .answers(200, "The groups, ordered by name", Some(Many("Group"))),
-        Endpoint::new(Method::POST, GROUPS, "Make a group of users", create).scopes(&[Manage]).answers(
-            201,
-            "The group",
-            Some(One("Group")),
-        ),
+        Endpoint::new(Method::POST, GROUPS, "Make a group of users", create)
+            .can_conflict()
+            .scopes(&[Manage])
+            .answers(201, "The group", Some(One("Group"))),
         Endpoint::new(Method::GET, GROUP, "A group of users", get).scopes(&[Flow, Manage]).answers(
             200,
             "The group",
             Some(One("Group")),
         ),
         Endpoint::new(Method::PUT, GROUP, "Rename a group, or set its members", change)
+            .can_conflict()
             .scopes(&[Manage])
             .answers(200, "The group", Some(One("Group"))),
         Endpoint::new(Method::DELETE, GROUP, "Remove a group", remove).scopes(&[Manage]).answers(
@@ -44,6 +44,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             None,
         ),
         Endpoint::new(Method::POST, USERS, "Add a user of the organization to a group", add)
+            .can_conflict()
             .scopes(&[Manage])
             .answers(200, "The user is in the group", Some(Empty)),
         Endpoint::new(Method::DELETE, USER, "Take a user out of a group", leave).scopes(&[Manage]).answers(

@@ -9,8 +9,8 @@ use http::{Method, StatusCode};
 
 use crate::answer::{Answer, json, nothing, with_header};
 use crate::context::RequestContext;
-use crate::endpoint::Endpoint;
 use crate::endpoint::Shape::{Many, One};
+use crate::endpoint::{Endpoint, NEXT};
 use crate::handler::Unread;
 
 const ALL: &str = "/flows/{organization}/{flow}/invitations";
@@ -20,12 +20,11 @@ const IMPORT: &str = "/flows/{organization}/{flow}/invitations/import";
 
 pub(crate) fn endpoints() -> Vec<Endpoint> {
     let all = vec![
-        Endpoint::new(Method::GET, ALL, "The invitations that are pending", list).answers(
-            200,
-            "The invitations, oldest first",
-            Some(Many("Invitation")),
-        ),
+        Endpoint::new(Method::GET, ALL, "The invitations that are pending", list)
+            .answers(200, "The invitations, oldest first", Some(Many("Invitation")))
+            .tells(&[NEXT]),
         Endpoint::new(Method::POST, ALL, "Invite somebody, or send the invitation again", create)
+            .can_conflict()
             .answers(201, "The invitation", Some(One("Invitation")))
             .answers(429, TOO_MUCH_MAIL, Some(One("ErrorBody"))),
         Endpoint::new(Method::POST, IMPORT, "Invite many at once", import)
@@ -36,16 +35,12 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             "The invitation, which may be accepted already",
             Some(One("Invitation")),
         ),
-        Endpoint::new(Method::PUT, ONE, "Accept an invitation to your address", accept).answers(
-            200,
-            "The invitation; you are in the flow",
-            Some(One("Invitation")),
-        ),
-        Endpoint::new(Method::DELETE, ONE, "Cancel or decline a pending invitation", delete).answers(
-            204,
-            "It is gone",
-            None,
-        ),
+        Endpoint::new(Method::PUT, ONE, "Accept an invitation to your address", accept)
+            .can_conflict()
+            .answers(200, "The invitation; you are in the flow", Some(One("Invitation"))),
+        Endpoint::new(Method::DELETE, ONE, "Cancel or decline a pending invitation", delete)
+            .can_conflict()
+            .answers(204, "It is gone", None),
     ];
     all.into_iter().map(|endpoint| endpoint.scopes(&[Manage])).collect()
 }

@@ -1,6 +1,7 @@
 //! The OpenAPI 3.1 document, made from the table of endpoints and the shapes of the wire.
 
 mod examples;
+mod failures;
 mod operations;
 mod schemas;
 
@@ -59,7 +60,7 @@ fn document(base_url: &str, web: &str, stream_prefix: Option<&str>, is_classic: 
         "paths": paths,
         "components": {
             "schemas": schemas,
-            "responses": failures(),
+            "responses": failures::all(),
             "securitySchemes": {
                 "basic": {"type": "http", "scheme": "basic", "description": "E-mail and password, or an API token as the user name"},
                 "oauth": oauth_scheme(base_url, web),
@@ -92,62 +93,90 @@ impl Operations {
         let mut described = json!({
             "summary": endpoint.summary,
             "parameters": parameters,
-            "responses": responses(id, endpoint, self.is_classic),
+            "responses": responses(endpoint, self.is_classic),
         });
         if let Some(operation) = operation {
             described["operationId"] = operation.id.into();
             described["tags"] = json!([operation.tag]);
         }
-        // By name, so that the content types of a body are of one type in generated clients.
-        let name = operation.map(Operation::request_name);
-        let schema = name.as_deref().map_or_else(|| body_schema(id, &endpoint.parameters), reference);
-        if let Some(body) = request_body(id, endpoint, &schema).filter(|_| !reads) {
+        if !reads && let Some(body) = self.request_body(operation, endpoint) {
             described["requestBody"] = body;
-            if let Some(name) = name.filter(|_| !endpoint.parameters.is_empty()) {
-                self.requests.insert(name, body_schema(id, &endpoint.parameters));
-            }
         }
         described["security"] = match endpoint.access {
-            Access::Caller => security(endpoint.scopes),
+            Access::Caller => security(endpoint),
             Access::Provider => json!([{"scim": []}]),
             Access::Public | Access::TokensInPath => json!([]),
         };
         let item = self.paths.entry(path).or_insert_with(|| json!({}));
         item[endpoint.method.as_str().to_ascii_lowercase()] = described;
     }
-}
 
-/// The body of a request, whose parameters have this schema.
-fn request_body(operation: &str, endpoint: &Endpoint, schema: &Value) -> Option<Value> {
-    if let BodyKind::File(file) = endpoint.takes {
-        let kinds: Map<String, Value> =
-            file.kinds.iter().map(|kind| ((*kind).to_owned(), bytes_of_a_file())).collect();
-        return Some(json!({"required": true, "content": kinds}));
-    }
-    if endpoint.parameters.is_empty() {
-        return None;
-    }
-    let schema = json!({"schema": schema, "example": body_example(operation, &endpoint.parameters)});
-    let mut content = Map::from_iter([(media::JSON.to_owned(), schema.clone())]);
-    if matches!(endpoint.takes, BodyKind::Resource) {
-        content.insert(media::SCIM_JSON.to_owned(), schema);
-    } else {
-        content.insert(media::FORM.to_owned(), schema.clone());
-        if endpoint.takes.forms_with_parts() {
-            content.insert(media::MULTIPART.to_owned(), schema);
+    fn request_body(&mut self, operation: Option<&Operation>, endpoint: &Endpoint) -> Option<Value> {
+        if let BodyKind::File(file) = endpoint.takes {
+            let kinds: Map<String, Value> =
+                file.kinds.iter().map(|kind| ((*kind).to_owned(), bytes_of_a_file())).collect();
+            return Some(json!({"required": true, "content": kinds}));
         }
+        if endpoint.parameters.is_empty() {
+            return None;
+        }
+        let id = operation.map_or("", |operation| operation.id);
+        let mut content = Map::new();
+        for (kind, suffix) in bodies(endpoint.takes) {
+            let mut schema = body_schema(id, &endpoint.parameters);
+            if *kind == media::MULTIPART && endpoint.takes.files(self.is_classic) {
+                with_files(&mut schema);
+            }
+            // By name, so that generated clients have types for them. Clients choose the content type by the type of
+            // what they are given, and so each needs one of its own.
+            if let Some(operation) = operation {
+                let name = operation.type_name(suffix);
+                let named = reference(&name);
+                self.requests.insert(name, std::mem::replace(&mut schema, named));
+            }
+            let example = body_example(id, &endpoint.parameters);
+            content.insert((*kind).to_owned(), json!({"schema": schema, "example": example}));
+        }
+        let required = endpoint.parameters.iter().any(|parameter| parameter.required);
+        Some(json!({"required": required, "content": content}))
     }
-    Some(
-        json!({"required": endpoint.parameters.iter().any(|parameter| parameter.required), "content": content}),
-    )
 }
 
-/// What may be shown: an access token with any of the scopes, or something that needs none.
-fn security(scopes: &[Scope]) -> Value {
-    let mut ways = vec![json!({"basic": []}), json!({"flow_token": []})];
-    match scopes {
-        [] => ways.push(json!({"oauth": []})),
-        any => ways.extend(any.iter().map(|scope| json!({"oauth": [scope.as_str()]}))),
+/// The content types of parameters in a body, with what the names of their schemas end in.
+fn bodies(takes: BodyKind) -> &'static [(&'static str, &'static str)] {
+    match takes {
+        BodyKind::Resource => &[(media::JSON, "Request"), (media::SCIM_JSON, "Request")],
+        _ if takes.forms_with_parts() => {
+            &[(media::JSON, "Request"), (media::FORM, "Form"), (media::MULTIPART, "Parts")]
+        }
+        _ => &[(media::JSON, "Request"), (media::FORM, "Form")],
+    }
+}
+
+/// Makes files of the parameters that may be files in a form with parts. A file without a name is a text.
+fn with_files(schema: &mut Value) {
+    let properties = &mut schema["properties"];
+    properties["content"]["format"] = "binary".into();
+    if properties["attachments"].is_object() {
+        properties["attachments"]["additionalProperties"] = json!({"type": "string", "format": "binary"});
+    }
+}
+
+/// What callers may show: any one of these.
+fn security(endpoint: &Endpoint) -> Value {
+    let mut ways = Vec::new();
+    if endpoint.callers.users_themselves() {
+        ways.push(json!({"basic": []}));
+    }
+    if endpoint.callers.flow_tokens() {
+        ways.push(json!({"flow_token": []}));
+    }
+    if endpoint.callers.applications() {
+        match endpoint.scopes {
+            [] => ways.push(json!({"oauth": []})),
+            // Any one of them will do.
+            any => ways.extend(any.iter().map(|scope| json!({"oauth": [scope.as_str()]}))),
+        }
     }
     Value::Array(ways)
 }
@@ -269,105 +298,12 @@ fn reference(name: &str) -> Value {
     json!({"$ref": format!("#/components/schemas/{name}")})
 }
 
-/// What goes wrong in the same way at many endpoints, by the names under which answers refer to it.
-const FAILURES: &[(u16, &str, &str)] = &[
-    (400, "BadRequest", "The request cannot be read, or parameters are refused, each by name"),
-    (401, "Unauthenticated", "Credentials are missing, wrong or expired"),
-    (403, "Denied", "The caller may not do this, or the access token lacks the scope"),
-    (404, "NotFound", "For this caller there is no such thing"),
-    (409, "Conflict", "It contradicts what is there, or a limit on how many there may be is reached"),
-    (413, "TooLarge", "The body, or a file in it, is too large"),
-    (429, "TooManyRequests", "The caller asks too often, or has too much under way"),
-    (503, "Unavailable", "The server is busy or cannot reach its database; nothing was done"),
-    (507, "Full", "There is no room for more data, or a quota on files is used up"),
-];
-
-fn failures() -> Value {
-    let content = json!({media::JSON: {"schema": reference("ErrorBody")}});
-    let each = FAILURES.iter().map(|(status, name, text)| {
-        let response = json!({"description": text, "content": content});
-        ((*name).to_owned(), with_headers(response, *status))
-    });
-    Value::Object(each.collect())
-}
-
-/// Adds the headers that a failure of this status has.
-fn with_headers(mut response: Value, status: u16) -> Value {
-    if let Some((header, about)) = header_of(status) {
-        response["headers"] = json!({header: {"description": about, "schema": {"type": "string"}}});
-    }
-    response
-}
-
-fn header_of(status: u16) -> Option<(&'static str, &'static str)> {
-    match status {
-        401 => Some(("WWW-Authenticate", "How to authenticate (RFC 9110, section 11.6.1)")),
-        429 | 503 => Some(("Retry-After", "Seconds after which to try again")),
-        _ => None,
-    }
-}
-
-/// Parameters that name what may not be there.
-const NAMES_SOMETHING: &[&str] = &["flow", "id", "message", "filter"];
-
-/// Operations that may contradict what is there.
-const CONFLICTS: &[&str] = &[
-    "addFlowUser",
-    "createFlow",
-    "createGroup",
-    "updateGroup",
-    "addGroupMember",
-    "createInvitation",
-    "acceptInvitation",
-    "deleteInvitation",
-    "postMessage",
-    "postFlowMessage",
-    "postThreadMessage",
-    "postComment",
-    "postMessageComment",
-    "postPrivateMessage",
-    "removeOrganizationUser",
-    "renameOrganization",
-    "updateFlow",
-    "updateSelf",
-    "updateSelfById",
-];
-
-/// Which of the common failures an endpoint may answer with.
-fn can_fail_with(operation: &str, endpoint: &Endpoint, status: u16) -> bool {
-    let is_health = matches!(endpoint.path, "/healthz" | "/readyz");
-    let has_credentials = matches!(endpoint.access, Access::Caller | Access::Provider);
-    let has_body = endpoint.method != Method::GET && endpoint.method != Method::DELETE;
-    match status {
-        400 => !endpoint.parameters.is_empty() || has_body,
-        401 | 403 => has_credentials,
-        404 => {
-            endpoint.path.contains('{')
-                || endpoint.parameters.iter().any(|p| NAMES_SOMETHING.contains(&p.name))
-        }
-        409 => CONFLICTS.contains(&operation),
-        413 => has_body,
-        429 => !is_health,
-        503 => endpoint.path != "/healthz",
-        507 => has_body && !is_health,
-        _ => false,
-    }
-}
-
-fn responses(operation: &str, endpoint: &Endpoint, is_classic: bool) -> Value {
+/// Describes the answers of an operation, each under its status.
+fn responses(endpoint: &Endpoint, is_classic: bool) -> Value {
     let is_scim = matches!(endpoint.takes, BodyKind::Resource);
-    let mut responses = Map::new();
-    for (status, name, text) in
-        FAILURES.iter().filter(|(status, ..)| can_fail_with(operation, endpoint, *status))
-    {
-        let failure = match is_scim {
-            true => with_headers(json!({"description": text, "content": scim_failure()}), *status),
-            false => json!({"$ref": format!("#/components/responses/{name}")}),
-        };
-        responses.insert(status.to_string(), failure);
-    }
-    for answer in endpoint.answers.iter().filter(|answer| is_classic || !answer.is_classic) {
-        responses.insert(answer.status.to_string(), with_headers(response(answer, is_scim), answer.status));
+    let mut responses = failures::of(endpoint);
+    for answer in endpoint.answers.iter().filter(|answer| answer.is_in(is_classic)) {
+        responses.insert(answer.status.to_string(), response(answer, is_scim));
     }
     let shows = |answer: &Described| matches!(answer.schema, Some(Shape::One(_) | Shape::Many(_)));
     if endpoint.method != Method::GET
@@ -375,50 +311,69 @@ fn responses(operation: &str, endpoint: &Endpoint, is_classic: bool) -> Value {
         && endpoint.answers.iter().any(|answer| answer.status < 300 && shows(answer))
     {
         let text = "It is done; too many answers of the caller are under way for the result to be shown";
-        let accepted = Described { is_classic: false, status: 202, text, schema: Some(Shape::Empty) };
+        let accepted = Described::new(202, text, Some(Shape::Empty));
         responses.entry("202").or_insert_with(|| response(&accepted, is_scim));
     }
-    let content = match is_scim {
-        true => scim_failure(),
-        false => json!({media::JSON: {"schema": reference("ErrorBody")}}),
-    };
-    responses.insert("default".into(), json!({"description": "What is wrong", "content": content}));
     Value::Object(responses)
 }
 
-/// A failure in the two shapes that providers may ask for.
-fn scim_failure() -> Value {
-    json!({
-        media::JSON: {"schema": reference("ErrorBody")},
-        media::SCIM_JSON: {"schema": reference("ScimError")},
-    })
+fn response(answer: &Described, is_scim: bool) -> Value {
+    let mut response = json!({"description": answer.text});
+    let headers: Map<String, Value> = answer
+        .headers
+        .iter()
+        .copied()
+        .chain(failures::header(answer.status))
+        .map(|(name, about)| (name.to_owned(), json!({"description": about, "schema": {"type": "string"}})))
+        .collect();
+    if !headers.is_empty() {
+        response["headers"] = headers.into();
+    }
+    if let Some(shape) = &answer.schema {
+        response["content"] = content(shape, is_scim);
+    }
+    response
 }
 
-fn response(answer: &Described, is_scim: bool) -> Value {
-    let schema = match &answer.schema {
-        None => return json!({"description": answer.text}),
-        Some(Shape::One("ErrorBody")) if is_scim => {
-            return json!({"description": answer.text, "content": scim_failure()});
-        }
-        Some(Shape::OneOrForm(name)) => {
+/// The content types of an answer's body.
+fn content(shape: &Shape, is_scim: bool) -> Value {
+    let schema = match shape {
+        Shape::One("ErrorBody") if is_scim => return failures::scim(),
+        Shape::OneOrForm(name) => {
             let schema = json!({"schema": reference(name)});
-            let content = json!({media::JSON: schema, media::FORM: schema});
-            return json!({"description": answer.text, "content": content});
+            return json!({media::JSON: schema, media::FORM: schema});
         }
-        Some(Shape::One(name)) => reference(name),
-        Some(Shape::Many(name)) => json!({"type": "array", "items": reference(name)}),
-        Some(Shape::Empty) => reference("Empty"),
-        Some(Shape::Media(types)) => {
-            let content: Map<String, Value> =
-                types.iter().map(|kind| ((*kind).to_owned(), bytes_of_a_file())).collect();
-            return json!({"description": answer.text, "content": content});
+        Shape::Stream(name) => return stream_of(name),
+        Shape::Media(types) => {
+            let each = types.iter().map(|kind| ((*kind).to_owned(), bytes_of_a_file()));
+            return Value::Object(each.collect());
         }
+        Shape::One(name) => reference(name),
+        Shape::Many(name) => json!({"type": "array", "items": reference(name)}),
+        Shape::Empty => reference("Empty"),
     };
     let mut content = json!({media::JSON: {"schema": schema}});
     if is_scim {
         content[media::SCIM_JSON] = json!({"schema": schema});
     }
-    json!({"description": answer.text, "content": content})
+    content
+}
+
+/// A text that goes on and on, in which objects of this schema stand. OpenAPI 3.1 has no other word for it.
+fn stream_of(name: &str) -> Value {
+    let text = |about: &str| {
+        let schema = json!({
+            "type": "string",
+            "description": about,
+            "contentMediaType": media::JSON,
+            "contentSchema": reference(name),
+        });
+        json!({"schema": schema})
+    };
+    json!({
+        media::JSON: text("Objects, each of which ends with CR LF; a lone LF is a sign of life"),
+        media::EVENT_STREAM: text("Server-sent events, with an object as data; a comment is a sign of life"),
+    })
 }
 
 #[cfg(test)]
@@ -448,7 +403,8 @@ mod tests {
     fn an_access_token_is_good_for_nothing_by_oversight() {
         let all = routes::api().into_iter().chain(routes::streams());
         let any_scope: Vec<_> = all
-            .filter(|endpoint| endpoint.access == Access::Caller && endpoint.scopes.is_empty())
+            .filter(|endpoint| endpoint.access == Access::Caller && endpoint.callers.applications())
+            .filter(|endpoint| endpoint.scopes.is_empty())
             .map(|endpoint| format!("{} {}", endpoint.method, endpoint.path))
             .collect();
         assert_eq!(any_scope, ["GET /user"]);
@@ -600,15 +556,16 @@ mod tests {
         for (place, operation) in operations_of(&document) {
             for (status, response) in operation["responses"].as_object().unwrap() {
                 for (kind, content) in response["content"].as_object().into_iter().flatten() {
-                    let is_json = kind.ends_with("json") && !place.contains("/stream/");
-                    let is_described =
-                        content["schema"]["$ref"].is_string() || content["schema"]["items"].is_object();
+                    let is_json = kind.ends_with("json");
+                    let is_described = ["$ref", "items", "contentSchema"]
+                        .iter()
+                        .any(|key| !content["schema"][*key].is_null());
                     assert!(!is_json || is_described, "{place}: {status}");
                 }
             }
         }
         for (name, schema) in document["components"]["schemas"].as_object().unwrap() {
-            if name.ends_with("Request") {
+            if ["Request", "Form", "Parts"].iter().any(|suffix| name.ends_with(suffix)) {
                 for (parameter, schema) in schema["properties"].as_object().unwrap() {
                     assert!(schema["examples"].is_array(), "{name}: {parameter}");
                 }

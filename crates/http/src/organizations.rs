@@ -22,6 +22,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             .scopes(&[Flow, Manage, Profile])
             .answers(200, "The organizations, with their users", Some(Many("Organization"))),
         Endpoint::new(Method::GET, "/organizations/find", "An organization by its id", find)
+            .can_miss()
             .scopes(&[Flow, Manage])
             .answers(200, "The organization, with its users", Some(One("Organization"))),
         Endpoint::new(Method::GET, ORGANIZATION, "An organization", get).scopes(&[Flow, Manage]).answers(
@@ -29,11 +30,10 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             "The organization, with its users",
             Some(One("Organization")),
         ),
-        Endpoint::new(Method::PUT, ORGANIZATION, "Rename an organization", rename).scopes(&[Manage]).answers(
-            200,
-            "The organization, with its users",
-            Some(One("Organization")),
-        ),
+        Endpoint::new(Method::PUT, ORGANIZATION, "Rename an organization", rename)
+            .can_conflict()
+            .scopes(&[Manage])
+            .answers(200, "The organization, with its users", Some(One("Organization"))),
         Endpoint::new(
             Method::GET,
             "/organizations/{organization}/users",
@@ -48,6 +48,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             Some(One("User")),
         ),
         Endpoint::new(Method::DELETE, USER, "Remove a user from an organization", remove)
+            .can_conflict()
             .scopes(&[Manage])
             .answers(204, "The user is out, and out of its flows", None),
     ]

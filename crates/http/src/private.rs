@@ -47,9 +47,12 @@ fn message_endpoints() -> Vec<Endpoint> {
     vec![
         Endpoint::new(Method::POST, messages, "Send a private message", send)
             .takes_old_uploads()
+            .can_conflict()
             .scopes(&[Private])
             .answers(200, "It is on disk", Some(Empty))
-            .answers_classic(201, "The message", Some(One("Message"))),
+            .unless_classic()
+            .answers(201, "The message", Some(One("Message")))
+            .in_classic(),
         Endpoint::new(Method::GET, messages, "List or search private messages", list_messages)
             .scopes(&[Private])
             .answers_messages(),

@@ -7,11 +7,11 @@ use eddyline_model::scopes::Scope::{Flow, Integration, Manage, Private};
 use http::Method;
 
 use crate::context::PathParams;
-use crate::endpoint::Endpoint;
-use crate::endpoint::Shape::{Empty, Many, Media, One};
+use crate::endpoint::Shape::{Empty, Many, One, Stream};
+use crate::endpoint::{COMMENTS, Callers, Endpoint, NEXT};
 use crate::{
-    avatars, files, flow_users, flows, groups, health, invitations, media, messages, oauth, organizations,
-    private, push, reading, scim, sources, stream, threads, users,
+    avatars, files, flow_users, flows, groups, health, invitations, messages, oauth, organizations, private,
+    push, reading, scim, sources, stream, threads, users,
 };
 
 const FLOW: &str = "/flows/{organization}/{flow}";
@@ -49,11 +49,14 @@ fn flow_endpoints() -> Vec<Endpoint> {
     vec![
         Endpoint::new(Method::GET, "/flows", "The flows you are in", flows::joined)
             .scopes(&[Flow, Manage, Integration])
-            .answers(200, "Your flows; the header Link says where the list goes on", Some(Many("Flow"))),
+            .answers(200, "Your flows; the header Link says where the list goes on", Some(Many("Flow")))
+            .tells(&[NEXT]),
         Endpoint::new(Method::GET, "/flows/all", "The flows you are in or could join", flows::all)
             .scopes(&[Flow, Manage, Integration])
-            .answers(200, "The flows; the header Link says where the list goes on", Some(Many("Flow"))),
+            .answers(200, "The flows; the header Link says where the list goes on", Some(Many("Flow")))
+            .tells(&[NEXT]),
         Endpoint::new(Method::GET, "/flows/find", "A flow by its id", flows::find)
+            .can_miss()
             .scopes(&[Flow, Manage, Integration])
             .answers(200, "The flow, with its users", Some(One("Flow"))),
         Endpoint::new(Method::GET, FLOW, "A flow", flows::get).scopes(&[Flow, Manage, Integration]).answers(
@@ -62,9 +65,11 @@ fn flow_endpoints() -> Vec<Endpoint> {
             Some(One("Flow")),
         ),
         Endpoint::new(Method::POST, "/flows/{organization}", "Make a flow", flows::create)
+            .can_conflict()
             .scopes(&[Manage])
             .answers(201, "The new flow, with you in it", Some(One("Flow"))),
         Endpoint::new(Method::PUT, FLOW, "Change a flow, join it, or show and hide its tab", flows::update)
+            .can_conflict()
             .scopes(&[Flow, Manage])
             .answers(200, "The flow, with its users", Some(One("Flow"))),
         Endpoint::new(Method::POST, JOIN_LINK, "Replace the join link of a flow", flows::replace_join_link)
@@ -76,11 +81,17 @@ fn flow_endpoints() -> Vec<Endpoint> {
 fn sending_endpoints() -> Vec<Endpoint> {
     let posts = |endpoint: Endpoint| {
         endpoint
+            .callers(Callers::UsersAndFlowTokens)
+            .can_conflict()
             .scopes(&[Flow])
             .header("X-Service-Wait-For-Message", "true waits for the message and answers with it")
             .answers(202, "It is on disk", Some(Empty))
             .answers(200, "The message, when the wait header is set", Some(One("Message")))
-            .answers_classic(201, "The message", Some(One("Message")))
+            .tells(&[COMMENTS])
+            .unless_classic()
+            .answers(201, "The message", Some(One("Message")))
+            .tells(&[COMMENTS])
+            .in_classic()
     };
     let flow = "/flows/{organization}/{flow}/messages";
     let thread = "/flows/{organization}/{flow}/threads/{thread}/messages";
@@ -90,10 +101,10 @@ fn sending_endpoints() -> Vec<Endpoint> {
     let comment = messages::comment::<messages::PostComment>;
     let comment_to = messages::comment::<messages::PostCommentTo>;
     vec![
-        posts(Endpoint::new(Method::POST, "/messages", "Post a message", send_to)).takes_uploads(),
+        posts(Endpoint::new(Method::POST, "/messages", "Post a message", send_to)).can_miss().takes_uploads(),
         posts(Endpoint::new(Method::POST, flow, "Post a message to a flow", send)).takes_uploads(),
         posts(Endpoint::new(Method::POST, thread, "Post a message to a thread", send)).takes_uploads(),
-        posts(Endpoint::new(Method::POST, "/comments", "Comment on a message", comment_to)),
+        posts(Endpoint::new(Method::POST, "/comments", "Comment on a message", comment_to)).can_miss(),
         posts(Endpoint::new(Method::POST, comments, "Comment on a message of a flow", comment)),
     ]
 }
@@ -146,6 +157,7 @@ fn flow_user_endpoints() -> Vec<Endpoint> {
             "Add a user to a flow",
             flow_users::add,
         )
+        .can_conflict()
         .scopes(&[Manage])
         .answers(200, "Done", Some(Empty)),
         Endpoint::new(
@@ -173,15 +185,12 @@ pub(crate) fn streams() -> Vec<Endpoint> {
         endpoint
             .uncompressed()
             .header("Last-Event-ID", "The event you had last; the stream goes on after it")
-            .answers(
-                200,
-                "Messages, for as long as you listen",
-                Some(Media(&[media::JSON, media::EVENT_STREAM])),
-            )
+            .answers(200, "Messages, for as long as you listen", Some(Stream("StreamEvent")))
     };
     let one = "/flows/{organization}/{flow}";
     vec![
         listens(Endpoint::new(Method::GET, "/flows", "Listen to flows", stream::several))
+            .can_miss()
             .scopes(&[Flow, Private]),
         listens(Endpoint::new(Method::GET, one, "Listen to a flow", stream::one)).scopes(&[Flow]),
     ]

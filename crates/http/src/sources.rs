@@ -9,8 +9,8 @@ use http::{Method, StatusCode};
 
 use crate::answer::{Answer, json, nothing};
 use crate::context::RequestContext;
-use crate::endpoint::Endpoint;
 use crate::endpoint::Shape::{Many, One};
+use crate::endpoint::{Callers, Endpoint};
 use crate::handler::Unread;
 
 const ALL: &str = "/flows/{organization}/{flow}/sources";
@@ -19,30 +19,41 @@ const OWN: &str = "/sources";
 
 pub(crate) fn endpoints() -> Vec<Endpoint> {
     let changes = |path, summary| {
-        Endpoint::new(Method::PUT, path, summary, change).answers(200, "The source", Some(One("Source")))
+        Endpoint::new(Method::PUT, path, summary, change).can_miss().answers(
+            200,
+            "The source",
+            Some(One("Source")),
+        )
     };
-    let all =
-        vec![
-            Endpoint::new(Method::GET, ALL, "The sources of a flow", list).answers(
-                200,
-                "The sources",
-                Some(Many("Source")),
-            ),
-            Endpoint::new(Method::POST, ALL, "Make a source of your application", create).answers(
-                201,
-                "The source, with the token that is shown this once",
-                Some(One("Source")),
-            ),
-            Endpoint::new(Method::GET, ONE, "A source", get).answers(200, "The source", Some(One("Source"))),
-            changes(ONE, "Change a source"),
-            Endpoint::new(Method::DELETE, ONE, "Remove a source", remove).answers(204, "It is gone", None),
-            Endpoint::new(Method::GET, OWN, "All sources you can see; with a flow token, its own", visible)
-                .answers(200, "The sources", Some(Many("Source"))),
-            changes(OWN, "Change the source whose flow token you show"),
-            Endpoint::new(Method::DELETE, OWN, "Remove the source whose flow token you show", remove)
-                .answers(204, "It is gone", None),
-        ];
-    all.into_iter().map(|endpoint| endpoint.scopes(&[Integration])).collect()
+    let all = vec![
+        Endpoint::new(Method::GET, ALL, "The sources of a flow", list).answers(
+            200,
+            "The sources",
+            Some(Many("Source")),
+        ),
+        Endpoint::new(Method::POST, ALL, "Make a source of your application", create)
+            .callers(Callers::Applications)
+            .can_conflict()
+            .answers(201, "The source, with the token that is shown this once", Some(One("Source"))),
+        Endpoint::new(Method::GET, ONE, "A source", get).answers(200, "The source", Some(One("Source"))),
+        changes(ONE, "Change a source"),
+        Endpoint::new(Method::DELETE, ONE, "Remove a source", remove).answers(204, "It is gone", None),
+        Endpoint::new(Method::GET, OWN, "All sources you can see; with a flow token, its own", visible)
+            .can_miss()
+            .callers(Callers::UsersAndFlowTokens)
+            .answers(200, "The sources", Some(Many("Source"))),
+        changes(OWN, "Change the source whose flow token you show").callers(Callers::Sources),
+        Endpoint::new(Method::DELETE, OWN, "Remove the source whose flow token you show", remove)
+            .can_miss()
+            .callers(Callers::Sources)
+            .answers(204, "It is gone", None),
+    ];
+    // An access token is not what says which source it is.
+    let scoped = |endpoint: Endpoint| match endpoint.callers.applications() {
+        true => endpoint.scopes(&[Integration]),
+        false => endpoint,
+    };
+    all.into_iter().map(scoped).collect()
 }
 
 async fn list(ctx: RequestContext) -> Answer {

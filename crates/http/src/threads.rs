@@ -12,8 +12,8 @@ use http::{Method, StatusCode};
 use crate::answer::{Answer, done, encoded, with_header};
 use crate::answer_bytes::expect_answer;
 use crate::context::RequestContext;
-use crate::endpoint::Endpoint;
 use crate::endpoint::Shape::{Empty, Many, One};
+use crate::endpoint::{Endpoint, NEXT};
 use crate::error::Failure;
 use crate::handler::Unread;
 
@@ -23,13 +23,16 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
     vec![
         Endpoint::new(Method::GET, "/flows/{organization}/{flow}/threads", "List threads", list)
             .scopes(&[Flow])
-            .answers(200, "Threads, those that changed last first", Some(Many("Thread"))),
+            .answers(200, "Threads, those that changed last first", Some(Many("Thread")))
+            .tells(&[NEXT]),
         Endpoint::new(Method::GET, "/flows/{organization}/{flow}/threads/{thread}", "A thread", get)
             .scopes(&[Flow])
             .answers(200, "The thread", Some(One("Thread"))),
         Endpoint::new(Method::POST, ACTION, "Have an integration do what a thread offers", trigger)
+            .can_conflict()
             .scopes(&[Flow])
             .answers(200, "It is done", Some(Empty))
+            .answers(410, "The source that offers it was removed", Some(One("ErrorBody")))
             .answers(424, "The integration did not do it", Some(One("IntegrationError")))
             .answers(
                 429,

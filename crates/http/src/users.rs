@@ -16,11 +16,10 @@ use crate::handler::Unread;
 pub(crate) fn endpoints() -> Vec<Endpoint> {
     vec![
         Endpoint::new(Method::GET, "/user", "You", me).answers(200, "You", Some(One("User"))),
-        Endpoint::new(Method::PUT, "/user", "Change your account", change_me).scopes(&[Profile]).answers(
-            200,
-            "Done",
-            Some(Empty),
-        ),
+        Endpoint::new(Method::PUT, "/user", "Change your account", change_me)
+            .can_conflict()
+            .scopes(&[Profile])
+            .answers(200, "Done", Some(Empty)),
         Endpoint::new(Method::GET, "/users", "The users you see", list).scopes(&[Flow, Manage]).answers(
             200,
             "All users of the organizations you administer, and those who share a flow with you",
@@ -30,6 +29,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             .scopes(&[Flow, Manage, Profile])
             .answers(200, "The user", Some(One("User"))),
         Endpoint::new(Method::PUT, "/users/{user}", "Change your account, named by its id", change)
+            .can_conflict()
             .scopes(&[Profile])
             .answers(200, "Done", Some(Empty)),
     ]

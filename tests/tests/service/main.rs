@@ -17,6 +17,7 @@ mod edits;
 mod ended_credentials;
 mod files;
 mod flows;
+mod generators;
 mod groups;
 mod integrations;
 mod invitations;

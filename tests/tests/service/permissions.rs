@@ -15,6 +15,7 @@ mod table;
 
 on_shared_servers![
     every_endpoint_has_a_row,
+    the_document_offers_the_credentials_that_are_let_in,
     the_table_holds_for_flows,
     the_table_holds_for_messages,
     the_table_holds_for_sources,
@@ -39,6 +40,38 @@ async fn every_endpoint_has_a_row(tenant: Tenant) {
     let missing: Vec<_> = served.difference(&described).collect();
     let obsolete: Vec<_> = described.difference(&served).collect();
     assert!(missing.is_empty() && obsolete.is_empty(), "without a row: {missing:#?}\ngone: {obsolete:#?}");
+}
+
+/// What lets in nobody of the table is offered to nobody. Sources have tokens of their own, and applications make them.
+async fn the_document_offers_the_credentials_that_are_let_in(tenant: Tenant) {
+    let document = tenant.ben.get("/openapi.json").await;
+    let own = ["PUT /sources", "DELETE /sources"];
+    let made_by_applications = "POST /flows/{organization}/{flow}/sources";
+    let mut wrong = Vec::new();
+    for row in ROWS {
+        let (method, path) = row.endpoint.split_once(' ').unwrap();
+        let security = &document["paths"][path][method.to_ascii_lowercase()]["security"];
+        let Some(ways) = security.as_array().filter(|ways| !ways.is_empty()) else { continue };
+        let offers = |scheme: &str| ways.iter().any(|way| way[scheme].is_array());
+        let is_let_in = |caller: &str| {
+            let column = CALLERS.iter().position(|known| *known == caller).unwrap();
+            let status = row.expected.split_whitespace().nth(column).unwrap();
+            status.starts_with(['2', '3'])
+        };
+        let flow_token = is_let_in("flow token") || own.contains(&row.endpoint);
+        let users = CALLERS.iter().any(|caller| *caller != "flow token" && is_let_in(caller))
+            // These need what the stage does not have.
+            || path.ends_with("/actions/{position}");
+        let application = users || row.endpoint == made_by_applications;
+        let expected = [("flow_token", flow_token), ("basic", users), ("oauth", application)];
+        wrong.extend(
+            expected
+                .into_iter()
+                .filter(|(scheme, expected)| offers(scheme) != *expected)
+                .map(|(scheme, _)| format!("{} and {scheme}", row.endpoint)),
+        );
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
 /// Whose test a row is in. Several tests share the table, so that they run side by side.

@@ -159,6 +159,9 @@ pub(super) fn of_schema(name: &str) -> Option<Value> {
         "Author" => json!({"name": "Ada Lovelace", "avatar": null}),
         "Empty" => json!({}),
         "ErrorBody" => json!({"message": "Validation error", "errors": {"content": ["is missing"]}}),
+        "StreamEvent" => {
+            json!({"event": "activity.user", "content": {"last_activity": 1769846400000_i64}, "flow": FLOW_ID, "user": "17"})
+        }
         "Link" => json!({"url": "https://chat.example/flows/acme/main/messages", "methods": ["GET", "POST"]}),
         "IntegrationError" => json!({"message": "The integration answered with status 500", "status": 500}),
         "Flow" => flow(),

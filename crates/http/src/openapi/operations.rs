@@ -9,10 +9,10 @@ pub(super) struct Operation {
 }
 
 impl Operation {
-    /// The name of the schema of what it takes.
-    pub(super) fn request_name(&self) -> String {
+    /// The name of a schema that belongs to it.
+    pub(super) fn type_name(&self, suffix: &str) -> String {
         let (first, rest) = self.id.split_at(1);
-        format!("{}{rest}Request", first.to_ascii_uppercase())
+        format!("{}{rest}{suffix}", first.to_ascii_uppercase())
     }
 }
 

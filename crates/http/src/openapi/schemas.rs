@@ -41,6 +41,20 @@ fn of_messages() -> Map<String, Value> {
         "Author": Author::schema(),
         "Empty": {"type": "object", "maxProperties": 0, "description": "An empty object: it is done"},
         "ErrorBody": ErrorBody::schema(),
+        "StreamEvent": {
+            "type": "object",
+            "description": "A message, with all that lists show of it, or what is told at the moment only, such as who \
+                comes and goes, and has no number",
+            "required": ["event", "content"],
+            "properties": {
+                "id": {"type": ["integer", "null"], "format": "int64"},
+                "event": {"type": "string", "description": "Kind of message, presence, activity.user or read"},
+                "content": {"description": "A text or an object, by the kind"},
+                "flow": {"type": ["string", "null"], "description": "The flow's id"},
+                "user": {"type": ["string", "null"], "description": "Number of the sender, as text"},
+            },
+            "additionalProperties": true,
+        },
         "Flow": Flow::schema(),
         "Group": Group::schema(),
         "ImportedInvitations": ImportedInvitations::schema(),

@@ -20,8 +20,8 @@ pub(crate) use self::response_format::ResponseFormat;
 use crate::answer::{Answer, nothing, with_header};
 use crate::answer_bytes;
 use crate::context::RequestContext;
-use crate::endpoint::Endpoint;
 use crate::endpoint::Shape::One;
+use crate::endpoint::{self, Endpoint};
 use crate::error::Failure;
 use crate::handler::Unread;
 
@@ -54,8 +54,10 @@ fn finding() -> Vec<Endpoint> {
         finds(Endpoint::new(Method::POST, "/scim/{uid}/Users/.search", "Search for users", search)),
         Endpoint::new(Method::GET, USER, "A user", user)
             .answers(200, "The user", Some(One("ScimUser")))
+            .tells(&[endpoint::ETAG])
             .header("If-None-Match", "ETags that you have; 304 when the answer is one of them")
-            .answers(304, "The version that If-None-Match names", None),
+            .answers(304, "The version that If-None-Match names", None)
+            .tells(&[endpoint::ETAG]),
     ]
 }
 
@@ -63,6 +65,7 @@ fn changing() -> Vec<Endpoint> {
     let changes = |endpoint: Endpoint| {
         endpoint
             .header("If-Match", "ETags of the version that you change; 412 when it is none of them")
+            .can_conflict()
             .answers(412, "Not a version that If-Match names", Some(One("ErrorBody")))
     };
     let sets = |endpoint: Endpoint| {
@@ -80,21 +83,18 @@ fn changing() -> Vec<Endpoint> {
     let patch = Endpoint::new(Method::PATCH, USER, "Change parts of a user (RFC 7644, section 3.5.2)", patch);
     let remove = Endpoint::new(Method::DELETE, USER, "Take a user out of the organization", remove);
     vec![
-        sets(create).needs("userName", "string", "The subject name id").answers(
-            201,
-            "The user",
-            Some(One("ScimUser")),
-        ),
-        sets(changes(replace)).takes("userName", "string", "The subject name id").answers(
-            200,
-            "The user",
-            Some(One("ScimUser")),
-        ),
-        changes(patch).needs("Operations", "objects", "What to add, replace or remove").answers(
-            200,
-            "The user",
-            Some(One("ScimUser")),
-        ),
+        sets(create)
+            .needs("userName", "string", "The subject name id")
+            .answers(201, "The user", Some(One("ScimUser")))
+            .tells(&[endpoint::ETAG, endpoint::LOCATION]),
+        sets(changes(replace))
+            .takes("userName", "string", "The subject name id")
+            .answers(200, "The user", Some(One("ScimUser")))
+            .tells(&[endpoint::ETAG]),
+        changes(patch)
+            .needs("Operations", "objects", "What to add, replace or remove")
+            .answers(200, "The user", Some(One("ScimUser")))
+            .tells(&[endpoint::ETAG]),
         changes(remove).answers(204, "The user is out", None),
     ]
 }

@@ -82,7 +82,7 @@ pub(crate) async fn read_form(
             continue;
         };
         if permit.is_none() {
-            if !endpoint.takes.files(&shared.profile) {
+            if !endpoint.takes.files(shared.profile.classic) {
                 return Err(invalid("content", "must be a text: private messages are no files"));
             }
             // Mistakes in the texts before the files are found before the files are taken.

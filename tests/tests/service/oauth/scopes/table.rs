@@ -72,8 +72,9 @@ pub(super) const ROWS: &[Row] = &[
     public("POST /messages/influx/{token}"),
 
     row("GET /sources", "integration"),
-    row("PUT /sources", "integration"),
-    row("DELETE /sources", "integration"),
+    // The flow token of a source says which one it is, and no access token does.
+    any("PUT /sources"),
+    any("DELETE /sources"),
     row("GET /flows/{organization}/{flow}/sources", "integration"),
     Row { by_application: Some(201), ..row("POST /flows/{organization}/{flow}/sources", "integration") },
     row("GET /flows/{organization}/{flow}/sources/{source}", "integration"),

@@ -1,0 +1,107 @@
+//! What goes wrong in the same way at many endpoints.
+
+use http::Method;
+use serde_json::{Map, Value, json};
+
+use super::reference;
+use crate::endpoint::{Access, AnswerHeader, BodyKind, Endpoint};
+use crate::media;
+
+/// By the names under which answers refer to it.
+const FAILURES: &[(u16, &str, &str)] = &[
+    (400, "BadRequest", "The request cannot be read, or parameters are refused, each by name"),
+    (401, "Unauthenticated", "Credentials are missing, wrong or expired"),
+    (403, "Denied", "The caller may not do this, or the access token lacks the scope"),
+    (404, "NotFound", "For this caller there is no such thing"),
+    (409, "Conflict", "It contradicts what is there, or a limit on how many there may be is reached"),
+    (410, "Gone", "The flow token is of a source that was removed"),
+    (413, "TooLarge", "The body, or a file in it, is too large"),
+    (429, "TooManyRequests", "The caller asks too often, or has too much under way"),
+    (503, "Unavailable", "The server is busy or cannot reach its database; nothing was done"),
+    (507, "Full", "There is no room for more data, or a quota on files is used up"),
+];
+
+/// Each of them, by name.
+pub(super) fn all() -> Value {
+    let each = FAILURES.iter().map(|(status, name, text)| {
+        (
+            (*name).to_owned(),
+            response(*status, text, &json!({media::JSON: {"schema": reference("ErrorBody")}})),
+        )
+    });
+    Value::Object(each.collect())
+}
+
+/// Those that an endpoint may answer with, by status.
+pub(super) fn of(endpoint: &Endpoint) -> Map<String, Value> {
+    let is_scim = matches!(endpoint.takes, BodyKind::Resource);
+    let possible = FAILURES.iter().filter(|(status, ..)| can_fail_with(endpoint, *status));
+    let mut failures: Map<String, Value> = possible
+        .map(|(status, name, text)| {
+            let failure = match is_scim {
+                true => response(*status, text, &scim()),
+                false => json!({"$ref": format!("#/components/responses/{name}")}),
+            };
+            (status.to_string(), failure)
+        })
+        .collect();
+    let content = match is_scim {
+        true => scim(),
+        false => json!({media::JSON: {"schema": reference("ErrorBody")}}),
+    };
+    failures.insert("default".into(), json!({"description": "What is wrong", "content": content}));
+    failures
+}
+
+/// A failure in the two shapes that identity providers may ask for.
+pub(super) fn scim() -> Value {
+    json!({
+        media::JSON: {"schema": reference("ErrorBody")},
+        media::SCIM_JSON: {"schema": reference("ScimError")},
+    })
+}
+
+/// The header that a failure of this status has.
+pub(super) fn header(status: u16) -> Option<AnswerHeader> {
+    match status {
+        401 => Some(("WWW-Authenticate", "How to authenticate (RFC 9110, section 11.6.1)")),
+        403 => {
+            Some(("WWW-Authenticate", "The scopes of which the access token lacks one (RFC 6750, section 3)"))
+        }
+        429 | 503 => Some(("Retry-After", "Seconds after which to try again")),
+        _ => None,
+    }
+}
+
+fn response(status: u16, text: &str, content: &Value) -> Value {
+    let mut response = json!({"description": text, "content": content});
+    if let Some((name, about)) = header(status) {
+        response["headers"] = json!({name: {"description": about, "schema": {"type": "string"}}});
+    }
+    response
+}
+
+/// Whether an endpoint may answer with one of the common failures.
+fn can_fail_with(endpoint: &Endpoint, status: u16) -> bool {
+    let is_health = matches!(endpoint.path, "/healthz" | "/readyz");
+    let has_credentials = matches!(endpoint.access, Access::Caller | Access::Provider);
+    let takes_flow_tokens = match endpoint.access {
+        Access::Caller => endpoint.callers.flow_tokens(),
+        Access::TokensInPath => true,
+        Access::Public | Access::Provider => false,
+    };
+    let has_body = endpoint.method != Method::GET && endpoint.method != Method::DELETE;
+    match status {
+        400 => !endpoint.parameters.is_empty() || has_body,
+        401 => has_credentials || endpoint.access == Access::TokensInPath,
+        403 => has_credentials,
+        404 => endpoint.path.contains('{') || endpoint.can_miss,
+        409 => endpoint.can_conflict,
+        410 => takes_flow_tokens,
+        413 => has_body,
+        429 => !is_health,
+        503 => endpoint.path != "/healthz",
+        507 => has_body && !is_health,
+        _ => false,
+    }
+}
